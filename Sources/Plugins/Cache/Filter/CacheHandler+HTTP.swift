@@ -1,46 +1,33 @@
 import Errand
 import ErrandEssentials
 
+/// RFC 9111, as far as nothing has to be waited for.
 extension CacheHandler {
-    /// Applies RFC 9111 to a request on the wire.
-    func http(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        let isForCache = exchange.http.method == .get || exchange.http.method == .head
-        guard let policy, isForCache else {
+    /// What follows for a request on the wire.
+    func begin(_ policy: CachePolicy.HTTP?) throws -> CacheStep {
+        let http = exchange.http
+        let method = http.method
+        guard let policy, method == .get || method == .head else {
             // A timed policy would have thrown before.
             if mode.mustNotSend { throw miss(.off) }
-            return exchange.http.method.isSafe ? try await next(exchange) : try await sendUnsafe(policy)
+            return method.isSafe ? .pass(exchange) : .wait(self, .unsafe(policy))
         }
-        let directives = CacheDirectives(request: exchange.http.headers)
-        // Known without a wait, but for the first request of a store.
-        var hasher = directives.noStore ? nil : cache.hashers.known(for: store)
-        if hasher == nil, !directives.noStore { hasher = await self.hasher() }
-        guard let hasher else {
-            if mode.mustNotSend { throw miss(.off) }
-            note(.forward(.bypass, detail: directives.noStore ? "no-store" : nil))
-            return try await next(mode.applied(to: exchange))
-        }
-        let lookup = makeLookup(policy, directives, hasher)
-        if case .store(let response) = mode {
-            // The response is stored for the request itself, not for the target of a redirect.
-            if exchange.hop > 1 { throw miss(.off) }
-            exchange.tags[CacheMode.self].report?.complete()
-            return await keep(response, lookup, sent: now)
-        }
-        if case .remove = mode { return try await removeForCaller(lookup) }
-        let (found, reason) = await lookUp(lookup)
-        guard let found else {
-            if isCacheOnly { throw miss(.notStored) }
-            if directives.onlyIfCached { return gatewayTimeout }
-            note(.forward(reason))
-            return try await fetch(lookup, .forward(reason), nil)
-        }
-        return try await respond(found, lookup)
+        let directives = CacheDirectives(request: http.headers)
+        if directives.noStore { return try bypass("no-store") }
+        guard let store = cache.stores.known(store) else { return .wait(self, .store(policy, directives)) }
+        return try look(makeLookup(policy, directives, store))
+    }
+
+    /// Past the cache, with a note.
+    func bypass(_ detail: String?) throws -> CacheStep {
+        if mode.mustNotSend { throw miss(.off) }
+        note(.forward(.bypass, detail: detail))
+        return .pass(mode.applied(to: exchange))
     }
 
     func makeLookup(
-        _ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ hasher: KeyedHasher
+        _ policy: CachePolicy.HTTP, _ directives: consuming CacheDirectives, _ store: OpenStore
     ) -> HTTPLookup {
-        var directives = directives
         var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
         switch mode {
         case .reload: preferences.requiresValidation = true
@@ -49,42 +36,62 @@ extension CacheHandler {
         case .staleIfError: preferences.staleIfError = .max
         default: break
         }
-        // The resource URL concerns the first hop only, not the target of a redirect.
-        let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
-        let url = CacheKeyBuilder.url(resource, of: exchange.http)
-        return HTTPLookup(
-            url, users: exchange.userMarks, partition: policy.partition, directives, preferences, hasher,
-            cache.writer.mark())
+        return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
+    }
+
+    /// What follows once the keys are known.
+    func look(_ lookup: HTTPLookup) throws -> CacheStep {
+        if case .store(let response) = mode {
+            // The response is stored for the request itself, not for the target of a redirect.
+            if exchange.hop > 1 { throw miss(.off) }
+            exchange.tags[CacheMode.self].report?.complete()
+            return .wait(self, .storing(response, lookup))
+        }
+        if case .remove = mode { return .wait(self, .removal(lookup)) }
+        guard let outcome = searchAtOnce(lookup) else { return .wait(self, .search(lookup)) }
+        return try decide(outcome, lookup)
+    }
+
+    /// What follows once the store has been searched.
+    func decide(_ outcome: HTTPSearch.Outcome, _ lookup: HTTPLookup) throws -> CacheStep {
+        switch outcome {
+        case .found(let found): return try respond(found, lookup)
+        case .nothing(let reason):
+            if isCacheOnly { throw miss(.notStored) }
+            if lookup.directives.onlyIfCached { return .done(gatewayTimeout) }
+            note(.forward(reason))
+            return .fetch(HTTPFetch(self, lookup, .forward(reason), nil))
+        }
     }
 
     /// Serves the stored response, or validates it.
-    private func respond(_ found: StoredResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
-        let head = found.entry.head
-        let condition = HTTPConditions.evaluate(
-            exchange.http, status: head.status, headers: head.headers, length: found.entry.body.length ?? 0,
-            received: head.received)
+    private func respond(_ found: StoredResponse, _ lookup: HTTPLookup) throws -> CacheStep {
+        let (head, now) = (found.entry.head, now)
+        let condition = condition(found, lookup)
         var decision = HTTPCacheRules.decide(
             head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
         if condition == .forward { decision = .validate(.forward(.request)) }
-        switch decision {
-        case .serve(let status), .serveAndRevalidate(let status):
-            guard let response = await serve(found.entry, condition, status) else { break }
-            var refreshes = false
-            if case .serveAndRevalidate = decision { refreshes = true }
-            if case .staleWhileRevalidate = mode { refreshes = true }
-            if refreshes { revalidate(found, lookup) }
-            return response
-        case .validate(let status):
-            if isCacheOnly { throw miss(.expired) }
-            if lookup.directives.onlyIfCached { return gatewayTimeout }
-            if status.forward == .stale, isShareable { return try await share(found, lookup, status) }
-            note(status)
-            return try await fetch(lookup, status, found)
+        guard case .validate(let status) = decision else {
+            let body = lookup.isHead ? .empty : bodyAtOnce(found.entry)
+            guard let body, let response = serve(found, body, condition, decision, lookup) else {
+                return .wait(self, .body(found, condition, decision, lookup))
+            }
+            return .done(response)
         }
-        // The entry is damaged.
-        await remove(found.key)
-        if isCacheOnly { throw miss(.unreadable) }
-        return try await fetch(lookup, .forward(.miss, detail: "unreadable"), nil)
+        if isCacheOnly { throw miss(.expired) }
+        if lookup.directives.onlyIfCached { return .done(gatewayTimeout) }
+        if status.forward == .stale, isShareable(lookup) { return .wait(self, .validation(found, lookup, status)) }
+        note(status)
+        return .fetch(HTTPFetch(self, lookup, status, found))
+    }
+
+    /// How a stored response satisfies the request's own conditions.
+    func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
+        guard lookup.hasConditions else { return .whole }
+        let head = found.entry.head
+        return HTTPConditions.evaluate(
+            exchange.http, status: head.status, headers: head.headers, length: found.entry.body.length ?? 0,
+            received: head.received)
     }
 
     /// The response to `only-if-cached` without a valid entry (RFC 9111, section 5.2.1.7).
@@ -94,139 +101,57 @@ extension CacheHandler {
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
+    /// The stored response, and a validation in the background where that is due; nil if the entry is damaged.
+    func serve(
+        _ found: StoredResponse, _ body: HTTPBody, _ condition: HTTPConditions.Outcome,
+        _ decision: HTTPCacheRules.Decision, _ lookup: HTTPLookup
+    ) -> HTTPResponse? {
+        var refreshes = false
+        if case .staleWhileRevalidate = mode { refreshes = true }
+        if case .serveAndRevalidate = decision { refreshes = true }
+        guard let response = serve(found.entry, body, condition, decision.status) else { return nil }
+        if refreshes { revalidate(found, lookup) }
+        return response
+    }
+
     /// The stored response as the response to the request; nil if it cannot be read.
     func serve(
-        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
+        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus,
+        also: HTTPHeaders = HTTPHeaders()
     ) async -> HTTPResponse? {
+        if exchange.http.method == .head { return serve(entry, .empty, condition, status, also: also) }
+        guard let whole = await body(entry) else { return nil }
+        return serve(entry, whole, condition, status, also: also)
+    }
+
+    /// The same with its body.
+    private func serve(
+        _ entry: CacheEntry, _ whole: HTTPBody, _ condition: HTTPConditions.Outcome, _ status: CacheStatus,
+        also: HTTPHeaders = HTTPHeaders()
+    ) -> HTTPResponse? {
         let head = entry.head
-        guard let whole = exchange.http.method == .head ? .empty : try? await body(entry) else { return nil }
         let age = head.fresh.age(received: head.received, now: now) ?? 0
         let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
-        guard var response = head.response(to: exchange.http, whole, source: source) else { return nil }
-        response.headers.set(.age, "\(age)")
-        response.headers.merge(also)
+        var headers = head.headers
+        headers.set(.age, String(age))
+        headers.merge(also)
+        if condition == .notModified { headers.remove(.contentLength) }
+        if case .part(let range) = condition {
+            headers.set(
+                .contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
+            headers.set(.contentLength, "\(range.count)")
+        }
+        guard var response = head.response(to: exchange.http, headers, whole, source: source) else { return nil }
         switch condition {
         case .whole, .forward: break
         case .notModified:
             whole.cancel()
             (response.status, response.body) = (304, .empty)
-            response.headers.remove(.contentLength)
-        case .part(let range):
-            response.status = 206
-            response.body = whole.slice(range)
-            response.headers.set(
-                .contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
-            response.headers.set(.contentLength, "\(range.count)")
+        case .part(let range): (response.status, response.body) = (206, whole.slice(range))
         }
         note(status)
         exchange.reportUsers()
         return response
-    }
-
-    /// Sends the request, with the stored response's validators if the request has no conditions of its own.
-    func fetch(_ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?) async throws -> HTTPResponse {
-        let own = exchange.http.headers
-        let hasOwnConditions = HTTPConditions.names.contains { own.contains($0) } || own.contains(.range)
-        var validating = exchange
-        var validates = false
-        var isFullReload = false
-        if case .reloadFromOrigin = mode { isFullReload = true }
-        if let found, !hasOwnConditions, !isFullReload, exchange.http.method == .get,
-            let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
-        {
-            validating.http = request
-            validates = true
-        }
-        let sent = now
-        do {
-            let (response, users) = try await send(validating)
-            if let found, HTTPCacheRules.isServerFailure(response.status),
-                let stale = await staleOnError(found, lookup, status: response.status)
-            {
-                response.body.cancel()
-                return stale
-            }
-            // The filters behind this one have made it the response of other users: nothing of it belongs into this
-            // entry.
-            if !lookup.mayKeep(users) {
-                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
-                if response.status != 304 || !validates { return response }
-                response.body.cancel()
-                return try await next(mode.applied(to: exchange))
-            }
-            return try await resolve(
-                response, lookup, status, found, sent: sent, condition: validating.http.headers, validates: validates,
-                hasOwnConditions: hasOwnConditions)
-        } catch {
-            if let found, Self.allowsStale(after: error), let stale = await staleOnError(found, lookup, status: nil) {
-                return stale
-            }
-            throw error
-        }
-    }
-
-    /// The response of the following filters and the transport, and the users for whom it was sent, where that is
-    /// known.
-    func send(_ exchange: Exchange) async throws -> (HTTPResponse, Set<UserMark>?) {
-        let (recorded, record) = exchange.recordingUsers()
-        let response = try await next(mode.applied(to: recorded))
-        record.commit()
-        return (response, record.marks)
-    }
-
-    private func staleOnError(_ found: StoredResponse, _ lookup: HTTPLookup, status: Int?) async -> HTTPResponse? {
-        let head = found.entry.head
-        guard
-            var reason = HTTPCacheRules.staleOnError(
-                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
-                now: now)
-        else { return nil }
-        reason.forwardStatus = status
-        let condition = HTTPConditions.evaluate(
-            exchange.http, status: head.status, headers: head.headers, length: found.entry.body.length ?? 0,
-            received: head.received)
-        return condition == .forward ? nil : await serve(found.entry, condition, reason)
-    }
-
-    /// Updates the cache with the server's response, and returns the response for the caller.
-    private func resolve(
-        _ response: HTTPResponse, _ lookup: HTTPLookup, _ status: CacheStatus, _ found: StoredResponse?, sent: Date,
-        condition: HTTPHeaders, validates: Bool, hasOwnConditions: Bool
-    ) async throws -> HTTPResponse {
-        if exchange.http.method == .head {
-            if response.status == 200 { await applyHead(response, lookup, sent: sent) }
-            return response
-        }
-        if response.status == 304, let found {
-            let confirms = HTTPCacheHeaders.confirms(
-                response.headers, found.entry.head.headers, condition: condition)
-            if hasOwnConditions {
-                if confirms { await freshen(found, response, lookup, sent: sent) }
-                return response
-            }
-            if validates {
-                response.body.cancel()
-                guard confirms else {
-                    // The 304 is about a response that is not stored: send the request without conditions.
-                    return try await keepAnew(lookup)
-                }
-                let entry = await freshen(found, response, lookup, sent: sent)
-                var status = status
-                (status.forwardStatus, status.isStored) = (304, true)
-                let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
-                if let response = await serve(entry, .whole, status, also: cookies) { return response }
-                await remove(found.key)
-                return try await keepAnew(lookup)
-            }
-        }
-        return await keep(response, lookup, sent: sent, old: found?.key)
-    }
-
-    /// Sends the request without conditions.
-    private func keepAnew(_ lookup: HTTPLookup) async throws -> HTTPResponse {
-        let sent = now
-        let (response, users) = try await send(exchange)
-        return lookup.mayKeep(users) ? await keep(response, lookup, sent: sent) : response
     }
 
     /// Validates the stored response in the background.
@@ -234,7 +159,8 @@ extension CacheHandler {
         inBackground("revalidate", found.key, .standard) { handler in
             // Read the entry again: the caller may be reading its body as a stream.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
-            _ = try await handler.fetch(lookup, .forward(.stale), StoredResponse(key: found.key, entry: entry))
+            let fresh = StoredResponse(key: found.key, entry: entry)
+            _ = try await HTTPFetch(handler, lookup, .forward(.stale), fresh).response()
         }
     }
 }

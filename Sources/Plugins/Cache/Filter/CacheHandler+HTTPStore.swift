@@ -9,43 +9,46 @@ import ErrandEssentials
 /// the record invalidates all of them, however many there are. The serial number of an index does the same for its
 /// variants. Validity never depends on a date.
 extension CacheHandler {
-    /// The stored response that matches the request; of several, the one whose header names were stored last.
-    func lookUp(_ lookup: HTTPLookup) async -> (StoredResponse?, CacheStatus.Forward) {
-        var serial: UInt64 = 0
-        if lookup.isOwned {
-            guard case .entry(let record) = await read(Self.recordKey(of: lookup.url)) else { return (nil, .uriMiss) }
-            serial = record.head.serial
+    /// Looks for the stored response that matches the request.
+    func search(_ lookup: HTTPLookup) async -> HTTPSearch.Outcome {
+        var search = HTTPSearch(lookup)
+        while let key = search.key {
+            if case .entry(let entry) = await read(key) { search.take(entry) } else { search.take(nil) }
         }
-        guard case .entry(let entry) = await read(lookup.key), entry.head.generation == serial else {
-            return (nil, .uriMiss)
+        return search.outcome
+    }
+
+    /// The same without a wait; nil where the store has to be waited for.
+    func searchAtOnce(_ lookup: HTTPLookup) -> HTTPSearch.Outcome? {
+        guard let store = lookup.store.immediate else { return nil }
+        var search = HTTPSearch(lookup)
+        while let key = search.key {
+            switch cache.writer.entryAtOnce(for: key, in: store) {
+            case .entry(let entry): search.take(entry)
+            case .nothing: search.take(nil)
+            case .unknown: return nil
+            }
         }
-        if entry.head.kind == .http { return (StoredResponse(key: lookup.key, entry: entry), .stale) }
-        guard entry.head.kind == .index else { return (nil, .uriMiss) }
-        for names in entry.head.variants {
-            let key = CacheKeyBuilder.variant(
-                of: lookup.key, names: names, headers: exchange.http.headers, lookup.hasher)
-            // A variant of another generation was invalidated with an earlier index.
-            guard case .entry(let variant) = await read(key), variant.head.kind == .http,
-                variant.head.generation == entry.head.serial
-            else { continue }
-            return (StoredResponse(key: key, entry: variant), .stale)
-        }
-        return (nil, .varyMiss)
+        return search.outcome
     }
 
     /// Stores a server's response if the rules allow it; `old` is the key of the entry that it replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
-        guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) else {
-            return await keepStorable(response, lookup, sent: sent)
-        }
-        note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+        guard mayNotStore(response) else { return await keepStorable(response, lookup, sent: sent) }
         // The validation returned another response: the stored one is no longer valid.
         if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
         return response
     }
 
+    /// Whether the rules forbid to store the response; notes the reason.
+    func mayNotStore(_ response: HTTPResponse) -> Bool {
+        guard let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) else { return false }
+        note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+        return true
+    }
+
     /// Stores a response that the rules allow to store.
-    private func keepStorable(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
+    func keepStorable(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async -> HTTPResponse {
         if await reportsFailure(response) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
             return response
@@ -79,7 +82,7 @@ extension CacheHandler {
     ) -> CacheEntryHead {
         var head = CacheEntryHead(
             .http, url: lookup.url, response: response, headers: headers, received: received,
-            expires: received, tags: request?.cacheTags ?? [],
+            expires: received, tags: terms.request?.cacheTags ?? [],
             partition: policy.http?.partition.map(lookup.hasher.hash))
         head.update(fresh, received)
         return head
@@ -90,7 +93,7 @@ extension CacheHandler {
         _ head: CacheEntryHead, _ vary: VaryRule, _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.names.isEmpty { return (lookup.key, head) }
-        let record = Self.recordKey(of: lookup.url)
+        let record = CacheKeyBuilder.record(of: lookup.url)
         // Concurrent responses must not each begin a generation.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
@@ -131,9 +134,6 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// The key of the record of a URL.
-    private static func recordKey(of url: String) -> CacheKey { CacheKey("record\nGET \(url)") }
-
     /// The key of the responses that belong to all users.
     private static func unownedKey(_ url: String) -> CacheKey {
         CacheKeyBuilder.http(url, users: [], partition: nil, KeyedHasher(secret: []))
@@ -150,7 +150,7 @@ extension CacheHandler {
         let fresh = HTTPFreshness(status: old.head.status, headers: merged, sent: sent, received: received)
         var head = old.head
         head.headers = HTTPCacheHeaders.storable(merged)
-        head.change { $0.tags = request?.cacheTags ?? [] }
+        head.change { $0.tags = terms.request?.cacheTags ?? [] }
         head.update(fresh, received)
         if CacheDirectives(response.headers).noStore {
             await remove(found.key)
@@ -169,7 +169,7 @@ extension CacheHandler {
             other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
         }
         // Another entry may have been stored since the request was sent, or may appear behind one that was queued.
-        guard let found = await lookUp(lookup).0 else { return }
+        guard let found = await search(lookup).found else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
             await freshen(found, response, lookup, sent: sent)
         } else {
@@ -184,15 +184,14 @@ extension CacheHandler {
         let response = try await next(recorded)
         record.commit()
         for url in HTTPCacheRules.invalidated(by: response, to: exchange.http) { await invalidate(url) }
-        guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let hasher = await hasher()
+        guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let store = await openStore()
         else {
             return response
         }
         var asGet = exchange
         asGet.http.method = .get
-        let handler = CacheHandler(
-            cache: cache, exchange: asGet, next: next, policy: self.policy, mode: mode, request: request, store: store)
-        let lookup = handler.makeLookup(policy, CacheDirectives(request: asGet.http.headers), hasher)
+        let handler = handling(asGet, mode)
+        let lookup = handler.makeLookup(policy, CacheDirectives(request: asGet.http.headers), store)
         return lookup.mayKeep(record.marks) ? await handler.keep(response, lookup, sent: sent) : response
     }
 
@@ -201,6 +200,6 @@ extension CacheHandler {
         let text = CacheKeyBuilder.url(url)
         cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == text }
         await remove(Self.unownedKey(text))
-        await remove(Self.recordKey(of: text))
+        await remove(CacheKeyBuilder.record(of: text))
     }
 }

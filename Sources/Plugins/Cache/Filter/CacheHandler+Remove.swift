@@ -22,7 +22,7 @@ extension CacheHandler {
 
     /// Removes every stored response that matches the request. Throws ``CacheMiss`` if there was none.
     func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
-        var found = await lookUp(lookup).0
+        var found = await search(lookup).found
         let (own, headers) = (lookup.key, exchange.http.headers)
         cache.writer.remove(in: store) { key, head in
             guard head.kind == .http, head.url == lookup.url else { return false }
@@ -34,7 +34,7 @@ extension CacheHandler {
         var hasEntry = false
         // Several variants may match. One more may have been stored before the removal began.
         for _ in 0..<Self.maximumMatches {
-            if found == nil { found = await lookUp(lookup).0 }
+            if found == nil { found = await search(lookup).found }
             guard let entry = found else { break }
             hasEntry = true
             let response = removed == nil ? await serve(entry.entry, .whole, .hit(ttl: nil, detail: "removed")) : nil

@@ -2,10 +2,8 @@ import Errand
 
 extension CacheHandler {
     /// Whether the request may share a validation: it has no conditions of its own, and its body is delivered as data.
-    var isShareable: Bool {
-        let headers = exchange.http.headers
-        let hasOwnConditions = HTTPConditions.names.contains { headers.contains($0) } || headers.contains(.range)
-        return exchange.http.method == .get && exchange.delivery == .data && !hasOwnConditions
+    func isShareable(_ lookup: HTTPLookup) -> Bool {
+        !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
     /// Validates a stale entry once for all requests that currently wait for it. A failure is not shared: each of the
@@ -19,7 +17,7 @@ extension CacheHandler {
         case .leader(let leader):
             note(status)
             do {
-                let response = try await leading(leader).fetch(lookup, status, found)
+                let response = try await HTTPFetch(leading(leader), lookup, status, found).response()
                 cache.sharedValidations.finish(location, leader, leader.outcome)
                 return response
             } catch {
@@ -29,7 +27,7 @@ extension CacheHandler {
         case .follower(let outcome):
             if let response = await serve(outcome, found, lookup, status) { return response }
             note(status)
-            return try await fetch(lookup, status, found)
+            return try await HTTPFetch(self, lookup, status, found).response()
         }
     }
 

@@ -4,10 +4,10 @@ import ErrandEssentials
 extension CacheHandler {
     /// Applies the app's own policy, once for each call.
     func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
-        guard let hasher = await hasher() else { return try await bypass(.unreadable) }
+        guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
         let url = CacheKeyBuilder.url(exchange.tags[ResourceURL.self], of: exchange.http)
         let users = exchange.userMarks
-        let rule = request?.cacheKey ?? .standard
+        let rule = terms.request?.cacheKey ?? .standard
         let http = exchange.http
         let keyed = { @Sendable (users: Set<UserMark>) in
             CacheKeyBuilder.timed(
@@ -115,7 +115,7 @@ extension CacheHandler {
             {
                 return .failure(CacheMiss(reason))
             }
-            guard let body = try? await body(entry), let response = respond(head, body, lookup, nil) else {
+            guard let body = await body(entry), let response = respond(head, body, lookup, nil) else {
                 await remove(lookup.key)
                 return .failure(CacheMiss(.unreadable))
             }
@@ -133,7 +133,7 @@ extension CacheHandler {
         var status = CacheStatus.hit(ttl: left, detail: detail ?? "timed")
         if detail != nil { (status.isHit, status.forward) = (false, .stale) }
         let source = ResponseSource.cache(age: .interval(age), reason: status.description)
-        guard let response = head.response(to: exchange.http, body, source: source) else { return nil }
+        guard let response = head.response(to: exchange.http, head.headers, body, source: source) else { return nil }
         note(status)
         exchange.reportUsers()
         return response
@@ -145,7 +145,7 @@ extension CacheHandler {
                 of: entry.head.timed, received: entry.head.received, expected: lookup.attributes,
                 lifetime: lookup.lifetime,
                 takesExpired: true, now: now) == nil,
-            let body = try? await body(entry)
+            let body = await body(entry)
         else { return nil }
         return respond(entry.head, body, lookup, reason)
     }
@@ -197,7 +197,7 @@ extension CacheHandler {
         var head = CacheEntryHead(
             .timed, url: lookup.url, response: response,
             headers: HTTPCacheHeaders.storable(response.headers),
-            received: received, expires: received + lookup.lifetime, tags: request?.cacheTags ?? [],
+            received: received, expires: received + lookup.lifetime, tags: terms.request?.cacheTags ?? [],
             partition: lookup.attributes.partition)
         head.timed = lookup.attributes
         return CacheEntry(head: head, body: response.body)

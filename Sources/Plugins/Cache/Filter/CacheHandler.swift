@@ -7,28 +7,31 @@ final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
-    let policy: CachePolicy
+    let terms: CacheTerms
     let mode: CacheMode.Kind
-    let request: (any CacheableRequest)?
-    let store: any CacheStore
     /// Collects the result of a validation for the requests that share it.
     let leader: SharedValidations.Leader?
 
     init(
-        cache: ResponseCache, exchange: Exchange, next: Next, policy: CachePolicy, mode: CacheMode.Kind,
-        request: (any CacheableRequest)?, store: any CacheStore, leader: SharedValidations.Leader? = nil
+        _ cache: ResponseCache, _ exchange: Exchange, _ next: Next, _ terms: CacheTerms, _ mode: CacheMode.Kind,
+        leader: SharedValidations.Leader? = nil
     ) {
-        (self.cache, self.exchange, self.next, self.policy, self.mode) = (cache, exchange, next, policy, mode)
-        (self.request, self.store, self.leader) = (request, store, leader)
+        (self.cache, self.exchange, self.next, self.terms) = (cache, exchange, next, terms)
+        (self.mode, self.leader) = (mode, leader)
     }
 
     /// The handler of the request that validates for others.
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
-        CacheHandler(
-            cache: cache, exchange: exchange, next: next, policy: policy, mode: mode, request: request, store: store,
-            leader: leader)
+        CacheHandler(cache, exchange, next, terms, mode, leader: leader)
     }
 
+    /// The handler of another exchange, with the same rules.
+    func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
+        CacheHandler(cache, exchange, next, terms, mode)
+    }
+
+    var policy: CachePolicy { terms.policy }
+    var store: any CacheStore { terms.store }
     var now: Date { exchange.time.date }
 
     /// Whether the mode only reads or removes, and never sends a request.
@@ -59,16 +62,13 @@ final class CacheHandler: Sendable {
             defer { cache.endRevalidation(location) }
             var exchange = exchange
             exchange.delivery = .data
-            try await work(
-                CacheHandler(
-                    cache: cache, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
-                    store: store))
+            try await work(handling(exchange, mode))
         }
     }
 
-    /// The hasher of the store; nil, with a note, if the store fails to return its secret.
-    func hasher() async -> KeyedHasher? {
-        do { return try await cache.hashers.hasher(of: store) } catch {
+    /// The store with its secret; nil, with a note, if the store fails to return that.
+    func openStore() async -> OpenStore? {
+        do { return try await cache.stores.open(store) } catch {
             note("the store returned no secret", error)
             return nil
         }
@@ -100,10 +100,15 @@ final class CacheHandler: Sendable {
         return nil
     }
 
-    /// The body in the delivery of the exchange. Throws if it is damaged.
-    func body(_ entry: CacheEntry) async throws -> HTTPBody {
-        if entry.body.data != nil || exchange.delivery != .data { return entry.body }
-        return HTTPBody(try await entry.body.collect(upTo: .max))
+    /// The body in the delivery of the exchange; nil where it has to be collected first.
+    func bodyAtOnce(_ entry: CacheEntry) -> HTTPBody? {
+        entry.body.data != nil || exchange.delivery != .data ? entry.body : nil
+    }
+
+    /// The body in the delivery of the exchange; nil if it is damaged.
+    func body(_ entry: CacheEntry) async -> HTTPBody? {
+        if let body = bodyAtOnce(entry) { return body }
+        return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
     func note(_ what: String, _ error: any Error) {

@@ -87,33 +87,6 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// The entry that is stored or queued; none that a removal selects which has begun and not ended.
-    func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
-        let location = Location(store, key)
-        let (pending, isHidden, mark, selections) = state.withLock { state -> (CacheEntry?, Bool, Mark, [Selection]) in
-            let mark = Mark(removals: state.removals)
-            if state.isCalm { return (nil, false, mark, []) }
-            let pending = state.pending[location].flatMap { write in
-                write.body.map { CacheEntry(head: write.head, body: $0) }
-            }
-            let isHidden = state.hidden[location] != nil || state.suspended[location.store] != nil
-            return (pending, isHidden, mark, state.selections(in: location.store))
-        }
-        if pending != nil || isHidden { return pending }
-        guard let entry = try await store.entry(for: key) else { return nil }
-        // The removal may have begun, and ended, after the store had read the entry.
-        if selections.contains(where: { $0.matches(entry.head) }) || isRemoved(entry.head, key, in: store, since: mark)
-        {
-            return nil
-        }
-        return entry
-    }
-
-    /// Whether a removal since the mark applies to an entry.
-    func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
-        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: mark) }
-    }
-
     /// Queues an entry whose body is in memory. `failed` receives the error if the entry cannot be written.
     ///
     /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in

@@ -10,7 +10,7 @@ extension CacheHandler {
     /// The keys and directives of a request on the wire. An object, so that frames of async functions stay small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
-        let hasher: KeyedHasher
+        let store: OpenStore
         /// The users whose responses these are.
         let users: Set<UserMark>
         /// Whether a partition or users own the responses.
@@ -18,18 +18,31 @@ extension CacheHandler {
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
+        /// The header fields of the request.
+        let headers: HTTPHeaders
+        /// Whether these have conditions or a range.
+        let hasConditions: Bool
+        /// Whether the method is HEAD, and not GET.
+        let isHead: Bool
         let mark: CacheWriter.Mark
         /// Whether a partition names the owner of the responses.
         let hasPartition: Bool
 
+        var hasher: KeyedHasher { store.hasher }
+
         init(
-            _ url: String, users: Set<UserMark>, partition: String?, _ directives: CacheDirectives,
-            _ preferences: HTTPCacheRules.CallPreferences, _ hasher: KeyedHasher, _ mark: CacheWriter.Mark
+            _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
+            _ preferences: HTTPCacheRules.CallPreferences, _ store: OpenStore, _ mark: CacheWriter.Mark
         ) {
-            key = CacheKeyBuilder.http(url, users: users, partition: partition, hasher)
+            // The resource URL concerns the first hop only, not the target of a redirect.
+            let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
+            let http = exchange.http
+            (url, users) = (CacheKeyBuilder.url(resource, of: http), exchange.userMarks)
+            key = CacheKeyBuilder.http(url, users: users, partition: partition, store.hasher)
             (isOwned, hasPartition) = (partition != nil || !users.isEmpty, partition != nil)
-            (self.url, self.users, self.directives, self.preferences) = (url, users, directives, preferences)
-            (self.hasher, self.mark) = (hasher, mark)
+            (headers, isHead) = (http.headers, http.method == .head)
+            hasConditions = HTTPConditions.areAny(in: headers)
+            (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
         /// Whether the response to requests of these users may be stored; nil where nothing was sent.

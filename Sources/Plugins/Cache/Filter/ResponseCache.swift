@@ -38,12 +38,14 @@ public final class ResponseCache: Filter {
     private var defaultTimedPolicy: CachePolicy? { standardPolicy.timed == nil ? nil : standardPolicy }
     /// `cache in MemoryStore, timed and HTTP by each request's policy, default policy off`
     public let explanation: String
-    let standardStore: any CacheStore
-    let standardPolicy: CachePolicy
+    var standardStore: any CacheStore { standardTerms.store }
+    private var standardPolicy: CachePolicy { standardTerms.policy }
     let appVersion: String?
     let time: any TimeSource
     let writer = CacheWriter()
-    let hashers = StoreHashers()
+    let stores = OpenStores()
+    /// The terms of requests without a policy of their own.
+    private let standardTerms: CacheTerms
     /// Serializes changes of the index of a URL.
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
@@ -61,8 +63,7 @@ public final class ResponseCache: Filter {
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
     ) {
-        standardStore = store
-        standardPolicy = policy
+        standardTerms = CacheTerms(policy, store)
         traits = policy.separatesUsers ? [.caches, .separatesUsers] : .caches
         explanation =
             "cache in \(type(of: store)), timed and HTTP by each request's policy, default policy \(policy.summary)"
@@ -77,49 +78,47 @@ public final class ResponseCache: Filter {
 
     /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
     /// the modes that use the cache only.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        switch try way(of: exchange, next) {
-        case .passed(let exchange): return try await next(exchange)
-        case .handled(let handler):
-            if exchange.stage == .call, let timed = handler.policy.timed { return try await handler.timed(timed) }
-            return try await handler.http(mayBeStored(exchange, handler.policy) ? handler.policy.http : nil)
-        }
-    }
-
-    private enum Way {
-        /// Neither policy applies.
-        case passed(Exchange)
-        case handled(CacheHandler)
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        try await step(of: exchange, next).response(next)
     }
 
     // Not async: what is decided here needs no room in a frame.
-    private func way(of exchange: Exchange, _ next: Next) throws -> Way {
+    @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> CacheStep {
+        let mode = exchange.tags[CacheMode.self].kind
+        if case .off = mode { return .pass(exchange) }
+        let terms = terms(of: exchange)
+        if exchange.stage == .call {
+            // Requests on the wire see to the other policy.
+            if !terms.isTimed, !mode.mustNotSend { return .pass(exchange) }
+            guard terms.isTimed || terms.isHTTP, mayBeStored(exchange) else {
+                if !mode.mustNotSend { return .pass(exchange) }
+                let miss = CacheMiss(.off)
+                exchange.tags[CacheMode.self].report?.recordMiss(miss)
+                throw miss
+            }
+            guard let timed = terms.policy.timed else { return .pass(exchange) }
+            return .timed(CacheHandler(self, exchange, next, terms, mode), timed)
+        }
+        let isStored = terms.isHTTP && mayBeStored(exchange)
+        if !isStored, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
+        return try CacheHandler(self, exchange, next, terms, mode).begin(isStored ? terms.policy.http : nil)
+    }
+
+    private func terms(of exchange: Exchange) -> CacheTerms {
         // Whether the type conforms is known in a fraction of the time that a failed cast of the value takes.
-        let isCacheable = type(of: exchange.request) is any CacheableRequest.Type
-        let request = isCacheable ? exchange.request as? any CacheableRequest : nil
-        let (policy, mode) = (request?.cachePolicy ?? standardPolicy, exchange.tags[CacheMode.self].kind)
-        if case .off = mode { return .passed(exchange) }
-        let isStored = mayBeStored(exchange, policy)
-        if exchange.stage == .call, policy.isOff || !isStored {
-            guard mode.mustNotSend else { return .passed(exchange) }
-            let miss = CacheMiss(.off)
-            exchange.tags[CacheMode.self].report?.recordMiss(miss)
-            throw miss
-        }
-        if exchange.stage == .call, policy.timed == nil { return .passed(exchange) }
-        if exchange.stage != .call, policy.http == nil || !isStored, exchange.http.method.isSafe {
-            return .passed(mode.applied(to: exchange))
-        }
-        return .handled(
-            CacheHandler(
-                cache: self, exchange: exchange, next: next, policy: policy, mode: mode, request: request,
-                store: request?.cacheStore ?? standardStore))
+        let request = exchange.request
+        return type(of: request) is any CacheableRequest.Type ? ownTerms(of: request) : standardTerms
+    }
+
+    private func ownTerms(of request: any Request) -> CacheTerms {
+        guard let request = request as? any CacheableRequest else { return standardTerms }
+        return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
     /// A download is stored in its own file, and a stream without an end is not stored.
-    private func mayBeStored(_ exchange: Exchange, _ policy: CachePolicy) -> Bool {
+    private func mayBeStored(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
-        return !exchange.tags[LiveStream.self] && (policy.isOff || !exchange.request.isForFile)
+        return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
     }
 
     /// Waits until every response received before is written, except for streams that their readers have not finished.

@@ -22,26 +22,3 @@ final class KeyedHasher: Sendable {
         return hash
     }
 }
-
-/// The hasher of each store; a store's secret is read once.
-final class StoreHashers: Sendable {
-    private let known = Mutex<[ObjectIdentifier: (store: any CacheStore, hasher: KeyedHasher)]>([:])
-
-    /// Nil where the secret of the store has not been read yet.
-    func known(for store: any CacheStore) -> KeyedHasher? {
-        let id = ObjectIdentifier(store)
-        return known.withLock { $0[id]?.hasher }
-    }
-
-    func hasher(of store: any CacheStore) async throws -> KeyedHasher {
-        let id = ObjectIdentifier(store)
-        if let hasher = known(for: store) { return hasher }
-        let hasher = KeyedHasher(secret: Array(try await store.secret()))
-        known.withLock { known in
-            // Bounded, for requests that return a new store each time.
-            if known.count >= 64 { known.removeAll() }
-            known[id] = (store, hasher)
-        }
-        return hasher
-    }
-}

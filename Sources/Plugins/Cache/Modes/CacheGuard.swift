@@ -9,22 +9,25 @@ extension CacheMode.Kind {
         }
     }
 
+    /// Whether a request has the validators of a stored response.
+    var usesValidators: Bool {
+        if case .reloadFromOrigin = self { false } else { true }
+    }
+
     /// The request for the server, with the directives for intermediate caches that the Fetch standard sets.
     func applied(to exchange: Exchange) -> Exchange {
+        let fields: HTTPHeaders
+        switch self {
+        case .reload: fields = ["Cache-Control": "max-age=0"]
+        case .reloadFromOrigin: fields = ["Pragma": "no-cache", "Cache-Control": "no-cache"]
+        default: return exchange
+        }
         guard exchange.stage == .hop, exchange.http.method == .get || exchange.http.method == .head else {
             return exchange
         }
         var exchange = exchange
-        switch self {
-        case .reload:
-            if !exchange.http.headers.contains(.cacheControl) {
-                exchange.http.headers.add(.cacheControl, "max-age=0")
-            }
-        case .reloadFromOrigin:
-            for name: HTTPHeaderName in [.pragma, .cacheControl] where !exchange.http.headers.contains(name) {
-                exchange.http.headers.add(name, "no-cache")
-            }
-        default: break
+        for field in fields where !exchange.http.headers.contains(field.name) {
+            exchange.http.headers.add(field.name, field.value)
         }
         return exchange
     }

@@ -46,7 +46,7 @@ extension ResponseCache {
         case .prefix(let prefix): return { head, _ in head.url.hasPrefix(prefix) }
         case .tag(let tag): return { head, _ in head.tags.contains(tag) }
         case .partition(let partition):
-            let hash = try await hashers.hasher(of: store).hash(partition)
+            let hash = try await stores.open(store).hasher.hash(partition)
             return { head, _ in head.partition == hash }
         }
     }

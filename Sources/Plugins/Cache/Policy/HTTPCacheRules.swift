@@ -11,7 +11,7 @@ enum HTTPCacheRules {
         guard (200...599).contains(response.status), response.status != 304, response.status != 206 else {
             return "status \(response.status)"
         }
-        if CacheDirectives(request: request.headers).noStore { return "the request says no-store" }
+        if CacheDirectives(request.headers).noStore { return "the request says no-store" }
         if directives.mustUnderstand {
             guard understoodStatuses.contains(response.status) else { return "status not understood" }
         } else if directives.noStore {
@@ -44,6 +44,12 @@ enum HTTPCacheRules {
         /// Serve the response, and validate it in the background (RFC 5861, section 3).
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
+
+        var status: CacheStatus {
+            switch self {
+            case .serve(let status), .serveAndRevalidate(let status), .validate(let status): status
+            }
+        }
     }
 
     /// The preferences of the call's mode and of the policy, beside the headers of the request.

@@ -13,7 +13,11 @@ enum HTTPConditions {
         case forward
     }
 
-    static let names: [HTTPHeaderName] = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince]
+    /// Whether a request has conditions, or a range.
+    static func areAny(in headers: HTTPHeaders) -> Bool {
+        headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) || headers.contains(.ifMatch)
+            || headers.contains(.ifUnmodifiedSince) || headers.contains(.range)
+    }
 
     /// - Parameters:
     ///   - length: of the stored body, in bytes.

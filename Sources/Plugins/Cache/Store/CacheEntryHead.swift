@@ -119,7 +119,9 @@ public struct CacheEntryHead: Sendable, Hashable {
     }
 
     /// The stored response to a request; nil if its own URL is none, which only a damaged store returns.
-    func response(to request: HTTPRequest, _ body: HTTPBody, source: ResponseSource) -> HTTPResponse? {
+    func response(
+        to request: HTTPRequest, _ headers: HTTPHeaders, _ body: HTTPBody, source: ResponseSource
+    ) -> HTTPResponse? {
         if request.urlText.hasSameBytes(as: responseURL) {
             return HTTPResponse(
                 to: request, status: status, headers: headers, body: body, version: version, source: source)

@@ -38,7 +38,9 @@ public final class MemoryStore: CacheStore {
     public var entryCount: Int { state.withLock { $0.nodes.count } }
 
     /// Returns the entry of a key, nil if there is none.
-    public func entry(for key: CacheKey) async -> CacheEntry? {
+    public func entry(for key: CacheKey) async -> CacheEntry? { held(key) }
+
+    fileprivate func held(_ key: CacheKey) -> CacheEntry? {
         state.withLock { state -> CacheEntry? in
             guard let index = state.indices[key] else { return nil }
             state.use(index)
@@ -110,6 +112,10 @@ public final class MemoryStore: CacheStore {
 
     /// Random bytes, which are discarded with the store.
     public func secret() async -> Data { key }
+}
+
+extension MemoryStore: ImmediateStore {
+    func entryAtOnce(for key: CacheKey) -> KnownEntry { held(key).map(KnownEntry.entry) ?? .nothing }
 }
 
 extension MemoryStore.State {

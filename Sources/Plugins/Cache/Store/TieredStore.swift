@@ -16,11 +16,14 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// The large store, which has all entries.
     public let second: Second
     private let state = Mutex(TieredState())
+    /// The first store, if it can be read without a wait.
+    private let immediate: (any ImmediateStore)?
 
     /// Combines two stores.
     public init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
+        immediate = first as? any ImmediateStore
     }
 
     /// Returns the entry of the first store that has it. An entry whose body is a stream is not copied up.
@@ -99,6 +102,15 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
+    }
+}
+
+extension TieredStore: ImmediateStore {
+    func entryAtOnce(for key: CacheKey) -> KnownEntry {
+        guard let immediate, !state.withLock({ $0.isChanging(key) }),
+            case .entry(let entry) = immediate.entryAtOnce(for: key)
+        else { return .unknown }
+        return .entry(entry)
     }
 }
 

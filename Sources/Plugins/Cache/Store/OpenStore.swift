@@ -1,0 +1,49 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+/// A store whose secret has been read.
+final class OpenStore: Sendable {
+    let store: any CacheStore
+    let hasher: KeyedHasher
+    /// The store, if it can be read without a wait.
+    let immediate: (any ImmediateStore)?
+
+    init(_ store: any CacheStore, secret: Data) {
+        self.store = store
+        hasher = KeyedHasher(secret: Array(secret))
+        immediate = store as? any ImmediateStore
+    }
+}
+
+/// The stores that a cache has used; the secret of each is read once.
+final class OpenStores: Sendable {
+    private struct State {
+        /// The one that was asked for last: almost every cache has one.
+        var last: OpenStore?
+        var all: [ObjectIdentifier: OpenStore] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Nil where the secret of the store has not been read yet.
+    func known(_ store: any CacheStore) -> OpenStore? {
+        state.withLock { state in
+            if let last = state.last, last.store === store { return last }
+            guard let known = state.all[ObjectIdentifier(store)] else { return nil }
+            state.last = known
+            return known
+        }
+    }
+
+    func open(_ store: any CacheStore) async throws -> OpenStore {
+        if let known = known(store) { return known }
+        let opened = OpenStore(store, secret: try await store.secret())
+        state.withLock { state in
+            // Bounded, for requests that return a new store each time.
+            if state.all.count >= 64 { state.all.removeAll() }
+            state.all[ObjectIdentifier(store)] = opened
+        }
+        return opened
+    }
+}
