@@ -47,9 +47,10 @@ package struct UserMarks: Sendable {
             if let known = implied.first(where: { $0.source == source }) {
                 implied.remove(known)
                 implied.insert(UserMark(known.identity + ", " + field.value, source: source))
+            } else if implied.isEmpty {
+                // One hash less than an insertion without room.
+                implied = [UserMark(field.value, source: source)]
             } else {
-                // In an empty set without room it would be hashed twice.
-                if implied.isEmpty { implied.reserveCapacity(1) }
                 implied.insert(UserMark(field.value, source: source))
             }
         }

@@ -42,6 +42,7 @@ enum CacheStep: Sendable {
 }
 
 extension CacheHandler {
+    /// A small frame, which lasts as long as the request; that of ``step(after:)`` is gone by then.
     fileprivate func response(after wait: CacheStep.Wait) async throws -> HTTPResponse {
         try await step(after: wait).response(next)
     }

@@ -14,7 +14,8 @@ final class HTTPFetch: Sendable {
     /// Whether the request has the validators of the stored response.
     private let validates: Bool
 
-    // Not in line, where it would enlarge the frames of functions that wait.
+    /// Not in line, where it would enlarge the frames of functions that wait.
+    ///
     /// - Parameter status: why the request is sent.
     @inline(never) init(
         _ handler: CacheHandler, _ lookup: CacheHandler.HTTPLookup, _ status: CacheStatus,

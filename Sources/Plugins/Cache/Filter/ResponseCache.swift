@@ -86,11 +86,12 @@ public final class ResponseCache: Filter {
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> CacheStep {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return .pass(exchange) }
-        let terms = terms(of: exchange)
+        let request = exchange.request
+        let terms = terms(of: request)
         if exchange.stage == .call {
             // Requests on the wire see to the other policy.
             if !terms.isTimed, !mode.mustNotSend { return .pass(exchange) }
-            guard terms.isTimed || terms.isHTTP, mayBeStored(exchange) else {
+            guard terms.isTimed || terms.isHTTP, mayBeStored(exchange, request) else {
                 if !mode.mustNotSend { return .pass(exchange) }
                 let miss = CacheMiss(.off)
                 exchange.tags[CacheMode.self].report?.recordMiss(miss)
@@ -99,26 +100,23 @@ public final class ResponseCache: Filter {
             guard let timed = terms.policy.timed else { return .pass(exchange) }
             return .timed(CacheHandler(self, exchange, next, terms, mode), timed)
         }
-        let isStored = terms.isHTTP && mayBeStored(exchange)
+        let isStored = terms.isHTTP && mayBeStored(exchange, request)
         if !isStored, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
         return try CacheHandler(self, exchange, next, terms, mode).begin(isStored ? terms.policy.http : nil)
     }
 
-    private func terms(of exchange: Exchange) -> CacheTerms {
+    private func terms(of request: any Request) -> CacheTerms {
         // Whether the type conforms is known in a fraction of the time that a failed cast of the value takes.
-        let request = exchange.request
-        return type(of: request) is any CacheableRequest.Type ? ownTerms(of: request) : standardTerms
-    }
-
-    private func ownTerms(of request: any Request) -> CacheTerms {
-        guard let request = request as? any CacheableRequest else { return standardTerms }
+        guard type(of: request) is any CacheableRequest.Type, let request = request as? any CacheableRequest else {
+            return standardTerms
+        }
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
     /// A download is stored in its own file, and a stream without an end is not stored.
-    private func mayBeStored(_ exchange: Exchange) -> Bool {
+    private func mayBeStored(_ exchange: Exchange, _ request: any Request) -> Bool {
         if case .file = exchange.delivery { return false }
-        return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
+        return !exchange.tags[LiveStream.self] && !request.isForFile
     }
 
     /// Waits until every response received before is written, except for streams that their readers have not finished.
