@@ -1,0 +1,65 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandCache
+
+@Suite("Stores that are read without a wait", .leakChecked)
+struct ImmediateStoreTests {
+    private let key = CacheKey("a")
+
+    private func entry(_ text: String = "1") throws -> CacheEntry {
+        let url = try #require(URL(string: "https://example.com/a"))
+        return CacheEntry(
+            head: CacheEntryHead(url: url, received: .now, expires: .now), body: HTTPBody(Data(text.utf8)))
+    }
+
+    /// The body of what is known; "none" for nothing, nil where a read has to tell.
+    private func known(_ store: any ImmediateStore) -> String? {
+        switch store.entryAtOnce(for: key) {
+        case .entry(let entry): String(decoding: entry.body.data ?? Data(), as: UTF8.self)
+        case .nothing: "none"
+        case .unknown: nil
+        }
+    }
+
+    @Test("memory knows all entries")
+    func memory() async throws {
+        let store = MemoryStore()
+        #expect(known(store) == "none")
+        try await store.store(entry(), for: key)
+        #expect(known(store) == "1")
+        await store.remove(key)
+        #expect(known(store) == "none")
+    }
+
+    @Test("tiers know what the first has, unless it changes; all else is left to a read")
+    func tiers() async throws {
+        let (first, second) = (MemoryStore(), HeldStore())
+        let tiers = TieredStore(first, second)
+        #expect(known(tiers) == nil)
+        second.release()
+        try await second.store(entry(), for: key)
+        #expect(known(tiers) == nil)
+        _ = try await tiers.entry(for: key)
+        #expect(known(tiers) == "1")
+        try await tiers.remove(key)
+        #expect(known(tiers) == nil)
+        #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
+    }
+
+    @Test("tiers whose second store is still writing leave the old copy of the first alone")
+    func changing() async throws {
+        let (first, second) = (MemoryStore(), StagedStore())
+        let (tiers, gate) = (TieredStore(first, second), second.hold(.beforeStore, 1))
+        let change = Task { try await tiers.store(entry("2"), for: key) }
+        try await gate.reached()
+        // As a copy that another read has begun would leave it.
+        try await first.store(entry("1"), for: key)
+        #expect(known(tiers) == nil)
+        gate.open()
+        try await change.value
+        #expect(known(tiers) == "2")
+    }
+}
