@@ -89,11 +89,13 @@ final class SharedRun: Sendable {
     /// Sends the exchange in a task that only its last call cancels. It begins on the thread of its caller where the system
     /// allows that.
     func send(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) {
-        let task: Task<Void, Never>
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            task = Task.immediate { @concurrent in await self.run(exchange, next, of: runs) }
-        } else {
-            task = Task { @concurrent in await self.run(exchange, next, of: runs) }
+        let outer = Self.current
+        // A task begins with the values of its caller.
+        let task = Self.$current.withValue(outer.isEmpty ? [number] : outer + [number]) {
+            guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+                return Task { @concurrent in await self.run(exchange, next, of: runs) }
+            }
+            return Task.immediate { @concurrent in await self.run(exchange, next, of: runs) }
         }
         let isAbandoned = state.withLock { state in
             if !state.isClosed { state.task = task }
@@ -103,15 +105,9 @@ final class SharedRun: Sendable {
     }
 
     private func run(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) async {
-        let (shared, outer) = (SharedExchange(for: self), Self.current)
-        let within = outer.isEmpty ? [number] : outer + [number]
+        let shared = SharedExchange(for: self)
         let outcome: Outcome
-        do {
-            outcome = .success(
-                try await Self.$current.withValue(within) {
-                    try await shared.send(exchange, next: next)
-                })
-        } catch { outcome = .failure(error) }
+        do { outcome = .success(try await shared.send(exchange, next: next)) } catch { outcome = .failure(error) }
         close(in: runs)
         await shared.distribute(to: state.withLock { $0.exchanges })
         end(outcome)
