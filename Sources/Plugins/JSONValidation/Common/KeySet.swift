@@ -23,6 +23,14 @@ package import ErrandHTTPSyntax
     /// The bytes that the table takes.
     @inlinable package var size: Int { table.size }
 
+    /// The most keys.
+    var limit: Int { table.limit }
+
+    /// A key by its number, prepared to be compared.
+    func key(_ index: Int) -> OrderedKey {
+        OrderedKey(table.entries[index].text, hasEscapes: table.entries[index].hasEscapes)
+    }
+
     /// Adds a key of an object, which has a unique number.
     package mutating func insert(_ text: JSONText, hasEscapes: Bool, hash key: UInt64, object: Int) -> ProbeOutcome {
         let entry = Entry(hash: Self.slotHash(key, object), text: text, object: object, hasEscapes: hasEscapes)

@@ -93,7 +93,7 @@ extension Validator {
         let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
         let level = match.levels.count - 1
         match.levels[level].key = p
-        let outcome = keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: match.levels[level].object)
+        let outcome = store(text, hasEscapes: hasEscapes, hash: hash, object: match.levels[level].object)
         if outcome == .full {
             tooManyKeys(at: p, depth: match.depth)
             return nil

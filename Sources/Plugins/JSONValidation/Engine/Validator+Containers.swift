@@ -5,6 +5,7 @@ extension Validator {
     @inline(never) mutating func readKey(
         _ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int
     ) -> (end: BytePointer, node: UnsafePointer<ShapeRule>)? {
+        if let end = skipInOrder(frame, p) { return (end, tables.any) }
         let scan = JSONGrammar.string(p + 1, end)
         if scan.fault != .none {
             stop(scan.fault, at: scan.end, depth: depth - 1)
@@ -24,7 +25,7 @@ extension Validator {
             if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
             frame.pointee.seen |= bit
         } else {
-            switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
+            switch store(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
             case .new:
                 frame.pointee.count &+= 1
                 if keys.count & 0xFFF == 0, keys.size > limits.maximumMemoryBytes {
@@ -50,6 +51,8 @@ extension Validator {
             if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.needsClosing {
                 validateObject(frame, rule, depth)
             }
+        } else {
+            endOrder(frame)
         }
         if keys.count != frame.pointee.keysBefore { keys.removeAll(behind: frame.pointee.keysBefore) }
         if frame.pointee.node.pointee.hasChecks { validateContainer(frame, p, depth) }

@@ -16,8 +16,13 @@ extension Validator {
         var count = 0
         /// A bit for each of the first 64 keys of the rule that was found.
         var seen: UInt64 = 0
-        /// The index in `successors` of the key that is expected next.
+        /// The index in `successors` of the key that is expected next; without a rule the index in `order`, or -1 if the keys
+        /// do not follow it.
         var member = 0
+        /// The order of the keys, or of those of the objects in an array; nil where a shape has a rule.
+        var order: OrderPointer?
+        /// The number of keys that are not stored before it.
+        var orderedBefore = 0
         /// The number of the object.
         var object = 0
         /// The number of keys in the key set, and of problems, before it.
@@ -57,6 +62,7 @@ extension Validator {
         frame.pointee.node = node
         frame.pointee.others = tables.any
         frame.pointee.rule = nil
+        frame.pointee.order = nil
         frame.pointee.start = p
         frame.pointee.key = p
         frame.pointee.count = 0
@@ -72,9 +78,13 @@ extension Validator {
                 frame.pointee.rule = rule
                 frame.pointee.others = tables.nodes + Int(rule.pointee.others)
                 frame.pointee.member = program.members.count + Int(node.pointee.object)
+            } else {
+                beginOrder(frame, order(in: frame - 1))
             }
         } else if node.pointee.array >= 0 {
             frame.pointee.others = tables.nodes + Int(program.arrays[Int(node.pointee.array)].element)
+        } else {
+            frame.pointee.order = order(in: frame - 1)
         }
     }
 

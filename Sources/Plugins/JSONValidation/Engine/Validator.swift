@@ -17,6 +17,10 @@ struct Validator: ~Copyable, TextValidator {
     /// For each key of an object, and for the start of each object, the key that followed it the last time.
     let successors: UnsafeMutablePointer<Int32>
     var keys: KeySet
+    /// The orders of keys by place; the first one is that of objects in what has none.
+    var orders: [OrderPointer] = []
+    /// The number of keys of open objects that are not stored, as they follow an order.
+    var orderedKeys = 0
     var problems: ProblemList
     /// The number of objects opened so far, which identifies the last one.
     var objects = 0
@@ -62,6 +66,10 @@ struct Validator: ~Copyable, TextValidator {
     deinit {
         frames.deallocate()
         successors.deallocate()
+        for order in orders {
+            order.pointee.deallocate()
+            order.deallocate()
+        }
     }
 
     mutating func run() {
@@ -182,6 +190,9 @@ struct Validator: ~Copyable, TextValidator {
                 frame.pointee.member = guess
                 node = tables.nodes + Int(members[guess].node)
                 p += Int(members[guess].length) + 2
+            } else if isOrdered(frame, p) {
+                p += takeOrdered(frame, frame.pointee.member) + 2
+                node = tables.any
             } else {
                 guard let key = readKey(frame, p, depth) else { return }
                 p = key.end
