@@ -11,6 +11,7 @@ final class SchemaCompiler {
     var objects: [SchemaObjectRule] = []
     var constants: [SchemaConstants] = []
     private(set) var patterns: [SchemaPattern] = []
+    private(set) var tags: [SchemaTag] = []
     private var patternNumbers: [[UInt8]: Int32] = [:]
     private var environments = SchemaEnvironments()
     private var numbersOfNodes: [Key: Int32] = [:]
@@ -44,6 +45,13 @@ final class SchemaCompiler {
                 .endlessRecursion, nodes[Int(node)].location,
                 "refers to itself for the same value, so that validation would not end")
         }
+        var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
+            registry.mayTake(steps: steps, bytes: bytes)
+        }
+        // The finder changes them, and would copy those that are in use.
+        nodes = []
+        nodes = finder.find()
+        tags = finder.tags
         return SchemaProgram(self, root: root)
     }
 

@@ -49,6 +49,8 @@ struct SchemaGate: Sendable {
     var keyword: String
     /// The key of a dependent schema.
     var key: [UInt8] = []
+    /// The tag that the branches differ by; -1 without one.
+    var tag: Int32 = -1
 }
 
 struct SchemaNumberRule: Sendable {

@@ -17,6 +17,7 @@ final class SchemaProgram: Sendable {
     let objects: [SchemaObjectRule]
     let constants: [SchemaConstants]
     let patterns: [SchemaPattern]
+    let tags: [SchemaTag]
     let root: Int32
     private let parked = Mutex<[Parked]>([])
 
@@ -33,16 +34,25 @@ final class SchemaProgram: Sendable {
         objects = compiler.objects
         constants = compiler.constants
         patterns = compiler.patterns
+        tags = compiler.tags
         self.root = root
     }
 
-    /// Validates a text; nil if it is valid.
-    func validate(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
+    /// Validates a text; nil if it is valid. Tests compare what comes of it without tags.
+    func validate(
+        _ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits, usesTags: Bool = true
+    ) -> JSONValidationError? {
         let machine = parked.withLock { $0.popLast() }?.machine ?? SchemaMachine(self)
         defer { park(machine) }
         return bytes.withMemoryRebound(to: UInt8.self) { text in
             var validator = SchemaValidator(machine, text, limits.clamped)
+            validator.usesTags = usesTags
             validator.run()
+            if validator.hasTooManyKeys, validator.hasParts {
+                validator = SchemaValidator(machine, text, limits.clamped)
+                validator.usesTags = false
+                validator.run()
+            }
             return validator.problems.error
         }
     }
@@ -55,6 +65,8 @@ final class SchemaProgram: Sendable {
         return bytes.withMemoryRebound(to: UInt8.self) { text in
             var validator = SchemaValidator(machine, text, limits.clamped)
             validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
+            // A branch that cannot fit has no annotations, but the numbers of lanes are those of all.
+            validator.usesTags = false
             if let found = validator.collect() { return .success(found) }
             if let error = validator.problems.error { return .failure(error) }
             let problem = JSONProblem(

@@ -3,6 +3,8 @@ import ErrandJSONValidation
 /// An open array or object; the frame of the document at 0.
 struct SchemaFrame {
     var state: StatePointer
+    /// The state that the results are delivered for, of which a value of a tag may have left a part.
+    var whole: StatePointer
     /// The state that the current element or member is validated against.
     var transition: TransitionPointer
     var array: UnsafeMutablePointer<ArrayPlan>?

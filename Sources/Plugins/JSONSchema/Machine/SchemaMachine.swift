@@ -28,6 +28,7 @@ final class SchemaMachine {
     let numbers: UnsafeMutablePointer<NumberCheck>
     let constantChecks: UnsafeMutablePointer<ConstantCheck>
     let patternChecks: UnsafeMutablePointer<PatternCheck>
+    let tags: UnsafeMutablePointer<SchemaTagTable>
 
     struct StringCheck {
         var minimum: Int
@@ -78,6 +79,7 @@ final class SchemaMachine {
         numbers = arena.copy(program.numbers.map { NumberCheck(least: $0.least, most: $0.most, isFast: $0.isFast) })
         let arena = arena
         patternChecks = arena.copy(program.patterns.map { _ in PatternCheck() })
+        tags = arena.copy(program.tags.map { SchemaTagTable($0, arena) })
         constantChecks = arena.copy(
             program.constants.map {
                 ConstantCheck(
@@ -105,6 +107,11 @@ final class SchemaMachine {
     private(set) var isExhausted = false
     /// The bytes that it was made with.
     private lazy var constantBytes = arena.size
+
+    /// Whether it is far enough from what it may take to derive what it can do without, which is never much of it.
+    func hasRoom(for bytes: Int) -> Bool {
+        arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
+    }
 
     /// Begins with another text.
     func begin(_ limits: JSONLimits) {

@@ -14,6 +14,9 @@ struct SchemaState {
     var gates: UnsafeMutablePointer<LaneGate>
     /// The lanes that gates refer to.
     var branches: UnsafeMutablePointer<Int32>
+    /// The lanes that others refer to, ascending.
+    var roots: UnsafeMutablePointer<Int32>?
+    var rootCount = 0
     /// The steps that applying it takes: its lanes, and what their gates refer to.
     var cost = 0
     /// The scalar kinds of which every value fits all lanes.
@@ -26,6 +29,12 @@ struct SchemaState {
     /// The rules for arrays and objects, derived at the first array and at the first object.
     var array: UnsafeMutablePointer<ArrayPlan>?
     var object: UnsafeMutablePointer<ObjectPlan>?
+    /// The tag of the gate with most branches among those that have one, and this gate; -1 without one.
+    var tag: Int32 = -1
+    var tagGate: Int32 = -1
+    /// By the number of a value of the tag, what remains of the state for an object with it, once that is derived: the state
+    /// itself where it is not worth it.
+    var variants: UnsafeMutablePointer<StatePointer?>?
 }
 
 /// One schema among those for a value.
@@ -71,6 +80,8 @@ struct LaneGate {
     var count: Int32
     /// The entry of the key of a dependent schema; known when the plan for objects is there.
     var entry: Int32 = -1
+    /// The tag that its branches differ by; -1 without one, and for those that a value of it has left.
+    var tag: Int32 = -1
 }
 
 /// The state that a part of a value is validated against, and the effect of its results on the lanes of the whole.

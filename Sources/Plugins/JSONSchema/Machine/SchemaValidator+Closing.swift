@@ -45,6 +45,7 @@ extension SchemaValidator {
         resultTop = frame.pointee.results
         wordTop = frame.pointee.words
         if depth - 1 > base {
+            if state != frame.pointee.whole { spread(results, state, to: frame.pointee.whole) }
             if collector != nil { takeAnnotations(results, resultTop, frame - 1, frame.pointee.start) }
             guard deliver(results, to: frame - 1, frame.pointee.start, p, frame.pointee.digest, depth - 1) else {
                 return false

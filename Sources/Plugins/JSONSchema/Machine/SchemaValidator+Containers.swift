@@ -4,13 +4,15 @@ import ErrandJSONValidation
 extension SchemaValidator {
     /// Opens a frame for an array or an object; whether there is room.
     mutating func open(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ state: StatePointer, at p: BytePointer, isObject: Bool,
+        _ frame: UnsafeMutablePointer<SchemaFrame>, _ whole: StatePointer, at p: BytePointer, isObject: Bool,
         hashes: Bool, _ depth: Int
     ) -> Bool {
         containers &+= 1
+        let state = isObject && whole.pointee.tag >= 0 && usesTags ? tagged(whole, at: p) : whole
         // Field by field, which is faster than assigning a whole frame.
         let count = state.pointee.laneCount
         frame.pointee.state = state
+        frame.pointee.whole = whole
         frame.pointee.transition = machine.anyTransition
         frame.pointee.array = nil
         frame.pointee.object = nil
@@ -31,9 +33,10 @@ extension SchemaValidator {
         frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
         if frame.pointee.hashes { frame.pointee.digest = valueHash.start(isObject: isObject) }
         if count > 0 {
-            steps -= state.pointee.cost
+            steps -= whole.pointee.cost
             if steps < 0 || machine.isFull { return tooMuch(at: p, depth: depth - 1) }
-            if resultTop + count > machine.resultCapacity { machine.growResults(resultTop + count) }
+            let room = resultTop + whole.pointee.laneCount
+            if room > machine.resultCapacity { machine.growResults(room) }
             let kind = isObject ? ValueKind.object : ValueKind.array
             let results = machine.results + resultTop
             collector?.clear(resultTop..<resultTop + count)
@@ -166,11 +169,13 @@ extension SchemaValidator {
             case .new:
                 frame.pointee.count &+= 1
                 if keys.count & 0xFFF == 0, !hasRoom() {
+                    hasTooManyKeys = true
                     _ = tooMuch(at: p, depth: depth)
                     return nil
                 }
             case .present: duplicate(depth, at: p)
             case .full:
+                hasTooManyKeys = true
                 tooManyKeys(at: p, depth: depth)
                 return nil
             }

@@ -23,6 +23,13 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// How many bytes may still be read again to explain problems, and how many explanations are under way.
     var rereadBudget: Int
     var rereads = 0
+    /// Whether branches are told apart by tags, and how many bytes may still be skipped to find these.
+    var usesTags = true
+    var tagBudget: Int
+    /// Whether an object was validated against a part of the branches, and whether the keys that no schema names took too much,
+    /// among which may be those of other branches.
+    var hasParts = false
+    var hasTooManyKeys = false
     /// The sum of the weights of problems while a branch is weighed, instead of a list of them.
     var weight = 0
     var isWeighing = false
@@ -50,6 +57,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         uniques = UniqueSet(limit: limits.maximumUniqueItems)
         problems = ProblemList(limit: limits.maximumProblems)
         rereadBudget = text.count * 4 + 1 << 20
+        tagBudget = rereadBudget
         steps = limits.maximumSteps
         machine.begin(limits)
     }

@@ -22,14 +22,25 @@ struct StateBuilder {
                 // Every gate keeps its place, so that it is found in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
-                    LaneGate(kind: gate.kind, first: Int32(branches.count), count: Int32(lanesOfGate.count)))
+                    LaneGate(
+                        kind: gate.kind, first: Int32(branches.count), count: Int32(lanesOfGate.count), tag: gate.tag))
                 branches += lanesOfGate
             }
             lane.gateCount = Int32(gates.count) - lane.firstGate
             lanes.append(lane)
         }
+        return Self.state(
+            lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, arena)
+    }
+
+    /// The state with these lanes, and with those among them that others refer to.
+    static func state(
+        _ lanes: [SchemaLane], _ gates: [LaneGate], _ branches: [Int32], roots: [Int32], _ program: SchemaProgram,
+        _ arena: SchemaArena
+    ) -> StatePointer {
         var state = SchemaState(lanes: arena.copy(lanes), gates: arena.copy(gates), branches: arena.copy(branches))
         state.laneCount = lanes.count
+        (state.roots, state.rootCount) = (arena.copy(roots), roots.count)
         state.cost = lanes.count + branches.count
         state.hasArrays = lanes.contains { $0.array >= 0 }
         state.hasObjects = lanes.contains { lane in
@@ -39,11 +50,16 @@ struct StateBuilder {
             [lane.constant, lane.enumeration].contains { $0 >= 0 && !program.constants[Int($0)].composites.isEmpty }
         }
         state.plain = plain(lanes, gates)
+        for (index, gate) in gates.enumerated() where gate.tag >= 0 {
+            // The larger one first: it leaves fewer lanes.
+            if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
+            (state.tag, state.tagGate) = (gate.tag, Int32(index))
+        }
         return arena.copy(state)
     }
 
     /// The kinds for which all lanes hold, whatever the value is.
-    private func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
+    private static func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
         if gates.contains(where: { $0.kind == .not || $0.kind == .one && $0.count > 1 }) { return 0 }
         var plain: UInt8 = 0
         for bit in 0..<6 {

@@ -41,6 +41,9 @@ final class SchemaRegistry {
         throw fault(.tooLarge, location, budget.excess)
     }
 
+    /// Counts what a schema can do without; false if it is too much.
+    func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
+
     /// A pattern, which takes from the budget.
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
         do throws(PatternFault) { return try PatternProgram(source, &budget, room) } catch {

@@ -3,13 +3,6 @@ import ErrandHTTPSyntax
 /// Objects of several shapes that a tag discriminates: the tag is read first, so that a value is matched against the shapes
 /// with its tag only.
 extension Validator {
-    private enum Tag {
-        case value(BytePointer)
-        case missing
-        /// The text is not JSON here, or the key is too far away: the value is matched against all shapes.
-        case unreadable
-    }
-
     /// Nil if the value has to be matched against all alternatives.
     mutating func choose(byTagOf node: UnsafePointer<ShapeRule>, at start: BytePointer, depth: Int) -> Choice? {
         let rule = program.tags[Int(node.pointee.tag)]
@@ -74,60 +67,12 @@ extension Validator {
         problems.add(problem)
     }
 
-    // MARK: Lookahead
-
     /// Skips the members of an object up to a key, without validating them.
-    private mutating func find(_ key: KeyTable, in start: BytePointer) -> Tag {
-        var p = JSONGrammar.skipSpace(start + 1, end)
-        let limit = end - p > skipBudget ? p + skipBudget : end
-        defer { skipBudget -= min(skipBudget, p - start) }
-        if p < end, p.pointee == JSONGrammar.closeBrace { return .missing }
-        while p < limit, p.pointee == JSONGrammar.quote {
-            let scan = JSONGrammar.string(p + 1, end)
-            guard scan.fault == .none else { return .unreadable }
-            let text = JSONText(start: p + 1, end: scan.end - 1)
-            p = JSONGrammar.skipSpace(scan.end, end)
-            guard p < end, p.pointee == JSONGrammar.colon else { return .unreadable }
-            p = JSONGrammar.skipSpace(p + 1, end)
-            guard p < end else { return .unreadable }
-            if isText(tables.members + Int(key.first), text, text.hasEscapes) { return .value(p) }
-            guard let behind = skipValue(p, limit) else {
-                p = limit
-                return .unreadable
-            }
-            p = JSONGrammar.skipSpace(behind, end)
-            guard p < end else { return .unreadable }
-            if p.pointee == JSONGrammar.closeBrace { return .missing }
-            guard p.pointee == JSONGrammar.comma else { return .unreadable }
-            p = JSONGrammar.skipSpace(p + 1, end)
-        }
-        return .unreadable
-    }
-
-    /// The end of a value; nil if it does not end before the limit.
-    private func skipValue(_ start: BytePointer, _ limit: BytePointer) -> BytePointer? {
-        var p = start
-        var depth = 0
-        while p < limit {
-            switch p.pointee {
-            case JSONGrammar.quote:
-                let scan = JSONGrammar.string(p + 1, end)
-                guard scan.fault == .none else { return nil }
-                p = scan.end
-            case JSONGrammar.openBrace, JSONGrammar.openBracket:
-                depth += 1
-                p += 1
-            case JSONGrammar.closeBrace, JSONGrammar.closeBracket:
-                if depth == 0 { return p }
-                depth -= 1
-                p += 1
-            case JSONGrammar.comma where depth == 0: return p
-            default:
-                p += 1
-                continue
-            }
-            if depth == 0 { return p }
-        }
-        return nil
+    private mutating func find(_ key: KeyTable, in start: BytePointer) -> MemberSearch.Outcome {
+        let rule = tables.members + Int(key.first)
+        var search = MemberSearch(from: start, to: end, budget: skipBudget)
+        let outcome = search.find { isText(rule, $0, $0.hasEscapes) }
+        skipBudget -= search.skipped
+        return outcome
     }
 }
