@@ -106,7 +106,7 @@ struct ResendTests {
         }
         let transport = CurlTransport()
         try await Self.warm(transport, server, connections)
-        try await eventually { closed.all.count == connections }
+        try await eventually { closed.all.count == connections && server.connectedClients == 0 }
         let request = try request(.post, server.url("/go"), body: .data(Data("abc".utf8)))
         #expect(try await transport.send(request, options: .of()).status == 200)
         #expect(posts.all.count == 1)

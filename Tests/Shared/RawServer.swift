@@ -1,4 +1,5 @@
 #if os(Linux)
+import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
@@ -89,6 +90,18 @@ package final class RawServer: Sendable {
 
     /// Connections taken so far.
     package var accepted: Int { count.load(ordering: .relaxed) }
+
+    /// Clients over IPv4 that the kernel has not yet notified of an end of their connection: on a busy machine it does so
+    /// some milliseconds after the server has closed it.
+    package var connectedClients: Int {
+        let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
+        return table.split(separator: "\n").count {
+            // Number, local address, remote address, state, where 01 is an established connection.
+            let fields = $0.split(separator: " ")
+            guard fields.count > 3, fields[3] == "01" else { return false }
+            return fields[2].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } == port
+        }
+    }
 
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
