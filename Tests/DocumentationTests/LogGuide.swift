@@ -11,7 +11,7 @@ private nonisolated struct Logger {
 private func install() {
     let log = RequestLog(.line)
     let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [log])
-    // #7 GET https://api.example.com/users/7?token=••• → 200, network, 12.3 ms, 512 bytes
+    // #7 GET https://api.example.com/users/7?token=••• → 200, network, HTTP/2, 12.3 ms, 512 bytes
     _ = agent
 }
 

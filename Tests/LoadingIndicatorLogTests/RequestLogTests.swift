@@ -51,6 +51,26 @@ struct RequestLogTests {
         #expect(records.all.map(\.status) == [200, 404, nil])
     }
 
+    @Test("the version of HTTP stands in the line, also where only the timings have it", arguments: [true, false])
+    func version(isInTimings: Bool) async throws {
+        struct Versioned: Transport {
+            let isInTimings: Bool
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                var timings = TransferTimings()
+                timings.httpVersion = isInTimings ? "3" : nil
+                options.report(.timings(timings))
+                return HTTPResponse(to: request, status: 204, version: isInTimings ? nil : "3")
+            }
+        }
+        let log = log(.line)
+        let transport = Versioned(isInTimings: isInTimings)
+        let agent = NetworkAgent(baseURL: base, transport: transport, accessories: [log])
+        _ = try await agent.send(Call<Data>(.get, "text"))
+        await log.flush()
+        #expect(records.all.map(\.version) == ["3"])
+        #expect(records.all.map(withoutTime) == ["GET \(base)/text → 204, network, HTTP/3, T ms"])
+    }
+
     @Test("the response that a filter's own error carries stands in the line")
     func evidence() async throws {
         struct Gone: Filter {

@@ -12,6 +12,8 @@ final class LogDraft: Sendable {
         var received: HTTPResponse?
         var response: Head?
         var progress = TransferProgress()
+        /// As the timings have it: of a response whose version was not known with its head.
+        var version: String?
         var attempts = 0
         var requests = 0
         var outcome = LogRecord.Outcome.success
@@ -26,10 +28,12 @@ final class LogDraft: Sendable {
         let status: Int
         let headers: HTTPHeaders
         let source: ResponseSource
+        let version: String?
         let length: Int64?
 
         init(_ http: HTTPResponse) {
-            (status, headers, source, length) = (http.status, http.headers, http.source, http.body.length)
+            (status, headers, source) = (http.status, http.headers, http.source)
+            (version, length) = (http.version, http.body.length)
         }
     }
 
@@ -40,7 +44,7 @@ final class LogDraft: Sendable {
     func send(_ request: HTTPRequest, _ attempt: Int) {
         state.withLock { state in
             state.request = request
-            (state.received, state.sentBytes, state.receivedBytes) = (nil, Data(), Data())
+            (state.received, state.sentBytes, state.receivedBytes, state.version) = (nil, Data(), Data(), nil)
             state.attempts = max(state.attempts, attempt)
             state.requests += 1
         }
@@ -57,6 +61,8 @@ final class LogDraft: Sendable {
     }
 
     func report(_ progress: TransferProgress) { state.withLock { $0.progress = progress } }
+
+    func report(version: String) { state.withLock { $0.version = version } }
 
     func count(_ stream: StreamCount) { state.withLock { $0.stream = stream } }
 
@@ -100,6 +106,7 @@ final class LogDraft: Sendable {
         record.url = url.map(redactor.masking)
         record.status = response?.status
         record.source = response?.source.description
+        record.version = response?.version ?? state.version
         record.error = state.error.map(Redaction.name)
         record.stream = state.stream
         (record.attempts, record.requests) = (state.attempts, state.requests)

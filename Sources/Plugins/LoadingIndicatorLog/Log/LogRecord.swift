@@ -34,6 +34,8 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     public internal(set) var error: String?
     /// "network", or "cache" with its age and reason.
     public internal(set) var source: String?
+    /// The version of HTTP of the last response, such as "1.1", "2" or "3"; nil where the transport does not report it.
+    public internal(set) var version: String?
     /// The time from `willStart` to `willStop`.
     public let duration: Duration
     /// Body bytes sent, as far as the transport reported them.
@@ -57,7 +59,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
     /// The number of records that were dropped before this one, because the sink was too slow.
     public internal(set) var dropped = 0
 
-    /// `GET https://example.com/users/7 → 200, network, 12.3 ms, 512 bytes`
+    /// `GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
     public var line: String {
         // Appended piece by piece: an interpolation first makes a text of each piece.
         var line = ""
@@ -76,6 +78,10 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         if let source {
             line += ", "
             line += source
+        }
+        if let version {
+            line += ", HTTP/"
+            line += version
         }
         line += ", "
         Self.append(duration, to: &line)

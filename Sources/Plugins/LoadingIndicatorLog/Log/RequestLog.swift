@@ -6,7 +6,7 @@ import Synchronization
 /// ```swift
 /// let log = RequestLog(.line)                                            // to standard error
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [log])
-/// // #7 GET https://api.example.com/users/7 → 200, network, 12.3 ms, 512 bytes
+/// // #7 GET https://api.example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes
 /// ```
 ///
 /// A record holds no secret; see ``Errand/Redaction``. The log never reads a body: it receives copies of the bytes that
@@ -67,7 +67,9 @@ public final class RequestLog: Accessory {
         case .requestBody(let data): draft(of: activity).add(sent: data, limit: maximumBodyBytes)
         case .received(let response, _, _): draft(of: activity).receive(response)
         case .responseBody(let data): draft(of: activity).add(received: data, limit: maximumBodyBytes)
-        case .transport(let event): if case .progress(let progress) = event { draft(of: activity).report(progress) }
+        case .transport(.progress(let progress)): draft(of: activity).report(progress)
+        case .transport(.timings(let timings)):
+            if let version = timings.httpVersion { draft(of: activity).report(version: version) }
         case .note(let note): if let count = note.details as? StreamCount { draft(of: activity).count(count) }
         default: break
         }

@@ -9,8 +9,9 @@ public import Logging
 /// ```
 ///
 /// Metadata are `errand.activity`, `errand.parent`, `errand.kind`, `errand.label`, `errand.attempts`, and by the names of
-/// OpenTelemetry's conventions `http.request.method`, `url.full`, `http.response.status_code` and `error.type`. All of it is
-/// masked as the record is. A log record waits for its sink on a thread of the log's own, so it has no task-local metadata.
+/// OpenTelemetry's conventions `http.request.method`, `url.full`, `http.response.status_code`, `network.protocol.version`
+/// and `error.type`. All of it is masked as the record is. A log record waits for its sink on a thread of the log's own, so
+/// it has no task-local metadata.
 public struct LoggerSink: LogSink {
     private let logger: Logger
     private let level: @Sendable (LogRecord) -> Logger.Level
@@ -47,6 +48,7 @@ public struct LoggerSink: LogSink {
         if let method = record.method { metadata["http.request.method"] = "\(method)" }
         if let url = record.url { metadata["url.full"] = "\(url)" }
         if let status = record.status { metadata["http.response.status_code"] = "\(status)" }
+        if let version = record.version { metadata["network.protocol.version"] = "\(version)" }
         if let error = record.error { metadata["error.type"] = "\(error)" }
         return metadata
     }

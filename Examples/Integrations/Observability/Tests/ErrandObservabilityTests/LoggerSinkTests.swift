@@ -38,6 +38,7 @@ struct LoggerSinkTests {
         #expect(first.metadata["errand.kind"] == "request" && first.metadata["errand.parent"] == nil)
         #expect(first.metadata["errand.activity"]?.description.hasPrefix("#") == true)
         #expect(first.metadata["http.request.method"] == "GET")
+        #expect(first.metadata["network.protocol.version"] == "1.1")
         #expect(first.metadata["url.full"] == "\(server.url("/users/7?token=•••"))")
         #expect(first.metadata["http.response.status_code"] == "200" && first.metadata["error.type"] == nil)
         #expect(first.message.description.contains("→ 200"))
