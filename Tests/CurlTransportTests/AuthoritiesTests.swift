@@ -7,31 +7,43 @@ import Testing
 struct AuthoritiesTests {
     private static let debian = "/etc/ssl/certs/ca-certificates.crt"
     private static let alpine = "/etc/ssl/cert.pem"
+    private static let directory = "/etc/ssl/certs"
 
-    @Test("a libcurl whose own file or directory exists is left to it")
+    @Test("a libcurl whose own file exists is left to it, and one that has a directory alone")
     func builtIn() {
-        for place in ["/opt/roots.pem", "/etc/ssl/certs"] {
-            let found = SystemAuthorities.choose(builtIn: ["/opt/roots.pem", "/etc/ssl/certs"]) {
-                [place, Self.debian].contains($0)
-            }
-            #expect(found == .builtIn)
-        }
+        let places = ["/opt/roots.pem", Self.directory, Self.debian]
+        let found = SystemAuthorities.choose(file: "/opt/roots.pem", directory: Self.directory) { places.contains($0) }
+        #expect(found == .builtIn)
+        let alone = SystemAuthorities.choose(file: nil, directory: Self.directory) { places.contains($0) }
+        #expect(alone == .builtIn)
+        #expect(SystemAuthorities.choose(file: "/opt/roots.pem", directory: nil) { places.contains($0) } == .builtIn)
     }
 
     @Test("one that has none, or was built for another distribution, gets the first file that exists")
     func elsewhere() {
-        #expect(SystemAuthorities.choose(builtIn: []) { _ in true } != .builtIn)
-        #expect(SystemAuthorities.choose(builtIn: [Self.debian]) { $0 == Self.alpine } == .file(Self.alpine))
-        let both = SystemAuthorities.choose(builtIn: []) { [Self.debian, Self.alpine].contains($0) }
+        #expect(SystemAuthorities.choose(file: nil, directory: nil) { _ in true } != .builtIn)
+        #expect(SystemAuthorities.choose(file: Self.debian, directory: nil) { $0 == Self.alpine } == .file(Self.alpine))
+        let both = SystemAuthorities.choose(file: nil, directory: nil) { [Self.debian, Self.alpine].contains($0) }
         #expect(both == .file(Self.debian))
-        #expect(SystemAuthorities.choose(builtIn: ["/opt/roots.pem"]) { _ in false } == .builtIn)
+        #expect(SystemAuthorities.choose(file: "/opt/roots.pem", directory: nil) { _ in false } == .builtIn)
+    }
+
+    @Test("one whose file is missing gets a file of the system's beside its directory, or the directory alone")
+    func directoryWithoutFile() {
+        let fedora = [Self.directory, SystemAuthorities.files[1]]
+        let found = SystemAuthorities.choose(file: Self.debian, directory: Self.directory) { fedora.contains($0) }
+        #expect(found == .file(SystemAuthorities.files[1]))
+        let alone = SystemAuthorities.choose(file: Self.debian, directory: Self.directory) { $0 == Self.directory }
+        #expect(alone == .directory(Self.directory))
     }
 
     @Test("Android's directories come first, and those of the updated module before those of the system")
     func android() {
         let places = SystemAuthorities.directories
-        #expect(SystemAuthorities.choose(builtIn: [places[1]]) { places.contains($0) } == .directory(places[0]))
-        #expect(SystemAuthorities.choose(builtIn: []) { $0 == places[1] } == .directory(places[1]))
+        let updated = SystemAuthorities.choose(file: Self.debian, directory: places[1]) { _ in true }
+        #expect(updated == .directory(places[0]))
+        let old = SystemAuthorities.choose(file: nil, directory: nil) { $0 == places[1] }
+        #expect(old == .directory(places[1]))
     }
 }
 #endif

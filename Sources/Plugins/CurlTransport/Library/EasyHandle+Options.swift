@@ -166,6 +166,9 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
+            // The file that libcurl was built with may be missing, and is required otherwise.
+            set(ERRAND_CURLOPT_CAINFO, UnsafeRawPointer?.none)
+            set(ERRAND_CURLOPT_PROXY_CAINFO, UnsafeRawPointer?.none)
             try require(ERRAND_CURLOPT_CAPATH, path)
             try require(ERRAND_CURLOPT_PROXY_CAPATH, path)
         }

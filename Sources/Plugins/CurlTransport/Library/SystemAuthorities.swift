@@ -19,18 +19,23 @@ enum SystemAuthorities: Equatable {
         "/etc/ssl/cert.pem",
     ]
 
-    /// A directory of Android's before the places that libcurl was built with; those before the files of distributions, which
-    /// count where none of them exists, as for a libcurl that was built for another distribution or without any.
-    static func choose(builtIn: [String], exists: (String) -> Bool) -> Self {
-        if let directory = directories.first(where: exists) { return .directory(directory) }
-        if builtIn.contains(where: exists) { return .builtIn }
-        return files.first(where: exists).map(Self.file) ?? .builtIn
+    /// A directory of Android's comes first, then what libcurl was built with: for want of its file it refuses every
+    /// server, whatever its directory has. Next are the files of distributions, for a libcurl that was built for another
+    /// one or without any, and then that directory alone.
+    static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
+        if let android = directories.first(where: exists) { return .directory(android) }
+        let place = directory.flatMap { exists($0) ? $0 : nil }
+        if file.map(exists) ?? (place != nil) { return .builtIn }
+        if let known = files.first(where: exists) { return .file(known) }
+        return place.map(Self.directory) ?? .builtIn
     }
 
     /// Those of this system, for the libcurl that is loaded.
     static func ofSystem() -> Self {
-        let builtIn = [errand_curl_authorities_file(), errand_curl_authorities_directory()]
-        return choose(builtIn: builtIn.compactMap { $0.map { String(cString: $0) } }) { access($0, R_OK) == 0 }
+        choose(
+            file: errand_curl_authorities_file().map { String(cString: $0) },
+            directory: errand_curl_authorities_directory().map { String(cString: $0) }
+        ) { access($0, R_OK) == 0 }
     }
 }
 #endif
