@@ -1,4 +1,5 @@
 #if os(Linux)
+import Dispatch
 import ErrandEssentials
 import ErrandHTTPSyntax
 import Foundation
@@ -128,6 +129,39 @@ import Testing
             ])
         let back = file.read(at: 0, date: date.addingTimeInterval(-1e9))
         #expect(back.count == 2 && back.allSatisfy { $0.expires <= 365 * 86_400 * Self.second })
+    }
+
+    @Test("offers that change faster than a file is written are written once more, as they are then")
+    func writes() async throws {
+        let (written, disk) = (Log<UInt64>(), DispatchSemaphore(value: 0))
+        let writer = AlternativeWriter { snapshot in
+            written.add(snapshot.now)
+            if snapshot.now == 0 { disk.wait() }
+        }
+        do {
+            defer { disk.signal() }
+            writer.save(.init(offers: [], now: 0))
+            try await eventually { !written.all.isEmpty }
+            for now in 1...1_000 as ClosedRange<UInt64> { writer.save(.init(offers: [], now: now)) }
+        }
+        try await eventually { written.all.count > 1 }
+        writer.save(.init(offers: [], now: 2_000))
+        try await eventually { written.all.last == 2_000 }
+        #expect(written.all == [0, 1_000, 2_000])
+    }
+
+    @Test("the addresses of a host hold at the port of an alternative, and those of an alternative host")
+    func addresses() throws {
+        var configuration = CurlConfiguration()
+        configuration.addresses = ["a.example": ["192.0.2.1"], "b.example": ["2001:db8::1"]]
+        let (table, url) = (try AddressTable(configuration), try #require(URL(string: "https://a.example/")))
+        #expect(table.lines(for: url) == ["a.example:443:192.0.2.1"])
+        let moved = Route(host: "a.example", port: 8443, isProbe: true)
+        #expect(table.lines(for: url, by: moved) == ["a.example:8443:192.0.2.1"])
+        let other = Route(host: "b.example", port: 443, isProbe: false)
+        #expect(table.lines(for: url, by: other) == ["b.example:443:[2001:db8::1]"])
+        let unknown = Route(host: "c.example", port: 443, isProbe: false)
+        #expect(table.lines(for: url, by: unknown).isEmpty)
     }
 
     @Test("a damaged file gives what is whole in it, and never fails")

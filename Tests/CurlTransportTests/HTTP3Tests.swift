@@ -161,6 +161,32 @@ struct OfferedHTTP3Tests {
         #expect(try await site.version(transport) == "2")
     }
 
+    @Test("an offer at another port is reached at the addresses that the app gives for the host")
+    func givenAddresses() async throws {
+        let folder = try Folder()
+        try await Nginx.makeCertificates(in: folder.url)
+        for end in ["pem", "key"] { try folder.data("elsewhere.\(end)").write(to: folder.file("named.\(end)")) }
+        let quic = try await HTTP3Server(in: folder)
+        let certificate = "\(folder.path("named.pem")); ssl_certificate_key \(folder.path("named.key"))"
+        let offer = "add_header Alt-Svc 'h3=\":\(quic.port)\"'"
+        let nginx = try await Nginx.site(
+            [("site", " ssl http2; ssl_certificate \(certificate); \(offer); location / { return 200 tcp; }")],
+            hasLargeFile: false)
+        let origin = try TestServer()
+        origin.on("/", .text("quic"))
+        var configuration = quic.configuration(.http3)
+        configuration.addresses = ["elsewhere.example": ["127.0.0.1"]]
+        let url = nginx.url("site", "/", host: "elsewhere.example")
+        for _ in 0..<50 {
+            let transport = CurlTransport(configuration)
+            for _ in 1...2 {
+                let request = try request(.get, url, headers: ["X-Port": "\(origin.port)"])
+                if try await transport.send(request, options: .of()).version == "3" { return }
+            }
+        }
+        throw NoQUIC()
+    }
+
     @Test("a server that stops to speak QUIC costs one attempt, and the next requests go over TCP")
     func stopped() async throws {
         let site = try await Site()

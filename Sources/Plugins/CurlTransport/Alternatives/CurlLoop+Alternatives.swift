@@ -1,13 +1,10 @@
 #if os(Linux) || os(Android)
-import Dispatch
 import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 
 // HTTP/3 with the servers that offer it, under the driver lock.
 extension CurlLoop {
-    private static let writer = DispatchQueue(label: "errand.curl.alternatives", qos: .utility)
-
     /// The offers that the file of the configuration has.
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
@@ -64,9 +61,7 @@ extension CurlLoop {
     }
 
     private func saveAlternatives() {
-        guard let file = alternativeFile else { return }
-        let (offers, now) = (alternatives.offers(at: now), now)
-        Self.writer.async { file.write(offers, at: now, date: Date()) }
+        alternativeWriter?.save(.init(offers: alternatives.offers(at: now), now: now))
     }
 }
 #endif

@@ -57,10 +57,11 @@ struct AddressTable {
     /// Whether no host has an address here.
     var isEmpty: Bool { texts.isEmpty }
 
-    /// The lines of `CURLOPT_RESOLVE` for a request: for its host, and for the server that looks it up otherwise.
-    func lines(for url: URL) -> [String] {
-        guard let host = url.host.flatMap(HostName.normalized) else { return [] }
-        let port = url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
+    /// The lines of `CURLOPT_RESOLVE` for a request: for the host that it goes to, which may be an alternative of that
+    /// of its URL, and for the server that looks it up otherwise.
+    func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
+        guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
+        let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] { return ["\(host):\(port):\(own)"] }
         guard let nameServer, let known = texts[nameServer.host] else { return [] }
         return ["\(nameServer.host):\(nameServer.port):\(known)"]

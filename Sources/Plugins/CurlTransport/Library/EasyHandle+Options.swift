@@ -76,7 +76,8 @@ extension EasyHandle {
 
     /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone
     /// from then on. The name in the certificate is that of the origin.
-    func setRoute(_ route: AlternativeTable.Route) {
+    func setRoute(_ route: AlternativeTable.Route, of url: URL) {
+        if !loop.value.addresses.isEmpty { setAddresses(for: url, by: route) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
         let list = TextList(["::\(host):\(route.port)"])
         routeList = list
@@ -104,8 +105,8 @@ extension EasyHandle {
 
     /// The addresses of a host; called for every request of a transport that has any. libcurl reads the list when the
     /// transfer begins, and keeps what it reads with its pool of connections.
-    func setAddresses(for url: URL) {
-        let lines = loop.value.addresses.lines(for: url)
+    func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil) {
+        let lines = loop.value.addresses.lines(for: url, by: route)
         addressList = lines.isEmpty ? nil : TextList(lines)
         set(ERRAND_CURLOPT_RESOLVE, addressList?.nodes.baseAddress)
     }

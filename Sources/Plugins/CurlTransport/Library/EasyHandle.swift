@@ -85,7 +85,7 @@ final class EasyHandle {
             isClean = false
         }
         if let route = transfer.route {
-            setRoute(route)
+            setRoute(route, of: request.url)
             isClean = false
         }
         var extra: [StaticString] = []

@@ -38,7 +38,7 @@ final class CurlLoop: @unchecked Sendable {
     let proxy: ProxyChoice
     let pins: PinTable
     let addresses: AddressTable
-    let alternativeFile: AlternativeFile?
+    let alternativeWriter: AlternativeWriter?
     /// Whether HTTP/3 is used with the servers that offer it.
     let followsAlternatives: Bool
     let sockets: SocketTable
@@ -107,8 +107,9 @@ final class CurlLoop: @unchecked Sendable {
         followsAlternatives =
             configuration.httpVersion == .http3 && library.speaksHTTP3 && proxy.https.isEmpty
             && configuration.unixSocketPath == nil
-        alternativeFile = followsAlternatives ? configuration.alternativeServicesFile.map(AlternativeFile.init) : nil
-        alternatives = Self.alternatives(in: alternativeFile)
+        let file = followsAlternatives ? configuration.alternativeServicesFile.map(AlternativeFile.init) : nil
+        alternativeWriter = file.map { AlternativeWriter($0) }
+        alternatives = Self.alternatives(in: file)
         keepAliveTime = Nanoseconds.of(configuration.keepAliveTime)
         connectTimeout = Nanoseconds.of(configuration.connectTimeout)
         maximumPerOrigin = max(1, min(configuration.maximumConnectionsPerHost, configuration.maximumConnections))
