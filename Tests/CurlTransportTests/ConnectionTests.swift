@@ -139,7 +139,7 @@ struct ConnectionTests {
         #expect(try response.text() == "127.0.0.9")
     }
 
-    @Test("a Unix socket is where every connection goes")
+    @Test("a Unix socket is where every connection goes, and no proxy")
     func unixSocket() async throws {
         let path = "/tmp/errand-\(getpid()).sock"
         let hosts = Log<String>()
@@ -152,6 +152,7 @@ struct ConnectionTests {
         defer { unlink(path) }
         var configuration = CurlConfiguration()
         configuration.unixSocketPath = path
+        configuration.proxy = .url("http://127.0.0.1:1")
         let response = try await CurlTransport(configuration).send(
             try request(.get, "http://service.example/x"), options: .of())
         #expect(response.data == "ok".utf8.asData)

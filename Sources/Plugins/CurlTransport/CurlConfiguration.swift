@@ -76,7 +76,8 @@ public struct CurlConfiguration: Sendable {
     /// The name of a network interface, or a local address, from which connections start. The system's choice by
     /// default.
     public var localAddress: String?
-    /// The path of a Unix socket to which every connection goes, whatever the host of the URL. None by default.
+    /// The path of a Unix socket to which every connection goes, whatever the host of the URL and the proxy. None by
+    /// default.
     public var unixSocketPath: String?
     /// Whether content codings are requested and decoded: gzip and deflate, br and zstd where the system has their
     /// libraries. A request with an `Accept-Encoding` or a `Range` of its own gets the bytes as they are. True by
