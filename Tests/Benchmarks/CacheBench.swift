@@ -24,6 +24,7 @@ enum CacheBench {
     }
 
     private static func hits() async throws {
+        guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let response = StubResponse.data(Data(count: 1000), contentType: "application/octet-stream")
             .header("Cache-Control", "max-age=3600")
         func agent(_ filters: [any Filter]) -> NetworkAgent {
