@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 
+import availability
 import evaluate
 import width
 
@@ -378,6 +379,20 @@ def shim_errors():
     return errors
 
 
+def are_available(package):
+    """Whether nothing is used that the oldest macOS lacks; says what is."""
+    sources = [pathlib.Path(target["path"]) / source for target in package.targets.values() for source in target["sources"]]
+    found = availability.findings(WORK, sources)
+    if found is None:
+        print("NOT RUN: no debug build has left an index to search for API that the oldest macOS lacks", file=sys.stderr)
+        return True
+    lines = [f"platforms: newer than the oldest macOS, and used without a question: {line}" for line in found]
+    is_noticed = availability.notices()
+    lines.append(f"platforms: API that is too new is {'found' if is_noticed else 'NOT found'}")
+    print("\n".join(lines), flush=True)
+    return is_noticed and not found
+
+
 def notices_wide_constants(platform):
     """Whether each constant that is too wide for a watch is found, and no other."""
     wide = WORK / "Wide.swift"
@@ -412,6 +427,8 @@ def main():
             found = notices_wrong_line(package, platform)
             failed = failed or not found
             print(f"platforms: a wrong line for {name} is {'found' if found else 'NOT found'}")
+        if name == "macOS" and not arguments:
+            failed = not are_available(package) or failed
         if name == "watchOS":
             found = notices_wide_constants(platform)
             failed = failed or not found
