@@ -67,7 +67,7 @@ public struct CurlConfiguration: Sendable {
     ///
     /// The name of that server itself is looked up by the system, unless ``addresses`` has it. If it does not respond,
     /// a request ends with `nameLookupFailed`: the system is not asked instead. ``tls`` says which authorities may sign
-    /// its certificate. A URL of another scheme than https ends every request with `nameLookupFailed`.
+    /// its certificate; a libcurl over GnuTLS accepts those in the system's directory as well. A URL of another scheme than https ends every request with `nameLookupFailed`.
     public var dnsOverHTTPS: URL?
     /// Certificates, keys and versions.
     public var tls = CurlTLS()

@@ -1,11 +1,15 @@
 // A program of Core and the transport over libcurl, for Tests/Linkage/static: prints the body of a GET. The URL is in its
-// environment, since arguments are read from /proc.
+// environment, since arguments are read from /proc, and so are the transport's options.
 import Errand
 import ErrandCurlTransport
 import ErrandEssentials
 
 #if !canImport(Darwin)
-let agent = NetworkAgent(baseURL: "https://localhost", transport: .curl)
-let url = ProcessInfo.processInfo.environment["ERRAND_FETCH_URL"] ?? ""
-print(try await agent.send(Call<String>(.get, url)).value)
+let environment = ProcessInfo.processInfo.environment
+var configuration = CurlConfiguration()
+configuration.dnsOverHTTPS = environment["ERRAND_FETCH_NAMES"].flatMap { URL(string: $0) }
+if let file = environment["ERRAND_FETCH_ROOTS"] { configuration.tls.roots = .file(URL(filePath: file)) }
+let agent = NetworkAgent(baseURL: "https://localhost", transport: .curl(configuration))
+let url = environment["ERRAND_FETCH_URL"] ?? ""
+do { print(try await agent.send(Call<String>(.get, url)).value) } catch { print(error) }
 #endif

@@ -138,11 +138,10 @@ extension EasyHandle {
         case .file(let file):
             try require(ERRAND_CURLOPT_CAINFO, file.path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, file.path)
-            // The system's directory of certificates would be trusted as well.
-            set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
+            try leaveOutDirectory()
         case .pem(let data):
             try require(ERRAND_CURLOPT_CAINFO_BLOB, data)
-            set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
+            try leaveOutDirectory()
         }
         guard let identity = tls.identity else { return }
         try loop.value.library.check(identity)
@@ -158,6 +157,14 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_SSLCERT, file.path)
         }
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// The system's directory of certificates would be trusted as well. A handle by which libcurl looks up a name gets a
+    /// path from this one, but not that there is none; GnuTLS would refuse a path that leads nowhere.
+    private func leaveOutDirectory() throws(ErrandError) {
+        set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
+        guard loop.value.configuration.dnsOverHTTPS != nil, loop.value.library.hasOpenSSL else { return }
+        try require(ERRAND_CURLOPT_CAPATH, "/nonexistent")
     }
 
     private func setAuthorities(_ authorities: SystemAuthorities) throws(ErrandError) {
