@@ -84,6 +84,7 @@ import Testing
             _ = try await agent.send(Call<String>(.get, "x", query: items))
         }
         """,
+        "struct Get: Request { let fields: [String: String]; var headers: HTTPHeaders { fields } }",
         """
         final class Sink { var count = 0 }
         func a(_ sink: Sink) { _ = CallOptions(progress: { _ in sink.count += 1 }) }

@@ -20,4 +20,12 @@ import Testing
         #expect(!headers.contains("A"))
         #expect((["X": "canary"] as HTTPHeaders).sensitive("x").description == "X: •••")
     }
+
+    @Test("a dictionary becomes fields in the order of their names, credentials among them sensitive")
+    func dictionary() {
+        let fields = ["os": "ios", "Authorization": "canary", "app": "7"]
+        let headers = HTTPHeaders(fields)
+        #expect(headers.map(\.name.rawName) == ["Authorization", "app", "os"] && headers["OS"] == "ios")
+        #expect(!headers.description.contains("canary"))
+    }
 }

@@ -95,6 +95,10 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
     /// Fields in their order.
     public init(_ fields: some Sequence<Field>) { self.init(Array(fields)) }
+    /// The fields of a dictionary, in the order of their names.
+    public init(_ fields: [String: String]) {
+        self.init(fields.sorted { $0.key < $1.key }.map { Field(HTTPHeaderName($0.key), $0.value) })
+    }
     /// Fields in the order of the literal.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
         // Literals carry no marks but those of the names themselves.
