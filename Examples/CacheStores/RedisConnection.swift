@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A reply of Redis, in its protocol's second version.
-enum RedisReply: Sendable, Equatable {
+nonisolated enum RedisReply: Sendable, Equatable {
     case text(String)
     case number(Int)
     case bytes(Data)
@@ -10,10 +10,10 @@ enum RedisReply: Sendable, Equatable {
     case none
 }
 
-struct RedisError: Error, CustomStringConvertible { let description: String }
+nonisolated struct RedisError: Error, CustomStringConvertible { let description: String }
 
 /// One connection to Redis over a plain socket. It blocks: call it off the caller's actor.
-final class RedisConnection: Sendable {
+nonisolated final class RedisConnection: Sendable {
     private struct State {
         var socket: Int32 = -1
         var input: [UInt8] = []
@@ -66,7 +66,7 @@ final class RedisConnection: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                openConnection(state.socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                join(state.socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
         if result != 0 { throw RedisError(description: "Redis cannot be reached") }
@@ -122,11 +122,11 @@ final class RedisConnection: Sendable {
     }
 }
 
-private func openConnection(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+private nonisolated func join(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     connect(socket, address, length)
 }
 
-private func sendBytes(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+private nonisolated func sendBytes(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     #if canImport(Glibc)
     send(socket, bytes, count, Int32(MSG_NOSIGNAL))
     #else

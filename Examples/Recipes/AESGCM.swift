@@ -64,7 +64,7 @@ extension AESGCM {
 }
 
 /// The functions of libcrypto, version 1.1 or 3.
-private struct OpenSSL: Sendable {
+private nonisolated struct OpenSSL: Sendable {
     typealias Bytes = UnsafePointer<UInt8>
     typealias Room = UnsafeMutablePointer<UInt8>
     typealias Count = UnsafeMutablePointer<Int32>

@@ -17,7 +17,7 @@ struct LenientDecoder: BodyDecoder {
 }
 
 /// A JSON value.
-enum LenientValue: Decodable {
+nonisolated enum LenientValue: Decodable {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -58,18 +58,18 @@ enum LenientValue: Decodable {
 }
 
 /// What is made of one JSON value, whichever way that is written.
-protocol LenientScalar {
+nonisolated protocol LenientScalar {
     init?(_ value: LenientValue)
 }
 
-extension String: LenientScalar {
+nonisolated extension String: LenientScalar {
     init?(_ value: LenientValue) {
         guard let text = value.text else { return nil }
         self = text
     }
 }
 
-extension Bool: LenientScalar {
+nonisolated extension Bool: LenientScalar {
     init?(_ value: LenientValue) {
         switch value.text?.lowercased() {
         case "true", "1", "yes": self = true
@@ -79,7 +79,7 @@ extension Bool: LenientScalar {
     }
 }
 
-extension LenientScalar where Self: FixedWidthInteger {
+nonisolated extension LenientScalar where Self: FixedWidthInteger {
     init?(_ value: LenientValue) {
         if case .boolean(let flag) = value {
             self = flag ? 1 : 0
@@ -93,46 +93,46 @@ extension LenientScalar where Self: FixedWidthInteger {
     }
 }
 
-extension Int: LenientScalar {}
-extension Int8: LenientScalar {}
-extension Int16: LenientScalar {}
-extension Int32: LenientScalar {}
-extension Int64: LenientScalar {}
-extension UInt: LenientScalar {}
-extension UInt8: LenientScalar {}
-extension UInt16: LenientScalar {}
-extension UInt32: LenientScalar {}
-extension UInt64: LenientScalar {}
+nonisolated extension Int: LenientScalar {}
+nonisolated extension Int8: LenientScalar {}
+nonisolated extension Int16: LenientScalar {}
+nonisolated extension Int32: LenientScalar {}
+nonisolated extension Int64: LenientScalar {}
+nonisolated extension UInt: LenientScalar {}
+nonisolated extension UInt8: LenientScalar {}
+nonisolated extension UInt16: LenientScalar {}
+nonisolated extension UInt32: LenientScalar {}
+nonisolated extension UInt64: LenientScalar {}
 
-extension Double: LenientScalar {
+nonisolated extension Double: LenientScalar {
     init?(_ value: LenientValue) {
         guard let text = value.text, let number = Double(text) else { return nil }
         self = number
     }
 }
 
-extension Float: LenientScalar {
+nonisolated extension Float: LenientScalar {
     init?(_ value: LenientValue) {
         guard let number = Double(value) else { return nil }
         self = Float(number)
     }
 }
 
-extension Decimal: LenientScalar {
+nonisolated extension Decimal: LenientScalar {
     init?(_ value: LenientValue) {
         guard let text = value.text, let number = Decimal(string: text) else { return nil }
         self = number
     }
 }
 
-extension URL: LenientScalar {
+nonisolated extension URL: LenientScalar {
     init?(_ value: LenientValue) {
         guard case .text(let text) = value else { return nil }
         self.init(string: text)
     }
 }
 
-extension Date: LenientScalar {
+nonisolated extension Date: LenientScalar {
     /// Seconds since 1970, or a text of ISO 8601.
     init?(_ value: LenientValue) {
         if let seconds = Double(value) {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The decoder that a model reads one value from.
-struct LenientReader: Decoder, SingleValueDecodingContainer {
+nonisolated struct LenientReader: Decoder, SingleValueDecodingContainer {
     let value: LenientValue
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -42,7 +42,7 @@ struct LenientReader: Decoder, SingleValueDecodingContainer {
 }
 
 /// An object.
-private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private nonisolated struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let members: [String: LenientValue]
     let codingPath: [any CodingKey]
     var allKeys: [Key] { members.keys.compactMap { Key(stringValue: $0) } }
@@ -104,7 +104,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
 }
 
 /// A list.
-private struct Elements: UnkeyedDecodingContainer {
+private nonisolated struct Elements: UnkeyedDecodingContainer {
     let elements: [LenientValue]
     let codingPath: [any CodingKey]
     var currentIndex = 0

@@ -93,6 +93,19 @@ struct RecipesTests {
         #expect(throws: (any Error).self) { try zero.open(Data(count: 27)) }
     }
 
+    @Test("seals stand behind a cache without a problem: they identify no resource")
+    func order() throws {
+        struct Stores: Filter {
+            var traits: FilterTraits { [.caches, .cachesCalls, .separatesUsers] }
+
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.json("{}")),
+            filters: [Stores(), SealedBodies(sealer: AESGCM(key: Data(count: 32)))])
+        #expect(agent.explain(Call<Void>(.post, "orders")).problems.isEmpty)
+    }
+
     @Test("bodies are sealed on the wire, in both directions, and whole to the app", .enabled(if: AESGCM.isAvailable))
     func sealed() async throws {
         let sealer = AESGCM(key: Data((0..<32).map { $0 }))

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 
 /// Encrypts and authenticates bodies.
-protocol BodySealer: Sendable {
+nonisolated protocol BodySealer: Sendable {
     func seal(_ data: Data) throws -> Data
     /// Throws if the data was not sealed with the same key, or has changed.
     func open(_ data: Data) throws -> Data
@@ -19,7 +19,7 @@ struct SealedBodies: Filter {
     var contentType = "application/octet-stream"
 
     var stages: FilterStages { .wire }
-    var traits: FilterTraits { .changesRequest }
+    var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
     var explanation: String { "seals bodies" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -75,7 +75,7 @@ import Testing
 
     #if os(Linux) || os(macOS)
     @Test(
-        "what README and the pages show compiles in such an app, and so does each protocol that users implement",
+        "what README and the pages show compiles in such an app, and so do files to copy and each protocol that users implement",
         arguments: ["5", "6"])
     func pages(mode: String) async throws {
         let folder = Self.here.deletingLastPathComponent().appending(path: "DocumentationTests")
@@ -85,7 +85,12 @@ import Testing
         }
         #expect(guides.count > 20)
         let arguments = Self.isolated + ["-wmo"] + SwiftCompiler.argumentsOfTests(in: Self.root)
-        for files in [guides, [Self.here.appending(path: "UserCode.swift")]] {
+        let copied = try ["Recipes", "CacheStores"].map { name in
+            let folder = Self.root.appending(path: "Examples/\(name)")
+            return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { !$0.path.hasSuffix("Tests.swift") && !$0.path.hasSuffix("/RedisServer.swift") }
+        }
+        for files in [guides, [Self.here.appending(path: "UserCode.swift")]] + copied {
             let found = try await SwiftCompiler.diagnostics(of: files, in: Self.root, mode: mode, arguments)
             // A test of a guide is no code of an app.
             let said = found.filter { !$0.hasPrefix("macro expansion") }
