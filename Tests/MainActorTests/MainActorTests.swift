@@ -137,12 +137,37 @@ import Testing
             extension Reader: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) { _ = name } }
             """,
             """
+            struct Cipher: Sendable { func seal(_ text: String) -> String { text } }
+            struct Seal: Filter {
+                func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                    var exchange = exchange
+                    exchange.http.headers["X-Seal"] = Cipher().seal("x")
+                    return try await next(exchange)
+                }
+            }
+            """,
+            """
+            func stamp() -> String { "7" }
+            struct Get: Request { var headers: HTTPHeaders { ["X-Stamp": stamp()] } }
+            """,
+            """
+            extension NetworkAgent {
+                func load(_ show: (String) -> Void) async throws { show(try await send(Call<String>(.get, "x")).value) }
+            }
+            final class Screen {
+                var text = ""
+                func load(_ agent: NetworkAgent) async throws { try await agent.load { text = $0 } }
+            }
+            """,
+            """
             final class Bar { var value = 0.0 }
             func show(_ bar: Bar) { _ = CallOptions(progress: { bar.value = $0.fraction ?? 0 }) }
             """,
         ]
+        // What is sent from one actor to another is judged behind the type checker.
+        let arguments = Self.isolated + ["-emit-sil", "-o", "/dev/null"]
         for code in cases {
-            let found = try await SwiftCompiler.diagnostics(of: "import Errand\n" + code, in: Self.root, Self.isolated)
+            let found = try await SwiftCompiler.diagnostics(of: "import Errand\n" + code, in: Self.root, arguments)
             let words = found.filter { $0.contains(": error: ") }.compactMap { line in
                 line.components(separatedBy: ": error: ").last?.components(separatedBy: " [#").first?
                     .trimmingCharacters(in: .whitespaces)
