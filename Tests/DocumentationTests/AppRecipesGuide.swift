@@ -85,6 +85,14 @@ private nonisolated func wait(for agent: NetworkAgent, show: @escaping @Sendable
     done.wait()
 }
 
+private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable (Any) -> Void) -> Never {
+    agent.start(GetUser(id: 7)) { result in
+        show(result)
+        exit(0)
+    }
+    dispatchMain()
+}
+
 @Suite("What the recipes for apps show", .timeLimit(.minutes(10)), .leakChecked) struct AppRecipesTests {
     private func toasts(_ agent: NetworkAgent, _ screen: ToastScreen) async throws {
         let hud = LoadingIndicator(label: "Loading…", watching: { $0.tags[ShowsHUD.self] })
