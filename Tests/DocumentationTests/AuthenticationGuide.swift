@@ -67,6 +67,11 @@ private func parking(_ signInScreen: SignInScreen) {
 
 private struct GetWeather: Request { var path: String { "weather" } }
 
+private struct GetForecast: Request {
+    var path: String { "forecast" }
+    var tags: Tags { Tags().with(AuthenticationMode.self, .ifSignedIn) }
+}
+
 private func modes(_ agent: NetworkAgent) async throws {
     let weather = try await agent.send(GetWeather(), options: .authentication(.ifSignedIn))
     _ = weather
@@ -91,6 +96,19 @@ struct DeviceKey: Credential {
 
 @Suite("What the page on authentication shows", .timeLimit(.minutes(10)), .leakChecked) struct AuthenticationGuideTests
 {
+    @Test("a type of request that goes without a credential while there is none")
+    func optional() async throws {
+        let stub = StubTransport(.text("ok"))
+        let session = AuthenticationSession<BearerToken> { _ in nil }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.authentication(session)])
+        _ = try await agent.send(GetForecast())
+        session.signIn(BearerToken("a"))
+        _ = try await agent.send(GetForecast())
+        #expect(stub.received.map { $0.headers[.authorization] } == [nil, "Bearer a"])
+        #expect(session.isSignedIn && session.credential?.token == "a")
+    }
+
     @Test("a session of a user and one of a device on one agent; what both add is masked")
     func two() async throws {
         let stub = StubTransport(.text("ok"))
