@@ -73,15 +73,24 @@ enum WireCostBench {
     }
 
     private static func post(_ server: BenchServer, _ transport: CurlTransport, _ lanes: Int) async throws {
+        let text = server.url + "/post"
+        guard let url = URL(string: text) else { return }
         let agent = NetworkAgent(baseURL: server.url, transport: transport)
+        let request = HTTPRequest(.post, url, body: Post().body)
         let bare = "libcurl from C, POST 1 KB, \(lanes) at once"
         var costs = Rounds()
         for _ in 0..<9 {
             try await costs.take(bare) {
                 try await cost(requests) {
-                    let url = server.url + "/post"
                     try WireBench.check(
-                        BareCurl.send(url, headers: BareCurl.agentHeaders, body: 1024, lanes: lanes, count: requests))
+                        BareCurl.send(text, headers: BareCurl.agentHeaders, body: 1024, lanes: lanes, count: requests))
+                }
+            }
+            try await costs.take("CurlTransport") {
+                try await cost(requests) {
+                    try await WireBench.load(lanes, requests) {
+                        _ = try await transport.send(request, options: TransportOptions())
+                    }
                 }
             }
             try await costs.take("an agent") {

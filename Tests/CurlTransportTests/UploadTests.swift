@@ -1,8 +1,9 @@
 #if os(Linux)
 import Errand
-import ErrandCurlTransport
 import ErrandEssentials
 import Testing
+
+@testable import ErrandCurlTransport
 
 #if canImport(Glibc)
 import Glibc
@@ -36,7 +37,34 @@ struct UploadTests {
                 } else {
                     seen.add(Seen(head: head, body: Data()))
                 }
-                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + (head.hasPrefix("HEAD ") ? "" : "ok"))
+            }
+        }
+    }
+
+    @Test("a request is sent in the same way after any other one")
+    func sequence() async throws {
+        let seen = Log<Seen>()
+        let server = try server(seen)
+        let requests = try [
+            request(.get, server.url()), request(.head, server.url()), request(.delete, server.url()),
+            request(.get, server.url(), body: .data(pattern(3))), request(.post, server.url(), body: .data(pattern(9))),
+            request(.post, server.url(), body: .data(Data())), request(.put, server.url(), body: .data(pattern(5))),
+            request(.patch, server.url(), body: .data(pattern(100_000))),
+        ]
+        func send(_ request: HTTPRequest, over transport: CurlTransport) async throws -> Seen {
+            let response = try await transport.send(request, options: .of())
+            #expect(response.status == 200)
+            return try #require(seen.all.last)
+        }
+        for second in requests {
+            let alone = try await send(second, over: CurlTransport())
+            #expect(alone.body == second.body.data ?? Data())
+            let transport = CurlTransport()
+            for first in requests {
+                _ = try await send(first, over: transport)
+                let got = try await send(second, over: transport)
+                #expect(got.head == alone.head && got.body == alone.body, "\(second.method) after \(first.method)")
             }
         }
     }
@@ -95,6 +123,27 @@ struct UploadTests {
         #expect(got.head.contains("Content-Length: 700000\r\n") == (length != nil))
         #expect(got.head.contains("Transfer-Encoding: chunked\r\n") == (length == nil))
         #expect(!got.head.contains("Expect"))
+    }
+
+    /// A new one costs as much as the rest of a small request.
+    @Test("libcurl's handle is used again after a small body")
+    func sameHandle() async throws {
+        guard try !CurlLibrary.load().avoids(.handleReuse) else { return }
+        let server = try server(Log<Seen>())
+        let transport = CurlTransport()
+        var handles: Set<UnsafeMutableRawPointer> = []
+        for method in [HTTPMethod.post, .get, .put, .post] {
+            let body = method == .get ? RequestBody.none : .data(pattern(100))
+            _ = try await transport.send(try request(method, server.url(), body: body), options: .of())
+            handles.formUnion(Self.idleHandles(of: try await transport.loop(.of())))
+        }
+        #expect(handles.count == 1)
+    }
+
+    private static func idleHandles(of loop: CurlLoop) -> [UnsafeMutableRawPointer] {
+        loop.driver.lock()
+        defer { loop.driver.unlock() }
+        return loop.idleHandles.map(\.raw)
     }
 
     @Test("a chunk of a stream is sent when it is there, not when the next one is")

@@ -26,6 +26,7 @@ final class EasyHandle {
     /// Whether libcurl writes its log.
     private var isLogging = false
     private var url = ""
+    private var form = RequestForm()
 
     /// CURL_ERROR_SIZE.
     private static let errorTextSize = 256
@@ -48,6 +49,7 @@ final class EasyHandle {
     /// libcurl counts for a handle how often it sent a request again, fails the sixth time, and forgets neither that
     /// nor that a stream was refused: only a transfer that succeeded at its first attempt leaves a handle unchanged.
     func makeReusable(after isSmooth: Bool) -> Bool {
+        form.removeBody(from: self)
         let library = loop.value.library
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
         return needsNew ? renew() : true
@@ -94,22 +96,18 @@ final class EasyHandle {
             isClean = false
         }
         switch transfer.upload {
-        case .none:
-            if request.method != .get && request.method != .head { try setMethod(request.method) }
+        case .none: try form.set(request.method == .get || request.method == .head ? nil : request.method, on: self)
         case .data(let data) where data.count <= Transfer.copiedBodyBytes:
             if !request.headers.contains(.contentType) { extra.append("Content-Type:") }
-            set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(data.count))
-            data.withUnsafeBytes { bytes in
-                // A pointer even without a byte: none would ask libcurl to read the body by callback.
-                withUnsafeBytes(of: 0) { set(ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? $0.baseAddress) }
-            }
-            try setMethod(request.method)
+            form.setBody(data, on: self)
+            try form.set(request.method == .post ? nil : request.method, on: self)
         case .data, .stream:
+            isClean = false
             if !request.headers.contains(.expect) { extra.append("Expect:") }
             set(ERRAND_CURLOPT_UPLOAD, 1)
             set(ERRAND_CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBuffer)
             set(offset: ERRAND_CURLOPT_INFILESIZE_LARGE, transfer.upload.length ?? -1)
-            try setMethod(request.method)
+            try form.set(request.method, on: self)
         }
         let size = transfer.isStreamed ? Self.streamBuffer : Self.dataBuffer
         if size != bufferSize {
@@ -171,7 +169,7 @@ final class EasyHandle {
         // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
         if !isNew { errand_curl_easy_reset(raw) }
         isNew = false
-        (isSecure, bufferSize, isLogging, url) = (nil, 0, false, "")
+        (isSecure, bufferSize, isLogging, url, form) = (nil, 0, false, "", RequestForm())
         let user = Unmanaged.passUnretained(self).toOpaque()
         for option in Self.userOptions { set(option, user) }
         try setCommon(loop.value)
@@ -215,17 +213,12 @@ final class EasyHandle {
         self.isLogging = isLogging
     }
 
-    private func setMethod(_ method: HTTPMethod) throws(ErrandError) {
-        isClean = false
-        try set(text: ERRAND_CURLOPT_CUSTOMREQUEST, method.rawValue, .invalidRequest)
-    }
-
     func set(_ option: Int32, _ value: Int) { errand_curl_set_long(raw, option, value) }
     func set(_ option: Int32, _ value: UnsafeRawPointer?) { errand_curl_set_pointer(raw, option, value) }
-    private func set(offset option: Int32, _ value: Int64) { errand_curl_set_offset(raw, option, value) }
+    func set(offset option: Int32, _ value: Int64) { errand_curl_set_offset(raw, option, value) }
 
     /// Throws an error of this kind if libcurl rejects the text, for example because it is too long.
-    private func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
+    func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let hasControl =
             text.utf8.withContiguousStorageIfAvailable { $0.contains { $0 <= 0x20 || $0 == 0x7F } }
             ?? text.utf8.contains { $0 <= 0x20 || $0 == 0x7F }
