@@ -45,8 +45,12 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Whether two names differ only in the case of their letters.
     public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
-        a.rawName.utf8.count == b.rawName.utf8.count && ASCII.equalsIgnoringCase(a.rawName, b.rawName)
+        a.rawName.utf8.count == b.rawName.utf8.count && a.ending == b.ending
+            && ASCII.equalsIgnoringCase(a.rawName, b.rawName)
     }
+
+    /// The last byte, the same in both cases of a letter: it tells most names of one length apart.
+    private var ending: UInt8 { (rawName.utf8.last ?? 0) | 0x20 }
 
     /// Hashes the name in lower case.
     public func hash(into hasher: inout Hasher) {

@@ -149,8 +149,10 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// Adds a field and keeps those of the same name; if one of them is sensitive, all become so.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
-        let field = Field(name, value, sensitive: sensitive || isSensitive(name))
-        if field.isSensitive { mark(name) }
+        let first = index(of: name)
+        let wasSensitive = first.map { fields[$0].isSensitive } ?? false
+        let field = Field(name, value, sensitive: sensitive || wasSensitive)
+        if first != nil, field.isSensitive, !wasSensitive { mark(name) }
         fields.append(field)
     }
 
@@ -159,12 +161,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         guard let first = index(of: name) else {
             return fields.append(Field(name, value, sensitive: sensitive))
         }
-        fields[first] = Field(fields[first].name, value, sensitive: sensitive || isSensitive(name))
-        var index = fields.count - 1
-        while index > first {
-            if fields[index].name == name { fields.remove(at: index) }
-            index -= 1
-        }
+        fields[first] = Field(fields[first].name, value, sensitive: sensitive || fields[first].isSensitive)
+        guard let second = index(of: name, from: first + 1) else { return }
+        fields[second...].removeAll { $0.name == name }
     }
 
     /// Removes all fields of a name.
@@ -204,7 +203,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         return copy
     }
 
-    private func isSensitive(_ name: HTTPHeaderName) -> Bool { fields.contains { $0.isSensitive && $0.name == name } }
+    /// Whether the fields of a name are sensitive: all are, or none is.
+    private func isSensitive(_ name: HTTPHeaderName) -> Bool { index(of: name).map { fields[$0].isSensitive } ?? false }
 
     private mutating func mark(_ name: HTTPHeaderName) {
         for index in fields.indices where !fields[index].isSensitive && fields[index].name == name {
