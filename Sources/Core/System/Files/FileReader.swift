@@ -10,7 +10,7 @@ package final class FileReader: Sendable {
 
     /// - Parameter size: the bytes of each piece, at most those of a chunk.
     package init(_ path: String, from offset: Int64 = 0, pieces size: Int = ChunkPool.chunkBytes) {
-        (self.path, self.offset, self.size) = (path, offset, min(size, ChunkPool.size))
+        (self.path, self.offset, self.size) = (path, offset, size)
     }
 
     /// The next piece, nil at the end. Blocks.
@@ -20,16 +20,8 @@ package final class FileReader: Sendable {
                 file = try SystemFile(path, [.read, .onlyRegular])
                 if offset > 0 { try file?.seek(to: offset) }
             }
-            guard let memory = ChunkPool.take() else { throw SystemFile.Failure("cannot be read", path, code: ENOMEM) }
-            do throws(SystemFile.Failure) {
-                let count = try file?.read(UnsafeMutableRawBufferPointer(start: memory, count: size)) ?? 0
-                if count > 0 { return ChunkPool.data(memory, count: count) }
-            } catch {
-                ChunkPool.give(memory)
-                throw error
-            }
-            ChunkPool.give(memory)
-            return nil
+            guard let piece = try file?.readChunk(size), !piece.isEmpty else { return nil }
+            return piece
         }
     }
 }

@@ -22,6 +22,20 @@ extension SystemFile {
         return received
     }
 
+    /// The next bytes, at most `count` and as many as a piece of the pool has, in memory that is used again; empty at the end.
+    package func readChunk(_ count: Int) throws(Failure) -> Data {
+        guard let memory = ChunkPool.take() else { throw Failure("cannot be read", path, code: ENOMEM) }
+        do throws(Failure) {
+            let received = try read(UnsafeMutableRawBufferPointer(start: memory, count: min(count, ChunkPool.size)))
+            if received > 0 { return ChunkPool.data(memory, count: received) }
+        } catch {
+            ChunkPool.give(memory)
+            throw error
+        }
+        ChunkPool.give(memory)
+        return Data()
+    }
+
     /// Moves to an offset, where the next read or write begins.
     package func seek(to offset: Int64) throws(Failure) {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }

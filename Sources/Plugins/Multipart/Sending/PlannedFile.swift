@@ -78,7 +78,7 @@ final class PartFile: Sendable {
                 return nil
             }
             let piece: Data
-            do { piece = try state.file?.read(Int(min(Int64(Self.pieceBytes), state.rest))) ?? Data() } catch let
+            do { piece = try state.file?.readChunk(Int(min(Int64(Self.pieceBytes), state.rest))) ?? Data() } catch let
                 failure as SystemFile.Failure
             {
                 throw MultipartError.sending(.fileFailed, .fileUnreadable, failure.description, underlying: failure)
