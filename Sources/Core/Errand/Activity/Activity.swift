@@ -71,7 +71,9 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that
     /// there is.
     public var label: String {
-        givenLabel ?? request?.label ?? request.map { "\(type(of: $0))" } ?? kind.rawValue
+        if let givenLabel { return givenLabel }
+        guard let request else { return kind.rawValue }
+        return request.label ?? String(describing: type(of: request))
     }
 
     /// Kind, number and label, in one line.

@@ -95,7 +95,10 @@ final class EventQueue: Sendable {
 
     @inline(__always) private func pass(_ event: ActivityEvent, of activity: Activity) {
         if let listener = listeners.progress, case .transport(.progress(let progress)) = event { listener(progress) }
-        for index in 0..<listeners.accessories.count { listeners.accessories[index].activity(activity, did: event) }
+        // In place: a loop would copy each accessory.
+        listeners.accessories.withUnsafeBufferPointer { accessories in
+            for index in accessories.indices { accessories[index].activity(activity, did: event) }
+        }
     }
 
     /// The events that arrived in the meantime; nil, which ends the delivery, if there are none.

@@ -36,12 +36,17 @@ public struct ActivityNote: Sendable {
     /// The message for people.
     public var message: String
     /// Anything structured beside the text.
-    public var details: (any Sendable)?
+    public var details: (any Sendable)? {
+        get { kept.first }
+        set { kept = newValue.map { [$0] } ?? [] }
+    }
+    // In an array: a value of any type makes the event that contains it one that only the runtime can copy.
+    private var kept: [any Sendable]
 
     /// Makes a note.
     public init(_ name: String, _ message: String, details: (any Sendable)? = nil) {
         self.name = name
         self.message = message
-        self.details = details
+        kept = details.map { [$0] } ?? []
     }
 }
