@@ -36,6 +36,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
 
     /// Name, age and reason, in one line.
     public var description: String {
-        [name, age.map { "\($0.components.seconds) s old" }, reason].compactMap(\.self).joined(separator: ", ")
+        if age == nil, reason == nil { return name }
+        return [name, age.map { "\($0.components.seconds) s old" }, reason].compactMap(\.self).joined(separator: ", ")
     }
 }

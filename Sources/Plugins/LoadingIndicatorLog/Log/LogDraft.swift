@@ -8,8 +8,6 @@ final class LogDraft: Sendable {
 
     private struct State: Sendable {
         var request: HTTPRequest?
-        /// As it was received; at the end its head alone.
-        var received: HTTPResponse?
         var response: Head?
         var progress = TransferProgress()
         /// As the timings have it: of a response whose version was not known with its head.
@@ -23,7 +21,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The part of a response that a record needs: not its body, since a record may wait in the queue.
+    /// The part of a response that a record needs: not its body, since a record may wait in the queue, and not the
+    /// response, which its receivers could then change in a copy only.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -44,7 +43,7 @@ final class LogDraft: Sendable {
     func send(_ request: HTTPRequest, _ attempt: Int) {
         state.withLock { state in
             state.request = request
-            (state.received, state.sentBytes, state.receivedBytes, state.version) = (nil, Data(), Data(), nil)
+            (state.response, state.sentBytes, state.receivedBytes, state.version) = (nil, Data(), Data(), nil)
             state.attempts = max(state.attempts, attempt)
             state.requests += 1
         }
@@ -54,7 +53,10 @@ final class LogDraft: Sendable {
         state.withLock { $0.sentBytes.append(data.prefix(max(0, limit - $0.sentBytes.count))) }
     }
 
-    func receive(_ response: HTTPResponse) { state.withLock { $0.received = response } }
+    func receive(_ response: HTTPResponse) {
+        let head = Head(response)
+        state.withLock { $0.response = head }
+    }
 
     func add(received data: Data, limit: Int) {
         state.withLock { $0.receivedBytes.append(data.prefix(max(0, limit - $0.receivedBytes.count))) }
@@ -68,30 +70,28 @@ final class LogDraft: Sendable {
 
     func end(_ outcome: ActivityOutcome) {
         state.withLock { state in
-            var last = state.received
             switch outcome {
-            case .success(let http): last = http ?? last
+            case .success(let http): if let http { state.response = Head(http) }
             case .failure(let failure):
                 (state.outcome, state.error) = (.failure, failure)
-                last = (failure as? any RequestFailure)?.response ?? last
+                if let last = (failure as? any RequestFailure)?.response { state.response = Head(last) }
             case .cancelled: state.outcome = .cancelled
             }
-            (state.response, state.received) = (last.map(Head.init), nil)
         }
     }
 
+    /// The record, once: the draft is empty then.
     func record(
-        of activity: Activity, after duration: Duration, _ level: LogLevel, _ redaction: Redaction
+        of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {
-        let state = state.withLock { $0 }
+        var state = State()
+        self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        var redactor = Redactor(redaction)
+        // Headers before the rest: their secrets are masked in the rest as well.
+        var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
         // A label may contain the request's URL.
         let label = redactor.url(activity.label)
-        // Headers before the rest: their secrets are masked in the rest as well.
-        let requestHeaders = Self.masked(request?.headers, level, &redactor)
         let url = (request?.urlText).map { redactor.url($0) }
-        let responseHeaders = Self.masked(response?.headers, level, &redactor)
         var bodies: (sent: String?, received: String?)
         if level.maximumBodyBytes > 0 {
             let type = request?.headers[.contentType] ?? request?.body.contentType
@@ -103,29 +103,21 @@ final class LogDraft: Sendable {
             id: activity.id, parent: activity.parent, kind: activity.kind, label: redactor.masking(label),
             outcome: state.outcome, duration: duration)
         record.method = request?.method.rawValue
-        record.url = url.map(redactor.masking)
+        record.url = url.map { redactor.masking($0) }
         record.status = response?.status
         record.source = response?.source.description
         record.version = response?.version ?? state.version
         record.error = state.error.map(Redaction.name)
-        record.stream = state.stream
+        (record.stream, record.dropped) = (state.stream, dropped)
         (record.attempts, record.requests) = (state.attempts, state.requests)
         (record.bytesSent, record.bytesReceived) = (state.progress.sent, state.progress.received)
         if level.hasHeaders {
-            record.requestHeaders = Self.lines(requestHeaders, redactor)
-            record.responseHeaders = Self.lines(responseHeaders, redactor)
+            record.requestHeaders = Self.lines(redactor.headers(request?.headers ?? [:]), redactor)
+            record.responseHeaders = Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
         }
-        record.requestBody = bodies.sent.map(redactor.masking)
-        record.responseBody = bodies.received.map(redactor.masking)
+        record.requestBody = bodies.sent.map { redactor.masking($0) }
+        record.responseBody = bodies.received.map { redactor.masking($0) }
         return record
-    }
-
-    /// Header fields for a level that shows them; for any other, they are only searched for secrets.
-    private static func masked(_ headers: HTTPHeaders?, _ level: LogLevel, _ redactor: inout Redactor) -> HTTPHeaders {
-        guard let headers else { return [:] }
-        if level.hasHeaders { return redactor.headers(headers) }
-        let secrets = headers.filter(\.isSensitive)
-        return secrets.isEmpty ? [:] : redactor.headers(HTTPHeaders(secrets))
     }
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {

@@ -50,6 +50,7 @@ final class LogQueue: Sendable {
     private func write() {
         // The two arrays change places, so that neither grows anew for each batch.
         var batch: [Ended] = []
+        var secrets = HeaderSecrets(redaction)
         while true {
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
@@ -61,9 +62,9 @@ final class LogQueue: Sendable {
             for waiter in waiters { waiter.resume() }
             if batch.isEmpty { return }
             for ended in batch {
-                var record = ended.draft.record(of: ended.activity, after: ended.duration, ended.level, redaction)
-                record.dropped = ended.dropped
-                sink.write(record)
+                sink.write(
+                    ended.draft.record(
+                        of: ended.activity, after: ended.duration, ended.level, &secrets, dropped: ended.dropped))
             }
             batch.removeAll(keepingCapacity: true)
         }

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandSupport
 import Synchronization
 
 /// A log of requests, batches and chains: an accessory that writes a record of each when it has ended.
@@ -16,7 +17,7 @@ public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
-    private let drafts = Mutex<[Activity.ID: LogDraft]>([:])
+    private let drafts = Mutex(NumberedObjects())
     private let isOff: Atomic<Bool>
     /// The number of bytes of each body that the log receives; set by the level that it began with.
     public let maximumBodyBytes: Int
@@ -58,7 +59,7 @@ public final class RequestLog: Accessory {
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStop(let outcome):
-            let draft = drafts.withLock { $0.removeValue(forKey: activity.id) } ?? LogDraft()
+            let draft = drafts.withLock { $0.remove(activity.id.rawValue) as? LogDraft } ?? LogDraft()
             draft.end(outcome)
             let duration = activity.start.duration(to: time.now)
             queue.add(LogQueue.Ended(activity: activity, draft: draft, duration: duration, level: level))
@@ -77,7 +78,11 @@ public final class RequestLog: Accessory {
 
     /// Made with the first event that has something for it.
     private func draft(of activity: Activity) -> LogDraft {
-        func same(_ draft: inout LogDraft) -> LogDraft { draft }
-        return drafts.withLock { same(&$0[activity.id, default: LogDraft()]) }
+        drafts.withLock { drafts in
+            if let known = drafts[activity.id.rawValue] as? LogDraft { return known }
+            let new = LogDraft()
+            drafts.add(new, for: activity.id.rawValue)
+            return new
+        }
     }
 }
