@@ -85,7 +85,7 @@ let plugins: [Target] = [
     plugin("Multipart", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("Outbox", needs: ["ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPSyntax"]),
-    plugin("Recording"),
+    plugin("Recording", needs: ["ErrandSupport"]),
     plugin("Replay", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandSupport"]),
     plugin("ResumableDownload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("ResumableUpload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),

@@ -24,10 +24,17 @@ final class ActivityDraft: Sendable {
     /// What is known by now.
     var known: State { state.withLock { $0 } }
 
+    /// What is known at the end, once.
+    func take() -> State {
+        var taken = State()
+        state.withLock { swap(&$0, &taken) }
+        return taken
+    }
+
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
     /// Begins an exchange; returns one that ends by that.
-    func begin(_ draft: ExchangeDraft, at now: ContinuousClock.Instant) -> ExchangeDraft? {
+    func begin(_ draft: ExchangeDraft, at now: Duration) -> ExchangeDraft? {
         state.withLock { state in
             let last = state.exchange
             state.exchange = draft
@@ -40,7 +47,7 @@ final class ActivityDraft: Sendable {
     }
 
     /// Adds an event to its exchange; returns that if it has ended, and another one has begun since.
-    func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) -> ExchangeDraft? {
+    func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)
         guard isPending, let exchange, exchange.isComplete else { return nil }

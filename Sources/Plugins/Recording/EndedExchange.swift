@@ -9,7 +9,7 @@ final class EndedExchange: Sendable {
         let activity: Activity.ID
         let parent: Activity.ID?
         let label: String
-        let end: ContinuousClock.Instant
+        let end: Duration
         /// That of the activity, if this is its last exchange.
         let outcome: RecordedOutcome?
     }
@@ -22,12 +22,11 @@ final class EndedExchange: Sendable {
 
     private let state: Mutex<State>
     private let ending: Ending
-    private let origin: ContinuousClock.Instant
     private let redaction: Redaction
 
-    init(_ draft: ExchangeDraft, _ ending: Ending, since origin: ContinuousClock.Instant, _ redaction: Redaction) {
+    init(_ draft: ExchangeDraft, _ ending: Ending, _ redaction: Redaction) {
         state = Mutex(.clear(draft))
-        (self.ending, self.origin, self.redaction) = (ending, origin, redaction)
+        (self.ending, self.redaction) = (ending, redaction)
     }
 
     /// The exchange without its secrets.
@@ -44,9 +43,9 @@ final class EndedExchange: Sendable {
     }
 
     private func exchange(of draft: ExchangeDraft) -> RecordedExchange {
-        var exchange = draft.masked(ending.label, since: origin, redaction)
+        var exchange = draft.masked(ending.label, redaction)
         (exchange.activity, exchange.parent, exchange.outcome) = (ending.activity, ending.parent, ending.outcome)
-        exchange.duration = draft.start.duration(to: draft.supersededAt ?? ending.end)
+        exchange.duration = (draft.supersededAt ?? ending.end) - draft.start
         return exchange
     }
 }

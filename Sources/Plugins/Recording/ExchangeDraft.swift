@@ -7,7 +7,7 @@ final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
-        var supersededAt: ContinuousClock.Instant?
+        var supersededAt: Duration?
         var timeToHead: Duration?
         var timings: TransferTimings?
         var progress = TransferProgress()
@@ -19,10 +19,11 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    let start: ContinuousClock.Instant
+    /// Since the recorder was made, as every time here: only the runtime can copy a clock's instants.
+    let start: Duration
     private let state = Mutex(State())
 
-    init(_ request: HTTPRequest, attempt: Int, hop: Int, date: Date, start: ContinuousClock.Instant) {
+    init(_ request: HTTPRequest, attempt: Int, hop: Int, date: Date, start: Duration) {
         (self.request, self.attempt, self.hop) = (RecordedExchange.ClearRequest(request), attempt, hop)
         (self.date, self.start) = (date, start)
     }
@@ -34,16 +35,16 @@ final class ExchangeDraft: Sendable {
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
 
     /// The start of another exchange of the activity, if this one had no response then, and got none later.
-    var supersededAt: ContinuousClock.Instant? { state.withLock { $0.supersededAt } }
+    var supersededAt: Duration? { state.withLock { $0.supersededAt } }
 
-    func supersede(at now: ContinuousClock.Instant) { state.withLock { $0.supersededAt = now } }
+    func supersede(at now: Duration) { state.withLock { $0.supersededAt = now } }
 
-    func add(_ event: ActivityEvent, at now: ContinuousClock.Instant, limit: Int) {
+    func add(_ event: ActivityEvent, at now: Duration, limit: Int) {
         switch event {
         case .received(let response, _, _):
             let response = RecordedExchange.ClearResponse(response)
             state.withLock { state in
-                state.timeToHead = start.duration(to: now)
+                state.timeToHead = now - start
                 state.supersededAt = nil
                 state.response = response
             }
@@ -101,7 +102,7 @@ final class ExchangeDraft: Sendable {
     }
 
     /// The exchange with its secrets masked, without the activity, the end and the outcome.
-    func masked(_ label: String, since origin: ContinuousClock.Instant, _ redaction: Redaction) -> RecordedExchange {
+    func masked(_ label: String, _ redaction: Redaction) -> RecordedExchange {
         // Not under the lock: the whole exchange is searched for secrets.
         let state = state.withLock { $0 }
         // Events leave out a streamed body: the bytes that were transferred count.
@@ -111,7 +112,7 @@ final class ExchangeDraft: Sendable {
             masking: request, sent: state.sent, state.response, received: state.received, receivedLength: length,
             state.messages, label, date, redaction)
         (exchange.attempt, exchange.hop) = (attempt, hop)
-        exchange.offset = origin.duration(to: start)
+        exchange.offset = start
         (exchange.timeToHead, exchange.timings) = (state.timeToHead, state.timings)
         return exchange
     }

@@ -1,6 +1,7 @@
 import Dispatch
 public import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// Records the exchanges of agents: an accessory whose values make an HTTP Archive, a waterfall and counters.
@@ -20,7 +21,7 @@ import Synchronization
 /// that are transferred. Several agents may share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
-        var running: [Activity.ID: ActivityDraft] = [:]
+        var running = NumberedObjects()
         var exchanges: BoundedHistory<EndedExchange>
         /// The position of the first exchange that the queue has not masked yet.
         var clear = 0
@@ -98,8 +99,9 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func recording(of state: State) -> Recording {
-        let sockets = state.running.values.compactMap(\.known.socket).sorted { $0.handshake.start < $1.handshake.start }
-        let open = sockets.map { EndedExchange($0.handshake, $0.ending, since: origin, redaction) }
+        let sockets = state.running.all.compactMap { ($0 as? ActivityDraft)?.known.socket }
+            .sorted { $0.handshake.start < $1.handshake.start }
+        let open = sockets.map { EndedExchange($0.handshake, $0.ending, redaction) }
         return Recording(
             exchanges: (state.exchanges.all + open).map(\.masked), activities: state.activities.all,
             droppedExchanges: state.exchanges.dropped, droppedActivities: state.activities.dropped,
@@ -111,19 +113,19 @@ public final class ExchangeRecorder: Accessory {
         switch event {
         case .willStart:
             let draft = ActivityDraft(date: time.date)
-            state.withLock { $0.running[activity.id] = draft }
+            state.withLock { $0.running.add(draft, for: activity.id.rawValue) }
         case .built(let request):
             let host = request.host
             draft(of: activity)?.change { $0.host = host }
         case .sending(let request, let attempt, let hop):
             guard maximumExchanges > 0, let running = draft(of: activity) else { return }
-            let now = time.now
+            let now = now
             let draft = ExchangeDraft(request, attempt: attempt, hop: hop, date: time.date, start: now)
             if let ended = running.begin(draft, at: now) { record(ended, of: activity, nil, now) }
         case .transport(.informational), .transport(.trailers), .transport(.waitingForConnectivity): break
         case .received, .requestBody, .responseBody, .transport:
             guard let running = draft(of: activity) else { return }
-            let now = time.now
+            let now = now
             let ended = running.add(event, at: now, limit: maximumBodyBytes)
             if let ended { record(ended, of: activity, nil, now) }
         case .message(let message):
@@ -137,23 +139,30 @@ public final class ExchangeRecorder: Accessory {
         }
     }
 
-    private func draft(of activity: Activity) -> ActivityDraft? { state.withLock { $0.running[activity.id] } }
+    /// The time since it was made.
+    private var now: Duration { origin.duration(to: time.now) }
+
+    private func draft(of activity: Activity) -> ActivityDraft? { draft(of: activity.id) }
+
+    private func draft(of id: Activity.ID) -> ActivityDraft? {
+        state.withLock { $0.running[id.rawValue] as? ActivityDraft }
+    }
 
     private func record(
-        _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
+        _ draft: ExchangeDraft, of activity: Activity, _ outcome: RecordedOutcome?, _ now: Duration
     ) {
         record(draft, ending(of: activity, activity.label, outcome, now))
     }
 
     private func ending(
-        of activity: Activity, _ label: String, _ outcome: RecordedOutcome?, _ now: ContinuousClock.Instant
+        of activity: Activity, _ label: String, _ outcome: RecordedOutcome?, _ now: Duration
     ) -> EndedExchange.Ending {
         EndedExchange.Ending(
             activity: activity.id, parent: activity.parent, label: label, end: now, outcome: outcome)
     }
 
     private func record(_ draft: ExchangeDraft, _ ending: EndedExchange.Ending) {
-        let exchange = EndedExchange(draft, ending, since: origin, redaction)
+        let exchange = EndedExchange(draft, ending, redaction)
         let cost = draft.approximateByteCount
         let starts = state.withLock { state in
             state.exchanges.append(exchange, cost: cost)
@@ -187,9 +196,10 @@ public final class ExchangeRecorder: Accessory {
     }
 
     private func end(_ activity: Activity, _ outcome: ActivityOutcome) {
-        let now = time.now
-        guard let running = state.withLock({ $0.running.removeValue(forKey: activity.id) }) else { return }
-        let (draft, label, recorded) = (running.known, activity.label, RecordedOutcome(outcome))
+        let now = now
+        guard let running = state.withLock({ $0.running.remove(activity.id.rawValue) as? ActivityDraft })
+        else { return }
+        let (draft, label, recorded) = (running.take(), activity.label, RecordedOutcome(outcome))
         for exchange in draft.pending { record(exchange, ending(of: activity, label, nil, now)) }
         if let socket = draft.socket { record(socket.handshake, socket.ending) }
         if let exchange = draft.exchange {
@@ -197,20 +207,27 @@ public final class ExchangeRecorder: Accessory {
             let ending = ending(of: activity, label, recorded, now)
             if !keepsOpen(exchange, ending) { record(exchange, ending) }
         }
+        let ended = ended(activity, label, running.date, draft, outcome, recorded, now)
+        state.withLock { state in
+            state.metrics.add(ended)
+            state.activities.append(ended, cost: 300 + ended.label.utf8.count)
+        }
+    }
+
+    private func ended(
+        _ activity: Activity, _ label: String, _ date: Date, _ draft: ActivityDraft.State, _ outcome: ActivityOutcome,
+        _ recorded: RecordedOutcome, _ now: Duration
+    ) -> RecordedActivity {
         var redactor = Redactor(redaction)
-        let shown = maximumExchanges > 0 ? redactor.url(label) : ""
+        let start = origin.duration(to: activity.start)
         var ended = RecordedActivity(
-            id: activity.id, parent: activity.parent, kind: activity.kind, label: shown,
-            host: draft.host,
-            date: running.date, offset: origin.duration(to: activity.start),
-            duration: activity.start.duration(to: now), outcome: recorded, bytesSent: draft.progress.sent,
+            id: activity.id, parent: activity.parent, kind: activity.kind,
+            label: maximumExchanges > 0 ? redactor.url(label) : "", host: draft.host, date: date, offset: start,
+            duration: now - start, outcome: recorded, bytesSent: draft.progress.sent,
             bytesReceived: draft.progress.received)
         ended.stream = draft.stream
         if case .success(let response?) = outcome { (ended.status, ended.source) = (response.status, response.source) }
-        state.withLock { state in
-            state.metrics.add(ended)
-            state.activities.append(ended, cost: 300 + shown.utf8.count)
-        }
+        return ended
     }
 
     /// Keeps the opening handshake of a socket with the activity of the socket, for the messages to come; false for any
@@ -219,7 +236,7 @@ public final class ExchangeRecorder: Accessory {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
         }
-        guard let running = state.withLock({ $0.running[parent] }) else { return false }
+        guard let running = draft(of: parent) else { return false }
         exchange.keepMessages(upTo: maximumSocketMessages, maximumBytes: maximumSocketBytes)
         let old = running.change { state in
             defer { state.socket = SocketDraft(handshake: exchange, ending: ending) }
