@@ -38,24 +38,26 @@ extension AuthenticationFilter {
         throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
     }
 
+    /// Adds a credential of a single field. Returns the mark of the user, if the credential names one.
+    @discardableResult
+    func authorize(
+        _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
+    ) -> UserMark? {
+        if !lease.isSet(in: exchange.http.headers) {
+            exchange.http.headers.set(field.name, field.value, sensitive: true)
+        }
+        guard let owner = lease.owner else { return nil }
+        let mark = UserMark(owner, source: "\(C.self)")
+        exchange.belongs(to: mark, carriedBy: [field])
+        return mark
+    }
+
     /// Adds a credential, and marks the added parts as sensitive. Returns the mark of the user, if the fields are none.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?
     {
-        if let field = lease.field {
-            var headers = exchange.http.headers
-            // Unchanged since the call stage has set it: nothing is copied.
-            let isMarked = lease.isSensitiveByName || headers.contains { $0.isSensitive && $0.name == field.name }
-            if !isMarked || headers[field.name] != field.value {
-                headers.set(field.name, field.value, sensitive: true)
-                exchange.http.headers = headers
-            }
-            guard let owner = lease.owner else { return nil }
-            let mark = UserMark(owner, source: "\(C.self)")
-            exchange.belongs(to: mark, carriedBy: [field])
-            return mark
-        }
+        if let field = lease.field { return authorize(&exchange, lease, field) }
         let before = exchange.http
         try lease.credential.authorize(&exchange.http)
         let (old, after) = (before.headers, exchange.http.headers)

@@ -3,15 +3,19 @@ import ErrandEssentials
 
 extension AuthenticationFilter {
     /// A request on the wire that no other session, cache, signature or check of the outcome has a part in.
-    func readyHop(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
-        guard isRejection == nil, exchange.request.outcomeCheck == nil, !exchange.isRecordingUsers,
-            exchange.tags[OwnCredentials.self].isEmpty, exchange.tags[AddedCredentials.self].isEmpty,
-            !Refusals.areShared(exchange, next)
+    func readyHop(
+        _ exchange: Exchange, _ tags: Tags, _ next: Next, _ member: CredentialKeeper.Membership?
+    ) throws -> (Exchange, CredentialKeeper.Lease?)? {
+        guard isRejection == nil, !exchange.isRecordingUsers, tags[OwnCredentials.self].isEmpty,
+            tags[AddedCredentials.self].isEmpty, !Refusals.areShared(tags, next),
+            let lease = keeper.ready(exchange.time, member), let field = lease.field
         else { return nil }
-        return try leased(exchange, keeper.ready(exchange.time, nil))
+        var exchange = exchange
+        authorize(&exchange, lease, field)
+        return (exchange, lease)
     }
 
-    /// Whether the response to a request that ``readyHop(_:_:)`` made refuses its lease.
+    /// Whether the response to a request that ``readyHop(_:_:_:_:)`` made refuses its lease.
     func isRefused(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
         let isRefused = keeper.isRenewable && is401Rejection && response.status == 401
         if !isRefused { accept(lease, response) }

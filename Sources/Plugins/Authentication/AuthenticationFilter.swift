@@ -41,26 +41,30 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
     /// Adds the credential; refreshes it before sending if it has expired, and after a refusal. Throws
     /// ``AuthenticationError``; `bodyNotReplayable` if a refused request has a body that can be sent only once.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Most requests wait for nothing, and are spared the frames of the functions that do.
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        // Most requests wait for nothing: they are spared the frames of the functions that do, and that of a witness.
         guard let (ready, lease) = try ready(exchange, next) else {
             return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
         }
+        guard let lease else { return try await next(ready) }
         let stagedWork = ready.stagedWorkCount
         let response = try await next(ready)
-        guard let lease, isRefused(response, lease) else { return response }
+        guard isRefused(response, lease) else { return response }
         return try await send(ready, next, lease, received: (response, stagedWork))
     }
 
     /// The exchange as it goes on, and the lease that its response may refuse; nil where something has to be awaited,
     /// or kept for a repetition.
     private func ready(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
-        guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
-            return (exchange, nil)
-        }
+        let (tags, isCall) = (exchange.tags, exchange.stage == .call)
+        let member = isCall ? nil : exchange.value(of: keeper.membership)
+        // What a request says for itself is asked once.
+        let request = member?.isPlain == true ? nil : exchange.request
+        guard request?.authorization == nil, tags[AuthenticationMode.self] != .off else { return (exchange, nil) }
         if keeper.isOfHandler(exchange.http) { return (withoutSession(exchange), nil) }
         guard mayHaveCredential(exchange) else { return (try withoutCredential(exchange), nil) }
-        return exchange.stage == .call ? try readyCall(exchange, next) : try readyHop(exchange, next)
+        guard let request else { return try readyHop(exchange, tags, next, member) }
+        return isCall ? try readyCall(exchange, request, next).map { ($0, nil) } : nil
     }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
@@ -96,25 +100,19 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
 extension AuthenticationFilter {
     /// A call whose requests on the wire replace the credential by its name alone.
-    private func readyCall(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
+    private func readyCall(_ exchange: Exchange, _ request: any Request, _ next: Next) throws -> Exchange? {
         let isSigned = keeper.isRenewable && next.following.contains(.signs)
         guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
-            let ready = try leased(exchange, keeper.ready(for: .any, nil))
+            let lease = keeper.ready(for: .any, nil), let field = lease.field
         else { return nil }
-        return (ready.exchange, nil)
-    }
-
-    /// The exchange with a credential of a single field that can be had at once; nil for a call of another user, or of
-    /// none.
-    func leased(_ exchange: Exchange, _ lease: CredentialKeeper.Lease?) throws
-        -> (exchange: Exchange, lease: CredentialKeeper.Lease)?
-    {
-        guard let lease, lease.field != nil else { return nil }
-        let member = exchange.once(keeper.membership) { lease.membership }
-        guard !member.isAnonymous, member.generation == lease.membership.generation else { return nil }
+        let member = exchange.once(keeper.membership) {
+            CredentialKeeper.Membership(
+                generation: lease.membership.generation, isPlain: request.outcomeCheck == nil)
+        }
+        guard member.isOf(lease) else { return nil }
         var exchange = exchange
-        try authorize(&exchange, lease)
-        return (exchange, lease)
+        authorize(&exchange, lease, field)
+        return exchange
     }
 
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {

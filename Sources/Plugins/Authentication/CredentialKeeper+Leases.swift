@@ -23,8 +23,8 @@ extension CredentialKeeper {
         var credential: any Credential { known.credential }
         /// All that the credential adds, if it is known.
         var field: HTTPHeaders.Field? { known.field }
-        /// Whether every field of its name is sensitive.
-        var isSensitiveByName: Bool { known.isSensitiveByName }
+        /// Whether header fields have the one that it adds, as a secret.
+        func isSet(in headers: HTTPHeaders) -> Bool { known.isSet(in: headers) }
         /// The user, if the credential names one.
         var owner: String? { known.owner }
 
@@ -37,6 +37,11 @@ extension CredentialKeeper {
         let generation: UInt64
         /// Whether the call began without a user, and continues without.
         var isAnonymous = false
+        /// Whether the request is known to have no credentials and no check of the outcome of its own.
+        var isPlain = false
+
+        /// Whether the call belongs to the user of a lease.
+        func isOf(_ lease: Lease) -> Bool { !isAnonymous && generation == lease.membership.generation }
     }
 
     /// The reason why a request needs a credential.

@@ -17,8 +17,7 @@ extension CredentialKeeper {
     final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
-        /// Whether every field of that name is sensitive.
-        let isSensitiveByName: Bool
+        private let isSensitiveByName: Bool
         let expiry: Date?
         let owner: String?
 
@@ -27,6 +26,12 @@ extension CredentialKeeper {
             field = (credential as? any FixedCredential)?.field
             isSensitiveByName = field?.name.isSensitive ?? false
             (expiry, owner) = (credential.expiry, credential.owner)
+        }
+
+        /// Whether header fields have the one that it adds, as a secret: nothing is copied then.
+        func isSet(in headers: HTTPHeaders) -> Bool {
+            guard let field, headers[field.name] == field.value else { return false }
+            return isSensitiveByName || headers.contains { $0.isSensitive && $0.name == field.name }
         }
 
         /// Whether both name an owner, and it is the same user, or another one.

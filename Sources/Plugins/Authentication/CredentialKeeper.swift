@@ -57,11 +57,11 @@ final class CredentialKeeper: Sendable {
 
     /// Whether a request is one of the handler's: the current task works for it, or the request carries a secret that
     /// renews the credential, from whatever task or queue it is sent.
-    func isOfHandler(_ request: HTTPRequest) -> Bool {
+    func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
         let old = state.withLock { $0.run == nil ? nil : $0.known?.credential }
-        return old?.isRenewed(by: request) ?? false
+        return old?.isRenewed(by: request()) ?? false
     }
 
     /// An existing credential; nil if a refresh is due, or none is available.

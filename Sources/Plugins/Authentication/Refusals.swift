@@ -25,7 +25,7 @@ final class Refusals: Sendable {
 
     /// The refusals of the sessions further out, or new ones if other sessions follow; nil for one session alone.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
-        guard areShared(exchange, next) else { return nil }
+        guard areShared(exchange.tags, next) else { return nil }
         if let begun = exchange.tags[Key.self] { return begun }
         let new = Refusals()
         exchange.tags[Key.self] = new
@@ -33,8 +33,8 @@ final class Refusals: Sendable {
     }
 
     /// Whether other sessions stand further out, or follow.
-    static func areShared(_ exchange: Exchange, _ next: Next) -> Bool {
-        next.following.contains(.authenticates) || exchange.tags[Key.self] != nil
+    static func areShared(_ tags: Tags, _ next: Next) -> Bool {
+        next.following.contains(.authenticates) || tags[Key.self] != nil
     }
 
     var isSpent: Bool { phase.withLock { $0 == .spent } }

@@ -65,6 +65,10 @@ public struct Exchange: Sendable {
     public var http: HTTPRequest {
         get { fields[0].http }
         set { (fields[0].http, fields[0].isAsBuilt) = (newValue, false) }
+        _modify {
+            fields[0].isAsBuilt = false
+            yield &fields[0].http
+        }
     }
     /// How the body is to be delivered.
     public var delivery: BodyDelivery {
