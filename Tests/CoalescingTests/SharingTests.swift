@@ -44,6 +44,31 @@ import Testing
         #expect(service.exchanges == 1)
     }
 
+    @Test("A filter of one call that records users finds those of an exchange that another call began")
+    func recordedUsers() async throws {
+        let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
+        let marking = ClosureFilter(.hop) { exchange, next in
+            var exchange = exchange
+            exchange.belongs(to: UserMark("ada", source: "account"))
+            return try await next(exchange)
+        }
+        let recording = ClosureFilter(.call) { exchange, next in
+            let (recorded, record) = exchange.recordingUsers()
+            let response = try await next(recorded)
+            marks.add(record.marks)
+            return response
+        }
+        let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing, marking)
+        let first = agent.start(Call<String>(.get, "x"))
+        try await service.gate.reached()
+        let second = agent.start(Call<String>(.get, "x"), options: CallOptions(filters: [recording]))
+        try await recorder.joined(by: 1)
+        service.gate.open()
+        _ = try await (first.value, second.value)
+        #expect(marks.all == [Set([UserMark("ada", source: "account")])])
+        #expect(service.exchanges == 1)
+    }
+
     @Test("The exchange is cancelled when the last request has gone, and the next one begins another")
     func lastCancelled() async throws {
         let recorder = RecordingAccessory()

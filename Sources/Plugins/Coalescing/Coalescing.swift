@@ -49,25 +49,41 @@ public struct Coalescing: Filter {
     }
 
     /// Sends the exchange, or waits for an equal one. Throws its error, and `CancellationError`.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        switch try step(of: exchange, next) {
+        case .passes: return try await next(exchange)
+        case .writes:
+            defer { table.close(exchange.http.url) }
+            return try await next(exchange)
+        case .responds(let response): return response
+        case .waits(let run, let ticket): return try await run.response(for: ticket, of: table)
+        }
+    }
+
+    private enum Step {
+        case passes
+        /// The request is not safe.
+        case writes
+        /// Its exchange is over: nothing has waited.
+        case responds(HTTPResponse)
+        case waits(SharedRun, ticket: Int)
+    }
+
+    // Not async: what is decided here needs no room in a frame.
+    @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
-        guard request.method.isSafe else {
-            defer { table.close(request.url) }
-            return try await next(exchange)
-        }
-        guard let key = SharedKey(exchange, request, next, exchange.tags[CoalescingRule.self] ?? rule) else {
-            return try await next(exchange)
-        }
+        guard request.method.isSafe else { return .writes }
+        guard let way = SharedWay(exchange, request, next, rule) else { return .passes }
         try Task.checkCancellation()
-        switch table.join(key, exchange) {
-        case .leads(let run, let ticket):
-            run.send(exchange, next, of: table)
-            if let outcome = run.outcome { return try outcome.get() }
-            return try await run.response(for: ticket, of: table)
+        let own = SharedRun(exchange, way)
+        switch table.join(own) {
+        case .leads:
+            own.send(next, of: table)
+            return try own.outcome.map { .responds(try $0.get()) } ?? .waits(own, ticket: SharedRun.firstTicket)
         case .joins(let run, let ticket):
             exchange.note("coalescing", "shares the exchange of \(run.leader)", details: run.leader)
-            return try await run.response(for: ticket, of: table)
-        case .alone: return try await next(exchange)
+            return .waits(run, ticket: ticket)
+        case .alone: return .passes
         }
     }
 }

@@ -7,17 +7,16 @@ final class SharedRun: Sendable {
 
     private struct Call {
         let exchange: Exchange
-        var continuation: CheckedContinuation<HTTPResponse, any Error>?
+        var continuation: UnsafeContinuation<HTTPResponse, any Error>?
     }
 
     private struct State {
-        /// The call that began the exchange has ticket 0; a dictionary costs an allocation, which most exchanges do
-        /// without.
+        /// The call that began the exchange; a dictionary costs an allocation, which most exchanges do without.
         var first: Call?
         var others: [Int: Call] = [:]
         /// The activities that have joined, each of which waits once.
         var joined: Set<ActivityID> = []
-        var lastTicket = 0
+        var lastTicket = firstTicket
         var progress: TransferProgress?
         var task: Task<Void, Never>?
         /// The last call has gone.
@@ -28,41 +27,46 @@ final class SharedRun: Sendable {
 
         var exchanges: [Exchange] {
             // Mostly it is alone.
-            guard others.isEmpty else { return (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange) }
-            return first.map { [$0.exchange] } ?? []
+            if others.isEmpty, let first { return [first.exchange] }
+            return (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange)
         }
 
         subscript(ticket: Int) -> Call? {
-            get { ticket == 0 ? first : others[ticket] }
-            set { if ticket == 0 { first = newValue } else { others[ticket] = newValue } }
+            get { ticket == firstTicket ? first : others[ticket] }
+            set { if ticket == firstTicket { first = newValue } else { others[ticket] = newValue } }
         }
 
         mutating func remove(_ ticket: Int) {
-            if ticket > 0, let call = others[ticket] { joined.remove(call.exchange.activity.id) }
+            if let call = others[ticket] { joined.remove(call.exchange.activity.id) }
             self[ticket] = nil
         }
     }
 
-    /// The numbers of the exchanges that the current task is a part of. A task may live longer, and numbers keep no
+    /// The numbers of the exchanges that a task is a part of, mostly one. A task may live longer, and numbers keep no
     /// object alive.
-    @TaskLocal private static var current: [UInt64] = []
+    private struct Parts: Sendable {
+        let inner: UInt64
+        let outer: [UInt64]
+    }
+
+    @TaskLocal private static var current: Parts?
     private static let count = Atomic<UInt64>(0)
 
     private let number = count.add(1, ordering: .relaxed).newValue
-    let key: SharedKey
-    /// The activity that began the exchange.
-    let leader: ActivityID
+    /// That of the call that begins it.
+    let exchange: Exchange
+    let way: SharedWay
     private let state: Mutex<State>
+    /// The ticket of the call that begins it.
+    static let firstTicket = 0
 
-    private init(_ key: SharedKey, _ exchange: Exchange) {
-        (self.key, leader) = (key, exchange.activity.id)
+    init(_ exchange: Exchange, _ way: SharedWay) {
+        (self.exchange, self.way) = (exchange, way)
         state = Mutex(State(first: Call(exchange: exchange)))
     }
 
-    /// Makes a new one, with the ticket of the call that begins it.
-    static func begin(_ key: SharedKey, _ exchange: Exchange) -> (SharedRun, ticket: Int) {
-        (SharedRun(key, exchange), 0)
-    }
+    /// The activity that began the exchange.
+    var leader: ActivityID { exchange.activity.id }
 
     enum Joining {
         case joined(ticket: Int)
@@ -76,7 +80,8 @@ final class SharedRun: Sendable {
     /// Adds one more call.
     func join(_ exchange: Exchange) -> Joining {
         let activity = exchange.activity.id
-        if Self.current.contains(number) { return .within }
+        if let parts = Self.current, parts.inner == number || parts.outer.contains(number) { return .within }
+        let leader = leader
         return state.withLock { state in
             if activity == leader || state.isAbandoned || state.isClosed { return .none }
             guard state.joined.insert(activity).inserted else { return .none }
@@ -88,14 +93,14 @@ final class SharedRun: Sendable {
 
     /// Sends the exchange in a task that only its last call cancels. It begins on the thread of its caller where the system
     /// allows that.
-    func send(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) {
-        let outer = Self.current
+    func send(_ next: Next, of runs: SharedRuns) {
+        let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
         // A task begins with the values of its caller.
-        let task = Self.$current.withValue(outer.isEmpty ? [number] : outer + [number]) {
+        let task = Self.$current.withValue(parts) {
             guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
-                return Task { @concurrent in await self.run(exchange, next, of: runs) }
+                return Task { @concurrent in await self.run(next, of: runs) }
             }
-            return Task.immediate { @concurrent in await self.run(exchange, next, of: runs) }
+            return Task.immediate { @concurrent in await self.run(next, of: runs) }
         }
         let isAbandoned = state.withLock { state in
             if !state.isClosed { state.task = task }
@@ -104,7 +109,7 @@ final class SharedRun: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    private func run(_ exchange: Exchange, _ next: Next, of runs: SharedRuns) async {
+    private func run(_ next: Next, of runs: SharedRuns) async {
         let shared = SharedExchange(for: self)
         let outcome: Outcome
         do { outcome = .success(try await shared.send(exchange, next: next)) } catch { outcome = .failure(error) }
@@ -118,9 +123,10 @@ final class SharedRun: Sendable {
 
     /// Waits for the result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
-        let exchange = state.withLock { $0[ticket]?.exchange }
+        let joined = ticket == Self.firstTicket ? nil : state.withLock { $0.others[ticket]?.exchange }
         let response = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            // What resumes it takes it out of the state first.
+            try await withUnsafeThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     if let outcome = state.outcome { return outcome }
                     guard state[ticket] != nil else { return .failure(CancellationError()) }
@@ -133,10 +139,10 @@ final class SharedRun: Sendable {
             leave(ticket, of: runs)
         }
         // The call joined after the last progress was reported.
-        if let exchange, ticket > 0, exchange.reportsProgress, let last = state.withLock({ $0.progress }),
-            exchange.activity.progress != last
+        if let joined, joined.reportsProgress, let last = state.withLock({ $0.progress }),
+            joined.activity.progress != last
         {
-            exchange.report(.progress(last))
+            joined.report(.progress(last))
         }
         return response
     }
@@ -195,10 +201,11 @@ extension SharedRun: ExchangeSharing {
         guard case .progress(let progress) = event else {
             return state.withLock({ $0.first?.exchange })?.report(event) ?? ()
         }
-        let exchanges = state.withLock { state in
+        let (first, others) = state.withLock { state in
             state.progress = progress
-            return state.exchanges
+            return (state.first?.exchange, state.others.isEmpty ? [] : state.others.values.map(\.exchange))
         }
-        for exchange in exchanges where exchange.reportsProgress { exchange.report(event) }
+        if let first, first.reportsProgress { first.report(event) }
+        for exchange in others where exchange.reportsProgress { exchange.report(event) }
     }
 }

@@ -4,13 +4,22 @@ extension Exchange {
     /// Whose the request is: what filters have declared with ``belongs(to:carriedBy:)``, what the request itself
     /// declares as an ``OwnedRequest``, and each sensitive header field that no declared mark stands for. Caches and
     /// whatever else shares responses keep requests with different marks apart.
-    public var userMarks: Set<UserMark> {
-        let declared = users
-        var marks = UserMarks.implied(by: http.headers, besides: declared)
-        if let declared { marks.formUnion(declared.marks) }
-        let request = request
-        if type(of: request) is any OwnedRequest.Type { marks.formUnion((request as? any OwnedRequest)?.owners ?? []) }
-        return marks
+    public var userMarks: Set<UserMark> { Ownership(request: request, headers: http.headers, declared: users).marks }
+
+    /// What the marks are made of.
+    struct Ownership {
+        let request: any Request
+        let headers: HTTPHeaders
+        let declared: UserMarks?
+
+        var marks: Set<UserMark> {
+            var marks = UserMarks.implied(by: headers, besides: declared)
+            if let declared { marks.formUnion(declared.marks) }
+            if type(of: request) is any OwnedRequest.Type {
+                marks.formUnion((request as? any OwnedRequest)?.owners ?? [])
+            }
+            return marks
+        }
     }
 
     /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request.
@@ -63,5 +72,9 @@ extension Exchange {
 
     /// Reports the marks of the exchange to the filters that record them, as if it were sent; for a filter that
     /// responds with what belongs to these users.
-    public func reportUsers() { record?.add(userMarks) }
+    public func reportUsers() {
+        if let record = recordOfFilter { return record.add(userMarks) }
+        // Mostly none of the calls records: the marks are made for those that do.
+        shared?.add(Ownership(request: request, headers: http.headers, declared: users))
+    }
 }

@@ -36,7 +36,7 @@ public struct Exchange: Sendable {
         var shared: SharedExchange?
         /// The marks that filters have declared.
         var users: UserMarks?
-        /// Where whose requests are sent is recorded.
+        /// Where a filter records whose requests are sent.
         var record: UserRecord?
         /// Set where a filter has replaced the transport.
         var transport: TransportReference?
@@ -125,7 +125,9 @@ public struct Exchange: Sendable {
         get { fields[0].users }
         set { fields[0].users = newValue }
     }
-    var record: UserRecord? { fields[0].record }
+    /// Where whose requests are sent is recorded: for a filter further out, or for the calls that share the exchange.
+    var record: (any UserRecording)? { recordOfFilter ?? shared }
+    var recordOfFilter: UserRecord? { fields[0].record }
     var replacedTransport: TransportReference? { fields[0].transport }
 
     /// The ledger of the call, or of the exchange that several calls share.

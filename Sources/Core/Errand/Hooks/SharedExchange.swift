@@ -15,7 +15,14 @@ public final class SharedExchange: Sendable {
     let ledger = CallLedger()
     /// The number of calls that may still commit.
     private let undecided = Atomic(0)
-    private let users = UserRecord()
+    /// Whose requests were sent.
+    private let users = Mutex(Users())
+
+    private struct Users {
+        var sent: Exchange.Ownership?
+        var others: [Exchange.Ownership] = []
+        var marks: Set<UserMark>?
+    }
 
     /// Makes one for some calls.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
@@ -23,7 +30,7 @@ public final class SharedExchange: Sendable {
     /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
     /// ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        var response = try await next(exchange.with { ($0.shared, $0.record) = (self, users) })
+        var response = try await next(exchange.with { ($0.shared, $0.record) = (self, nil) })
         if response.body.data == nil {
             response.body = HTTPBody(
                 try await response.body.collect(upTo: exchange.settings.maximumBodyBytes))
@@ -39,10 +46,9 @@ public final class SharedExchange: Sendable {
 
     /// Whether no call is left for what is staged.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
-        let (users, checks, hasStagedWork) = (users.marks, ledger.checks, !ledger.sealIfNothingIsStaged())
+        let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
         let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)
-        if users == nil, checks.isEmpty, !hasStagedWork, finalFailures == 0, deliveries == 0 { return false }
-        let exchanges = exchanges()
+        let users = exchanges.contains { $0.isRecordingUsers } ? marks : nil
         undecided.store(exchanges.count, ordering: .releasing)
         for exchange in exchanges {
             if let users { exchange.record?.add(users) }
@@ -63,6 +69,24 @@ public final class SharedExchange: Sendable {
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []
+    }
+}
+
+extension SharedExchange: UserRecording {
+    package func add(_ marks: Set<UserMark>) { users.withLock { $0.marks = $0.marks?.union(marks) ?? marks } }
+
+    /// A request was sent.
+    func add(_ ownership: Exchange.Ownership) {
+        users.withLock { users in
+            if users.sent == nil { users.sent = ownership } else { users.others.append(ownership) }
+        }
+    }
+
+    /// The marks of all requests that were sent; nil if none was sent.
+    private var marks: Set<UserMark>? {
+        let users = users.withLock { $0 }
+        guard let sent = users.sent else { return users.marks }
+        return users.others.reduce(sent.marks.union(users.marks ?? [])) { $0.union($1.marks) }
     }
 }
 

@@ -1,12 +1,17 @@
 import Synchronization
 
+/// Records the users whose requests are sent.
+package protocol UserRecording: AnyObject, Sendable {
+    func add(_ marks: Set<UserMark>)
+}
+
 /// The users whose requests were sent for a response; made by `Exchange.recordingUsers()`, for a filter that stores
 /// responses.
-public final class UserRecord: Sendable {
+public final class UserRecord: UserRecording {
     private let state = Mutex<Set<UserMark>?>(nil)
-    private let outer: UserRecord?
+    private let outer: (any UserRecording)?
 
-    package init(within outer: UserRecord? = nil) { self.outer = outer }
+    package init(within outer: (any UserRecording)? = nil) { self.outer = outer }
 
     /// The marks of all requests that were sent; nil if none was sent.
     public var marks: Set<UserMark>? { state.withLock { $0 } }

@@ -1,45 +1,46 @@
 import Errand
 
-/// The compared parts of a request. The hash covers few of them, so that a request with nothing to join costs little;
-/// an object, so that the exchange of a request is found again at no cost.
-final class SharedKey: Hashable, Sendable {
-    let request: HTTPRequest
-    private let way: CommonWay
-    private let exchange: Exchange
-    private let rule: CoalescingRule
-    /// Computed once: each exchange is looked up, added and removed.
-    private let hash: Int
+/// What makes a request equal to others, beside itself.
+struct SharedWay: Sendable {
+    let common: CommonWay
+    let rule: CoalescingRule
+    /// Computed once: each exchange is looked up, added and removed. Covers little of a request, so that one with nothing
+    /// to join costs little.
+    let hash: Int
 
     /// Nil where the request is not shared.
-    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ rule: CoalescingRule) {
-        guard rule.shares else { return nil }
+    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingRule) {
         let tags = exchange.tags
-        guard exchange.delivery == .data, request.body.data != nil, let way = next.commonWay,
+        rule = tags[CoalescingRule.self] ?? filterRule
+        guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.commonWay,
             !tags[LiveStream.self],
             // Where a tag's values cannot be compared, the request equals none, itself included.
             tags.haveSameEffect(as: tags)
         else { return nil }
-        (self.request, self.way, self.exchange, self.rule) = (request, way, exchange, rule)
+        self.common = common
         var hasher = Hasher()
         hasher.combine(request.urlText)
         // Many users may request one URL at once.
         if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
         hash = hasher.finalize()
     }
+}
 
-    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+/// Two are equal if what they send is.
+extension SharedRun: Hashable {
+    func hash(into hasher: inout Hasher) { hasher.combine(way.hash) }
 
-    static func == (a: SharedKey, b: SharedKey) -> Bool { a === b || a.equals(b) }
+    static func == (a: SharedRun, b: SharedRun) -> Bool { a === b || a.equals(b) }
 
-    private func equals(_ other: SharedKey) -> Bool {
+    private func equals(_ other: SharedRun) -> Bool {
+        guard way.hash == other.way.hash, way.common == other.way.common else { return false }
         let (one, two) = (exchange, other.exchange)
-        let (mine, others) = (request, other.request)
-        return hash == other.hash && way == other.way && mine.urlText == others.urlText && mine.method == others.method
-            && rule == other.rule
-            && rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
+        let (mine, others) = (one.http, two.http)
+        return mine.urlText == others.urlText && mine.method == others.method && way.rule == other.way.rule
+            && way.rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
-            && (!way.hasFilters || Self.haveSameDemands(one.request, two.request))
+            && (!way.common.hasFilters || Self.haveSameDemands(one.request, two.request))
             && (one.stage != .call || one.request.redirects == two.request.redirects)
     }
 
