@@ -3,19 +3,20 @@ import ErrandEssentials
 
 /// Repeats a call: attempt, judgement, wait.
 struct RetryFilter: Filter {
-    private let policy: RetryPolicy
+    private let policy: KeptPolicy
     /// Whether a request or a tag requires it, so that one that is named replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
 
     init(_ policy: RetryPolicy, isRequired: Bool = false) {
-        (self.policy, self.isRequired) = (policy, isRequired)
+        (self.policy, self.isRequired) = (KeptPolicy(policy), isRequired)
     }
 
     var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
     var explanation: String {
-        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "retries nothing"
+        let count = policy.policy.maximumAttempts
+        return count > 1 ? "retries, at most \(count) attempts" : "retries nothing"
     }
 
     func orderProblem(after outer: any Filter) -> String? {
@@ -26,37 +27,42 @@ struct RetryFilter: Filter {
         }
     }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let policy = policy(for: exchange)
-        guard policy.maximumAttempts > 1 else { return try await next(exchange) }
-        var exchange = exchange
-        if policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
-        let deliveries = exchange.possibleDeliveries
-        var number = 1
+    @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        // In line within its witness, so that both cost one async frame.
+        let kept = kept(for: exchange)
+        guard kept.policy.maximumAttempts > 1 else { return try await next(exchange) }
+        let call = RepeatedCall(exchange, kept)
+        let first: Result<HTTPResponse, any Error>
+        do {
+            let response = try await next(call.exchange)
+            if !RetryFailure.mayBe(response, kept.policy) {
+                succeeded(response, call, isFirst: true)
+                return response
+            }
+            first = .success(response)
+        } catch { first = .failure(error) }
+        return try await complete(call, first, next)
+    }
+
+    /// The attempts after the first one, if it has failed. Most calls are spared its frame.
+    private func complete(
+        _ call: RepeatedCall, _ first: Result<HTTPResponse, any Error>, _ next: Next
+    ) async throws -> HTTPResponse {
+        let (exchange, policy) = (call.exchange, call.kept.policy)
+        var (result, before, number) = (first, call.before, 1)
         while true {
-            let (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount)
-            let result: Result<HTTPResponse, any Error>
-            let failure: RetryFailure
-            do {
-                let response = try await next(exchange)
-                guard RetryFailure.mayBe(response, policy),
-                    let found = await RetryFailure(response, exchange, policy)
-                else {
-                    succeeded(response, exchange, policy, isFirst: number == 1)
-                    return response
-                }
-                (result, failure) = (.success(response), found)
-            } catch {
-                guard let found = RetryFailure(error, policy) else { throw error }
-                (result, failure) = (.failure(error), found)
+            guard let failure = await failure(result, exchange, policy) else {
+                let response = try result.get()
+                succeeded(response, call, isFirst: number == 1)
+                return response
             }
             if number == 1, let budget = policy.budget {
                 let now = exchange.time.now
                 ledgers.use(exchange.http, at: now) { $0.failed(budget, at: now) }
             }
             // An inner filter that repeats has done all that is possible.
-            if exchange.finalFailures != finalFailures { return try result.get() }
-            let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == deliveries
+            if exchange.finalFailures != before.finalFailures { return try result.get() }
+            let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == call.deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
             guard let wait = wait(after: failure, number, exchange, policy) else {
                 exchange.declareFailureFinal()
@@ -64,7 +70,7 @@ struct RetryFilter: Filter {
             }
             number += 1
             if case .success(let response) = result { response.body.cancel() }
-            await exchange.discardStagedWork(after: stagedWork)
+            await exchange.discardStagedWork(after: before.stagedWork)
             do {
                 try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
                 try Task.checkCancellation()
@@ -72,25 +78,36 @@ struct RetryFilter: Filter {
                 ledgers.record(for: exchange.http, at: exchange.time.now).refund()
                 throw error
             }
+            before = RepeatedCall.Counts(exchange)
+            do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
+        }
+    }
+
+    /// Nil for a result that the policy does not count as a failure.
+    private func failure(
+        _ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy
+    ) async -> RetryFailure? {
+        switch result {
+        case .failure(let error): RetryFailure(error, policy)
+        case .success(let response):
+            RetryFailure.mayBe(response, policy) ? await RetryFailure(response, exchange, policy) : nil
         }
     }
 
     /// The policy of the call, the request or the filter, in this order.
-    private func policy(for exchange: Exchange) -> RetryPolicy {
-        if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
+    private func kept(for exchange: Exchange) -> KeptPolicy {
+        if let tagged = exchange.tags[RetryPolicy.self] { return KeptPolicy(tagged) }
         // The type alone first: a cast that fails is slow.
         guard type(of: exchange.request) is any RetryableRequest.Type else { return policy }
-        return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
+        return (exchange.request as? any RetryableRequest).map { KeptPolicy($0.retryPolicy) } ?? policy
     }
 
     /// Not in line: what it needs would lie in the frame of each call.
-    @inline(never) private func succeeded(
-        _ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool
-    ) {
+    @inline(never) private func succeeded(_ response: HTTPResponse, _ call: RepeatedCall, isFirst: Bool) {
         // A response from a cache is no call to the host.
-        guard let budget = policy.budget, !response.source.isStored else { return }
-        let now = exchange.time.now
-        ledgers.use(exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }
+        guard let budget = call.kept.policy.budget, !response.source.isStored else { return }
+        let now = call.exchange.time.now
+        ledgers.use(call.exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }
     }
 
     /// The wait before the next attempt; nil if there is none.
@@ -130,6 +147,36 @@ struct RetryFilter: Filter {
         guard request.body.isReplayable else { return false }
         if let isRepeatable = policy.isRepeatable { return isRepeatable }
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
+    }
+}
+
+/// A policy as one reference: each call has a copy.
+private final class KeptPolicy: Sendable {
+    let policy: RetryPolicy
+
+    init(_ policy: RetryPolicy) { self.policy = policy }
+}
+
+/// A call that may be repeated, and what was known of it before its first attempt.
+private struct RepeatedCall {
+    /// The counts before an attempt.
+    struct Counts {
+        let finalFailures: Int
+        let stagedWork: Int
+
+        init(_ exchange: Exchange) { (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount) }
+    }
+
+    let exchange: Exchange
+    let kept: KeptPolicy
+    let deliveries: Int
+    let before: Counts
+
+    init(_ exchange: Exchange, _ kept: KeptPolicy) {
+        var exchange = exchange
+        if kept.policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
+        (self.exchange, self.kept, deliveries) = (exchange, kept, exchange.possibleDeliveries)
+        before = Counts(exchange)
     }
 
     /// A string in the sense of structured fields (RFC 9651, section 3.3.3), so with quotation marks.

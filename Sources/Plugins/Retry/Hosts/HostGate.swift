@@ -48,7 +48,7 @@ public struct HostGate: Filter {
     }
 
     /// Waits for its turn, sends the request, and adopts the host's limits from the response.
-    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let now = exchange.time.now
         let (line, entry) = try begin(exchange.http, at: now)
         guard case .now(let ticket) = entry else {
