@@ -22,20 +22,23 @@ private struct CookieSender: Filter {
     var traits: FilterTraits { .addsCookies }
     var explanation: String { "cookies (\(jar))" }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // A write behind an earlier response: that one's activity has ended.
-        if let failure = jar.takeFailure() { exchange.note("cookies", failure.description, details: failure) }
+    @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let deliveries = exchange.possibleDeliveries
         let response = try await next(sending(exchange))
-        // The cookies of a server were stored by the other filter; a response that a filter gives by itself has not
-        // passed it, and a cache must not set any.
-        if response.headers.contains(.setCookie), exchange.possibleDeliveries == deliveries, !response.source.isStored {
-            jar.keep(response, of: exchange)
-        }
+        if response.headers.contains(.setCookie) { keepOwn(response, exchange, deliveries) }
         return response
     }
 
-    private func sending(_ exchange: Exchange) -> Exchange {
+    /// The cookies of a server were stored by the other filter; a response that a filter gives by itself has not passed
+    /// it, and a cache must not set any.
+    private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
+        if exchange.possibleDeliveries == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
+    }
+
+    // Not in line, like all that needs no room in the frame of a request.
+    @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
+        // A write behind an earlier response: that one's activity has ended.
+        if let failure = jar.takeFailure() { exchange.note("cookies", failure.description, details: failure) }
         let http = exchange.http
         var cookies = jar.cookies(for: http.urlText, http.url, at: exchange.time.date)
         let fields = http.headers.contains(.cookie) ? http.headers.count { $0.name == .cookie } : 0
@@ -62,7 +65,7 @@ private struct CookieKeeper: Filter {
     var stages: FilterStages { .wire }
     var explanation: String { "keeps cookies" }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)
         if response.headers.contains(.setCookie) { jar.keep(response, of: exchange) }
         return response
