@@ -88,7 +88,6 @@ enum CoreBench {
                 - costs["JSONDecoder alone"])
         try await memory(bare)
         try await memoryAtOnce()
-        try allocations()
     }
 
     /// Requests that wait for their response.
@@ -106,17 +105,6 @@ enum CoreBench {
         print("\(Rounds.pad("memory of 10,000 requests at once, each", 44)) \(Rounds.number(each)) KB")
         agent.cancelAll()
         for handle in handles { _ = await handle.result }
-    }
-
-    /// Counted in a program of their own, so that counting costs the other figures nothing.
-    private static func allocations() throws {
-        #if os(Linux)
-        let program = Process()
-        program.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
-            path: "errand-cost")
-        try program.run()
-        program.waitUntilExit()
-        #endif
     }
 
     /// Grows only if something is kept of a request that has ended.
