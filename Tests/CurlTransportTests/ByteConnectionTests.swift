@@ -2,10 +2,17 @@
 import Errand
 import ErrandCurlTransport
 import ErrandEssentials
+import ErrandTesting
 import Testing
 
-/// Connections without a request and without TLS, whose sockets libcurl lets go of.
-@Suite("Plain connections over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Connections without a request: without TLS libcurl lets go of their sockets, with TLS it moves their bytes.
+@Suite("Connections over libcurl without a request", .timeLimit(.minutes(10)), .leakChecked)
 struct ByteConnectionTests {
     private static func server() throws -> RawServer {
         try RawServer { peer in
@@ -61,6 +68,41 @@ struct ByteConnectionTests {
             }
             withExtendedLifetime((first, second)) {}
         }
+    }
+
+    @Test(
+        "over TLS, small pieces that the system has no room for go later",
+        .enabled(if: TLSContext.isAvailable && Nginx.isInstalled, "OpenSSL is needed"))
+    func smallPieces() async throws {
+        let count = 400_000
+        let certificates = try await TestCertificates()
+        let context = try TLSContext(
+            certificate: certificates.file("good.pem"), key: certificates.file("good.key"), choosesHTTP2: false)
+        let (gate, received) = (Gate(), Log<Int>())
+        let server = try RawServer { peer in
+            guard let session = context.accept(peer.descriptor) else { return }
+            while !gate.isOpen { usleep(1000) }
+            var total = 0
+            while total < count, let bytes = session.read(8) { total += bytes == Array("12345678".utf8) ? 1 : 0 }
+            received.add(total)
+        }
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
+        let request = try request(.get, "https://127.0.0.1:\(server.port)/")
+        let connection = try await CurlTransport(configuration).connect(for: request, options: .of())
+        let piece = Data("12345678".utf8)
+        for _ in 0..<count { connection.enqueue(piece) }
+        connection.push()
+        var last = -1
+        while connection.pendingBytes != last {
+            last = connection.pendingBytes
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        #expect(last > 0)
+        gate.open()
+        try await connection.flush()
+        try await received.wait { $0 == [count] }
+        connection.close()
     }
 
     @Test("a reset is connectionLost, with the words of the system")

@@ -20,13 +20,14 @@ final class TLSContext: @unchecked Sendable {
 
     static let isAvailable = API.shared != nil
 
-    /// Offers HTTP/2 only (RFC 7301).
-    init(certificate: String, key: String) throws {
+    /// Chooses HTTP/2 (RFC 7301), or no protocol.
+    init(certificate: String, key: String, choosesHTTP2: Bool = true) throws {
         api = try #require(API.shared)
         context = try #require(api.makeContext(api.serverMethod()))
         guard api.useCertificate(context, certificate) == 1, api.useKey(context, key, 1) == 1 else {
             throw Fault.certificate
         }
+        guard choosesHTTP2 else { return }
         api.setSelection(
             context,
             { _, chosen, length, _, _, _ in

@@ -142,9 +142,17 @@ final class CurlConnection: @unchecked Sendable {
                 shared.isLosing = true
                 return
             }
-            shared.output.append(data)
+            shared.output.append(isPlain ? data : Self.placed(data))
             shared.added += UInt64(data.count)
         }
+    }
+
+    /// OpenSSL wants the bytes of another attempt at the same address. A few bytes have one only in a larger buffer.
+    private static func placed(_ data: Data) -> Data {
+        if data.count > MemoryLayout<Data>.size { return data }
+        var placed = Data(capacity: 64)
+        placed.append(data)
+        return placed
     }
 
     func push() {
