@@ -158,6 +158,19 @@ import Testing
         #expect(events == [.message(.text("Hello")), .message(.text("Hello"))])
     }
 
+    @Test("a message as long as the limit is accepted, even if deflating has made it longer")
+    func deflatedLimit() throws {
+        let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
+        var random = SeededGenerator(seed: 7692)
+        let content = Data((0..<1000).map { _ in UInt8(random.below(256)) })
+        var deflater = MessageDeflater(15, keepsWindow: true)
+        let deflated = try #require(content.withUnsafeBytes { deflater.deflate($0) })
+        #expect(deflated.count > content.count)
+        let frame = TestFrame(opcode: 2, deflated, reserved: 4).wireBytes()
+        #expect(try Self.events(frame, limit: 1000, agreement) == [.message(.data(content))])
+        #expect(throws: WebSocketError.self) { try Self.events(frame, limit: 999, agreement) }
+    }
+
     @Test("a message that inflates beyond the limit is refused, however small it is")
     func bombs() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)

@@ -122,6 +122,23 @@ import Testing
         }
     }
 
+    @Test("a body in chunks whose framing has no end is cut")
+    func endlessChunks() throws {
+        for piece in [
+            "1;" + String(repeating: "x", count: 1000), "1;" + String(repeating: "x", count: 1000) + "\r\na\r\n",
+        ] {
+            var reader = ResponseReader()
+            reader.push(Data("HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
+            #expect(try reader.readHead())
+            var body: Data?
+            for _ in 0..<200 where body == nil {
+                reader.push(Data(piece.utf8))
+                body = try reader.body(upTo: 1000, isAtEnd: false)
+            }
+            #expect(body != nil)
+        }
+    }
+
     @Test(
         "a head that is no response is refused",
         arguments: [

@@ -56,7 +56,9 @@ struct ResponseReader {
         case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
         case .chunked:
             let (content, isComplete) = Self.unchunked(bytes)
-            return isComplete || isAtEnd || content.count >= limit ? content.prefix(limit) : nil
+            // The framing has a bound too.
+            let isCut = content.count >= limit || bytes.count - limit >= headLimit
+            return isComplete || isAtEnd || isCut ? content.prefix(limit) : nil
         }
     }
 
