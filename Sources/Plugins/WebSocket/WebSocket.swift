@@ -69,8 +69,11 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, and ``Errand/ErrandError``. After a
     /// failure of the connection, the server may have received the message or not.
     public func send(_ message: Outgoing) async throws {
-        let link = try await core.link()
-        try await link.send(link.encoded { try encode(message, $0) })
+        while true {
+            let link = try await core.link()
+            if try await link.send(link.encoded { try encode(message, $0) }) { return }
+            try core.leave(link)
+        }
     }
 
     /// Closes the socket: sends a close frame and waits for the server's, for ``SocketOptions/closeTimeout`` at most.
@@ -120,5 +123,7 @@ public struct SocketSender<Outgoing: Sendable>: Sendable {
     public let isFirst: Bool
 
     /// Sends a message before those that wait.
-    public func send(_ message: Outgoing) async throws { try await link.send(link.encoded { try encode(message, $0) }) }
+    public func send(_ message: Outgoing) async throws {
+        guard try await link.send(link.encoded { try encode(message, $0) }) else { throw link.end }
+    }
 }

@@ -12,7 +12,7 @@ final class SocketCore: Sendable {
 
     typealias Greeting = @Sendable (SocketLink, _ isFirst: Bool) async throws -> Void
 
-    private struct State {
+    struct State {
         var isStarted = false
         var isClaimed = false
         var isClosing = false
@@ -22,6 +22,8 @@ final class SocketCore: Sendable {
         var activity: Activity?
         var cancelWork: (@Sendable () -> Void)?
         var link: SocketLink?
+        /// The connection takes no more messages, and has not ended yet.
+        var isLeft = false
         /// Whether there was a connection.
         var wasOpen = false
         var response: HTTPResponse?
@@ -30,18 +32,22 @@ final class SocketCore: Sendable {
         var bytes: Int64 = 0
         var elements = 0
         var connections = 0
+
+        /// The connection that messages are sent over.
+        var open: SocketLink? { isLeft ? nil : link }
     }
 
     let options: SocketOptions
     let greeting: Greeting
     let clock = SocketClock()
     private let begin: @Sendable (SocketCore) -> Activity
-    private let state = Mutex(State())
-    private let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// Those that wait for a connection, the reader that waits for a message, and the activity that waits for room.
-    private let senders = WaitingLine()
-    private let reader = WaitingLine()
-    private let room = WaitingLine()
+    let state = Mutex(State())
+    let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
+    /// Those that wait for a connection with a message or without one, the reader that waits for a message, and the activity that waits for room.
+    let senders = WaitingLine()
+    let openers = WaitingLine()
+    let reader = WaitingLine()
+    let room = WaitingLine()
     private let closers = WaitingLine()
 
     init<R: SocketRequest>(
@@ -122,14 +128,23 @@ final class SocketCore: Sendable {
                 if state.isOver || state.isClosing {
                     throw state.failure ?? WebSocketError(.closed, "the socket is closed")
                 }
-                return (state.link, isSending && state.wasOpen ? maximumWaiting : .max)
+                return (state.open, isSending && state.wasOpen ? maximumWaiting : .max)
             }
             if let link { return link }
-            guard senders.count < limit else {
+            do {
+                try await (isSending ? senders : openers).wait(upTo: limit) { [self] in
+                    state.withLock { $0.open == nil && !$0.isOver && !$0.isClosing }
+                }
+            } catch is WaitingLine.Full {
                 throw WebSocketError(.notConnected, "there is no connection, and \(limit) messages wait for one")
             }
-            try await senders.wait { [self] in state.withLock { $0.link == nil && !$0.isOver && !$0.isClosing } }
         }
+    }
+
+    /// A connection takes no more messages: the next one may. Throws if there is none.
+    func leave(_ link: SocketLink) throws {
+        guard options.reconnection.isEnabled else { throw link.end }
+        state.withLock { if $0.link === link { $0.isLeft = true } }
     }
 
     private var maximumWaiting: Int {
@@ -167,8 +182,7 @@ final class SocketCore: Sendable {
             state.isClosing = true
             return (state.link, state.activity)
         }
-        senders.resume()
-        room.resume()
+        for line in [senders, openers, room] { line.resume() }
         guard let link else {
             finish(nil)
             activity?.cancel()
@@ -194,85 +208,11 @@ final class SocketCore: Sendable {
     func reconnect() {
         guard options.reconnection.isEnabled else { return }
         let (link, cancelWork) = state.withLock { state in
-            state.wantsReconnect = state.link != nil || state.cancelWork != nil
+            state.wantsReconnect = state.isStarted
             return (state.link.take(), state.cancelWork)
         }
-        link?.abort()
+        link?.abort(ErrandError(.connectionLost, "the socket connects again"))
         cancelWork?()
-    }
-
-    // MARK: The activity's side
-
-    var isOver: Bool { state.withLock { $0.isOver } }
-    var isClosing: Bool { state.withLock { $0.isClosing } }
-    var isReconnecting: Bool { state.withLock { $0.wantsReconnect } }
-
-    func takeReconnect() -> Bool {
-        state.withLock { state in
-            defer { state.wantsReconnect = false }
-            return state.wantsReconnect
-        }
-    }
-
-    /// Registers a wait that `reconnect` ends.
-    func keep(_ cancel: (@Sendable () -> Void)?) {
-        let old = state.withLock { state in
-            defer { state.cancelWork = cancel }
-            return state.cancelWork
-        }
-        withExtendedLifetime(old) {}
-    }
-
-    func change(to new: WebSocketState) { if !isOver { broadcaster.send(new) } }
-
-    /// Whether no connection came before.
-    func isFirst() -> Bool { state.withLock { !$0.wasOpen } }
-
-    /// There is a connection: messages may be sent.
-    func connected(_ link: SocketLink) {
-        let old = state.withLock { state in
-            defer {
-                (state.link, state.response, state.wasOpen) = (link, link.response, true)
-                state.connections += 1
-            }
-            return (state.link, state.response)
-        }
-        withExtendedLifetime(old) {}
-        broadcaster.send(.open(link.response))
-        senders.resume()
-    }
-
-    /// The connection has ended.
-    func disconnected() {
-        let old = state.withLock { $0.link.take() }
-        withExtendedLifetime(old) {}
-    }
-
-    /// Hands a message over, once there is room for it. Without a reader messages wait.
-    func deliver(_ message: WebSocketMessage, _ coder: SocketCoder) async throws {
-        while true {
-            let isDone = state.withLock { state in
-                if state.isClosing || state.isOver { return true }
-                guard hasRoom(state) else { return false }
-                state.received.append(Received(message: message, coder: coder))
-                state.receivedBytes += message.count
-                return true
-            }
-            if isDone { return reader.resume() }
-            try await room.wait { [self] in state.withLock { !hasRoom($0) && !$0.isClosing && !$0.isOver } }
-        }
-    }
-
-    private func hasRoom(_ state: borrowing State) -> Bool {
-        state.received.isEmpty
-            || state.received.count < options.maximumQueue && state.receivedBytes < options.maximumQueueBytes
-    }
-
-    func add(bytes: Int) -> Int64 {
-        state.withLock { state in
-            state.bytes += Int64(bytes)
-            return state.bytes
-        }
     }
 
     /// Ends the socket for its user; the first end counts.
@@ -283,11 +223,11 @@ final class SocketCore: Sendable {
             }
             return (!state.isOver, state.link.take(), state.activity.take())
         }
-        link?.abort()
+        link?.abort(failure ?? WebSocketError(.closed, "the socket was closed before the system had the message"))
         withExtendedLifetime(activity) {}
         guard isFirst else { return }
         broadcaster.send(.closed(failure))
         broadcaster.finish()
-        for line in [senders, reader, room, closers] { line.resume() }
+        for line in [senders, openers, reader, room, closers] { line.resume() }
     }
 }

@@ -4,13 +4,15 @@ import Synchronization
 
 /// One connection of a socket, from its handshake to its end.
 final class SocketLink: Sendable {
-    private struct State {
+    struct State {
         /// When bytes were last received, or could be.
         var lastReceived: ContinuousClock.Instant
         /// Whether received messages wait for their reader, so that none are taken in.
         var isHeld = false
         /// The content of the last ping that was not responded to, since the server does not take in what it gets.
         var pendingPong: Data?
+        /// The number of bytes that were added to those to be sent.
+        var added = 0
         /// The close frame of the client was sent.
         var isClosing = false
         var failure: (any Error)?
@@ -18,17 +20,14 @@ final class SocketLink: Sendable {
 
     let coder: SocketCoder
     let response: HTTPResponse
-    private let connection: any ByteConnection
+    let connection: any ByteConnection
     private let rest: Data
     private let deflate: DeflateAgreement?
-    private let options: SocketOptions
+    let options: SocketOptions
     private let activity: Activity
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
-    private let state: Mutex<State>
-
-    /// The bytes that wait to be sent beyond which a ping is not responded to at once.
-    private static let maximumPending = 64 << 10
+    let state: Mutex<State>
 
     init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions, _ activity: Activity) {
         var head = response
@@ -50,22 +49,39 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Sends a message, in the order of the calls; returns when the system has it.
-    func send(_ message: WebSocketMessage) async throws {
-        try writer.withLock { writer in
-            if isClosing { throw failure ?? WebSocketError(.closed, "the socket was closed before the message") }
+    /// Sends a message, in the order of the calls; returns when the system has it. False if the connection takes none
+    /// any more: nothing of it was sent.
+    func send(_ message: WebSocketMessage) async throws -> Bool {
+        let isAdded = try writer.withLock { writer in
+            if isEnding { return false }
             // Under the lock: deflated messages build on each other.
-            connection.enqueue(try writer.frame(message))
+            add(try writer.frame(message))
+            return true
         }
+        if !isAdded { return false }
         activity.report { message.report(.sent, upTo: $0) }
         do { try await connection.flush() } catch {
             throw failure ?? error
         }
-        respondToPing()
+        return true
     }
 
-    var isClosing: Bool { state.withLock { $0.isClosing } }
-    private var failure: (any Error)? { state.withLock { $0.failure } }
+    /// The error of a message that comes too late.
+    var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message") }
+    private var isClosing: Bool { state.withLock { $0.isClosing } }
+    var isEnding: Bool { state.withLock { $0.isClosing || $0.failure != nil } }
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    private func add(_ frame: Data) {
+        state.withLock { $0.added += frame.count }
+        connection.enqueue(frame)
+    }
+
+    /// The number of bytes that the system has taken; possibly too large while others are being added.
+    var taken: Int {
+        let pending = connection.pendingBytes
+        return state.withLock { $0.added } - pending
+    }
 
     /// Sends a close frame, unless one was sent.
     func sendClose(_ code: CloseCode, _ reason: String = "") {
@@ -74,39 +90,33 @@ final class SocketLink: Sendable {
                 defer { state.isClosing = true }
                 return !state.isClosing
             }
-            if isFirst { connection.enqueue(writer.close(code, reason)) }
+            if isFirst { add(writer.close(code, reason)) }
         }
         connection.push()
     }
 
-    /// Ends it at once: the server is told so, if it takes that in.
-    func abort() {
+    /// Ends it at once with an error, which its reader and its senders receive, unless there was another one: the
+    /// server gets a close frame, if it takes that in.
+    func abort(_ error: any Error) {
+        _ = kept(error)
         sendClose(.goingAway)
         connection.close()
     }
 
-    /// Ends it with an error, which its reader and its senders receive.
-    func fail(_ error: any Error) {
-        state.withLock { $0.failure = $0.failure ?? error }
-        connection.close()
+    /// The first failure.
+    private func kept(_ error: any Error) -> any Error {
+        state.withLock { state in
+            let failure = state.failure ?? error
+            state.failure = failure
+            return failure
+        }
     }
 
-    private func sendControl(_ opcode: Opcode, _ content: Data = Data()) {
+    func sendControl(_ opcode: Opcode, _ content: Data = Data()) {
         writer.withLock { writer in
-            if !isClosing { connection.enqueue(writer.control(opcode, content)) }
+            if !isClosing { add(writer.control(opcode, content)) }
         }
         connection.push()
-    }
-
-    /// Responds to the last ping as soon as the server takes in what it gets (RFC 6455, section 5.5.3).
-    private func respondToPing(_ content: Data? = nil) {
-        let isFree = connection.pendingBytes <= Self.maximumPending
-        let pendingPong = state.withLock { state -> Data? in
-            guard let pendingPong = content ?? state.pendingPong else { return nil }
-            state.pendingPong = isFree ? nil : pendingPong
-            return isFree ? pendingPong : nil
-        }
-        if let pendingPong { sendControl(.pong, pendingPong) }
     }
 
     // MARK: Receiving
@@ -125,12 +135,12 @@ final class SocketLink: Sendable {
         }
         defer { heartbeat?.cancel() }
         do { return try await read(deliver, count) } catch {
-            let failure = self.failure ?? error
+            let failure = kept(error)
             if let code = (failure as? WebSocketError)?.closeCode {
                 sendClose(code)
                 await waitForEnd()
             }
-            abort()
+            abort(failure)
             throw failure
         }
     }
@@ -150,7 +160,7 @@ final class SocketLink: Sendable {
                     try await deliver(message)
                     let now = time.now
                     state.withLock { ($0.isHeld, $0.lastReceived) = (false, now) }
-                case .ping(let content): respondToPing(content)
+                case .ping(let content): respond(toPing: content)
                 case .pong: break
                 case .close(let code, let reason): return await closed(code, reason)
                 }
@@ -178,7 +188,7 @@ final class SocketLink: Sendable {
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
         // That of messages on their way, and of later ones.
-        state.withLock { [error] in $0.failure = $0.failure ?? error }
+        _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
         connection.close()
@@ -192,24 +202,5 @@ final class SocketLink: Sendable {
             try await connection.flush()
             while try await connection.receive() != nil {}
         }
-    }
-
-    // MARK: Liveness
-
-    /// Pings a silent server, and fails where it stays silent; returns when to look again.
-    private func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
-        let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
-        guard let lastReceived else { return time.instant(after: interval) }
-        let due = lastReceived.advanced(by: interval.bounded)
-        if due > time.now { return due }
-        sendControl(.ping)
-        try await time.sleep(until: time.instant(after: options.pongTimeout))
-        let isSilent = state.withLock { !$0.isHeld && $0.lastReceived == lastReceived }
-        if isSilent {
-            fail(
-                WebSocketError(
-                    .timedOut, "the server has not responded to a ping within \(duration: options.pongTimeout)"))
-        }
-        return time.instant(after: interval)
     }
 }

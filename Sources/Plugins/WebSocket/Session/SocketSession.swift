@@ -54,11 +54,11 @@ struct SocketSession: Sendable {
                     activity.report(.progress(TransferProgress(received: core.add(bytes: bytes))))
                 }
             } catch {
-                link.abort()
+                link.abort(error)
                 throw error
             }
         } onCancel: {
-            link.abort()
+            link.abort(ErrandError(.cancelled, "the socket was cancelled"))
         }
     }
 
@@ -77,6 +77,7 @@ struct SocketSession: Sendable {
         let sleep = Task { try await time.sleep(until: instant) }
         core.keep { sleep.cancel() }
         defer { core.keep(nil) }
+        if core.isReconnecting { sleep.cancel() }
         do {
             try await withTaskCancellationHandler {
                 try await sleep.value

@@ -9,20 +9,26 @@ final class WaitingLine: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many wait.
-    var count: Int { state.withLock { $0.waiters.count } }
+    /// So many wait as may.
+    struct Full: Error {}
 
-    /// Waits for the next `resume`. Throws a cancellation of the task.
+    /// Waits for the next `resume`. Throws ``Full``, and a cancellation of the task.
     ///
-    /// - Parameter isToWait: asked once a change cannot be missed any more; called without a lock.
-    func wait(while isToWait: () -> Bool) async throws {
+    /// - Parameters:
+    ///   - maximum: how many may wait.
+    ///   - isToWait: asked once a change cannot be missed any more; called without a lock.
+    func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
         let id = state.withLock { state in
             state.last += 1
             return state.last
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.waiters.append((id, continuation)) }
+                let isFull = state.withLock { state in
+                    if state.waiters.count < maximum { state.waiters.append((id, continuation)) } else { return true }
+                    return false
+                }
+                if isFull { return continuation.resume(throwing: Full()) }
                 if Task.isCancelled { cancel(id) } else if !isToWait() { remove(id)?.resume() }
             }
         } onCancel: {

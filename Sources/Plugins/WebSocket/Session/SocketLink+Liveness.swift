@@ -1,0 +1,48 @@
+import Errand
+import ErrandEssentials
+import Synchronization
+
+// Pings and pongs, in both directions (RFC 6455, sections 5.5.2 and 5.5.3).
+extension SocketLink {
+    /// The bytes that wait to be sent beyond which a ping is not responded to at once.
+    private static let maximumPending = 64 << 10
+
+    /// Responds to a ping; to the last one as soon as the server takes in what it gets (RFC 6455, section 5.5.3).
+    func respond(toPing content: Data) {
+        if connection.pendingBytes <= Self.maximumPending { return sendControl(.pong, content) }
+        let isFirst = state.withLock { state in
+            defer { state.pendingPong = content }
+            return state.pendingPong == nil
+        }
+        if isFirst { Task { await respondLater() } }
+    }
+
+    private func respondLater() async {
+        try? await connection.flush()
+        let content = state.withLock { $0.pendingPong.take() }
+        if let content { sendControl(.pong, content) }
+    }
+
+    /// Pings a silent server, and fails where it stays silent; returns when to look again.
+    func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
+        let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
+        guard let lastReceived else { return time.instant(after: interval) }
+        let due = lastReceived.advanced(by: interval.bounded)
+        if due > time.now { return due }
+        // The time of the server begins when the system has the ping; until then it takes in what is before it.
+        var (waits, before) = (connection.pendingBytes > 0, taken)
+        sendControl(.ping)
+        let end = state.withLock { $0.added }
+        while true {
+            try await time.sleep(until: time.instant(after: options.pongTimeout))
+            let isSilent = state.withLock { !$0.isHeld && $0.lastReceived == lastReceived }
+            if !isSilent { return time.instant(after: interval) }
+            let now = taken
+            guard waits, now > before else { break }
+            (waits, before) = (now < end, now)
+        }
+        let limit = options.pongTimeout
+        abort(WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)"))
+        return time.instant(after: interval)
+    }
+}

@@ -1,0 +1,273 @@
+import Errand
+import ErrandEssentials
+import ErrandSystemTransport
+import ErrandTesting
+import ErrandWebSocket
+import Synchronization
+import Testing
+
+private struct Lines: SocketRequest {
+    typealias Incoming = String
+    typealias Outgoing = String
+    var path = "socket"
+    var socketOptions = SocketOptions(pingInterval: nil, closeTimeout: .zero)
+}
+
+/// What senders and screens see where a connection ends: no message is lost without an error, and none counts as cancelled.
+@Suite("Outages of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketOutageTests {
+    private let stub = StubTransport()
+    private let agent: NetworkAgent
+    /// More than a connection holds.
+    private let long = String(repeating: "x", count: 200_000)
+
+    init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
+
+    private static func reconnecting(
+        after wait: Duration = .milliseconds(1), away: SocketOptions.AwayRule = .wait(maximumQueue: 100)
+    ) -> Lines {
+        let policy = ReconnectionPolicy(backoff: Backoff(base: wait, maximumDelay: wait), minimumDelay: wait)
+        return Lines(
+            socketOptions: SocketOptions(reconnection: policy, away: away, pingInterval: nil, closeTimeout: .zero))
+    }
+
+    /// Starts to send what the connection has no room for, and returns when it is on its way.
+    private func sending(
+        _ socket: WebSocket<String, String>, _ accessory: RecordingAccessory
+    ) async throws -> Task<any Error, any Error> {
+        let task = Task { [long] in
+            do { try await socket.send(long) } catch { return error }
+            throw NoError()
+        }
+        try await eventually { accessory.records().contains { $0.name == "message" } }
+        return task
+    }
+
+    private struct NoError: Error {}
+
+    private func observer() -> RecordingAccessory { RecordingAccessory(observesMessages: true) }
+
+    @Test("a message on its way when the connection fails throws the failure, and so does a later one")
+    func failure() async throws {
+        let gate = Gate()
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                try await socket.send(TestFrame(opcode: 3))
+                try await gate.wait()
+            })
+        let socket = agent.socket(Lines())
+        for _ in 0..<2 {
+            let cut = await #expect(throws: WebSocketError.self) { try await socket.send(long) }
+            #expect(cut?.code == .protocolViolated && cut?.closeCode == .protocolError)
+        }
+        gate.open()
+    }
+
+    @Test("a message on its way when the app connects again throws connectionLost")
+    func reconnection() async throws {
+        let gate = Gate()
+        stub.on("/socket", response: .webSocket { _ in try await gate.wait() }, .webSocket { try await $0.echo() })
+        let accessory = observer()
+        let options = CallOptions(accessories: [accessory])
+        let socket = agent.socket(Self.reconnecting(after: .seconds(3600)), options: options)
+        let sending = try await sending(socket, accessory)
+        socket.reconnect()
+        #expect(try await (sending.value as? ErrandError)?.code == .connectionLost)
+        gate.open()
+        try await socket.send("again")
+        var received = socket.makeAsyncIterator()
+        #expect(try await received.next() == "again")
+        await socket.close()
+    }
+
+    @Test("a message on its way when the app closes the socket throws closed, and cancelled when it cancels it")
+    func closing() async throws {
+        let gate = Gate()
+        stub.on("/socket", response: .webSocket { _ in try await gate.wait() })
+        for isCancelled in [false, true] {
+            let accessory = observer()
+            let socket = agent.socket(Lines(), options: CallOptions(accessories: [accessory]))
+            let sending = try await sending(socket, accessory)
+            if isCancelled { socket.cancel() } else { await socket.close() }
+            let error = try await sending.value
+            #expect(error.isCancellation == isCancelled)
+            #expect(((error as? WebSocketError)?.code == .closed) == !isCancelled)
+        }
+        gate.open()
+    }
+
+    @Test("a socket that is cancelled while it greets the server is closed, and says so")
+    func greeting() async throws {
+        stub.on("/socket", response: .webSocket { try await $0.echo() })
+        let known = Mutex<WebSocket<String, String>?>(nil)
+        let socket = agent.socket(Lines()) { _ in known.withLock { $0 }?.cancel() }
+        known.withLock { $0 = socket }
+        await #expect(throws: ErrandError.self) { try await socket.open() }
+        try await eventually { agent.activities.isEmpty }
+        guard case .closed(let error?) = socket.state, error.isCancellation else { throw NoError() }
+        known.withLock { $0 = nil }
+    }
+
+    @Test(
+        "a message for a connection that the server closes goes over the next one, or is refused",
+        arguments: [false, true])
+    func closedByServer(isRefused: Bool) async throws {
+        let (closing, ended, seen) = (Gate(), Gate(), Log<String>())
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                try await socket.close(1012)
+                try await closing.wait()
+                try await ended.wait()
+            },
+            .webSocket { socket in
+                seen.add(try await socket.receive()?.text ?? "")
+                try await socket.close()
+            })
+        let rule: SocketOptions.AwayRule = isRefused ? .refuse : .wait(maximumQueue: 1)
+        var lines = Self.reconnecting(away: rule)
+        lines.socketOptions.closeTimeout = .seconds(3600)
+        let socket = agent.socket(lines)
+        try await socket.open()
+        // The close frames have crossed, and the connection stands.
+        try await closing.reached()
+        closing.open()
+        let sending = Task { try await socket.send("later") }
+        if isRefused {
+            let refused = await #expect(throws: WebSocketError.self) { try await sending.value }
+            #expect(refused?.code == .notConnected)
+        }
+        ended.open()
+        if isRefused {
+            try await eventually { (try? await socket.send("later")) != nil }
+        } else {
+            try await sending.value
+        }
+        for try await _ in socket {}
+        #expect(seen.all == ["later"])
+    }
+
+    @Test("so many messages wait for a connection as may, beside those who only wait for it to open")
+    func waiting() async throws {
+        let (gate, seen) = (Gate(), Log<String>())
+        stub.on(
+            "/socket", response: .webSocket { _ in try await gate.wait() },
+            .webSocket { socket in while let frame = try await socket.receive() { seen.add(frame.text) } })
+        let socket = agent.socket(Self.reconnecting(after: .seconds(3600), away: .wait(maximumQueue: 3)))
+        try await socket.open()
+        gate.open()
+        for await state in socket.states { if case .waiting = state { break } }
+        let opening = (0..<5).map { _ in Task { try await socket.open() } }
+        let refused = Counter()
+        let sending = (0..<20).map { number in
+            Task {
+                do { try await socket.send("\(number)") } catch let error as WebSocketError {
+                    #expect(error.code == .notConnected)
+                    refused.increment()
+                }
+            }
+        }
+        try await eventually(within: .seconds(20)) { refused.value >= 17 }
+        socket.reconnect()
+        for task in opening + sending { try await task.value }
+        #expect(refused.value == 17 && seen.count == 3)
+        socket.cancel()
+    }
+
+    @Test("reconnect() while a connection is being made makes the next one at once, if that one fails")
+    func connecting() async throws {
+        let gate = Gate()
+        stub.on(
+            "/socket", response: .failure(ErrandError(.cannotConnect, "down")).waiting(for: gate),
+            .webSocket { try await $0.echo() })
+        let socket = agent.socket(Self.reconnecting(after: .seconds(3600)))
+        let opening = Task { try await socket.open() }
+        try await gate.reached()
+        socket.reconnect()
+        gate.open()
+        try await opening.value
+        await socket.close()
+    }
+
+    @Test("a ping that comes while much waits to be sent is responded to, even if its sender has left")
+    func pong() async throws {
+        let (pinged, marked, seen) = (Gate(), Gate(), Log<TestFrame>())
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                try await pinged.wait()
+                try await socket.send(.ping("there?"))
+                try await socket.send(.text("mark"))
+                try await marked.wait()
+                while seen.count < 2, let frame = try await socket.receive() { seen.add(frame) }
+                try await socket.close()
+            })
+        let accessory = observer()
+        let socket = agent.socket(Lines(), options: CallOptions(accessories: [accessory]))
+        let sending = try await sending(socket, accessory)
+        sending.cancel()
+        #expect(try await sending.value.isCancellation)
+        pinged.open()
+        for try await text in socket {
+            #expect(text == "mark")
+            marked.open()
+        }
+        #expect(seen.all.map(\.opcode) == [1, 10] && seen.all.last?.text == "there?")
+    }
+
+    @Test(
+        "a server that takes a long message in is not silent, and one that takes nothing in is",
+        arguments: [false, true])
+    func upload(isStuck: Bool) async throws {
+        let size = 64 << 20
+        let (first, second) = (Gate(), Gate())
+        let server = try TestServer()
+        server.on(
+            "/socket",
+            .webSocket { socket in
+                // The length of a masked frame of so many bytes.
+                var missing = size + 14
+                func read(_ count: Int) throws {
+                    let end = missing - count
+                    while missing > end, let bytes = try socket.connection.receive(upTo: missing - end) {
+                        missing -= bytes.count
+                    }
+                }
+                try socket.connection.wait(for: first)
+                try read(size / 2)
+                try socket.connection.wait(for: second)
+                try read(missing)
+                try socket.close()
+            })
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
+        let accessory = observer()
+        let lines = Lines(socketOptions: SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10)))
+        let socket = agent.socket(lines, options: CallOptions(accessories: [accessory]))
+        try await socket.open()
+        let start = time.now
+        func sleeps(until seconds: Int) async throws {
+            let instant = start.advanced(by: .seconds(seconds))
+            try await eventually(within: .seconds(60)) { time.nextWake == instant }
+        }
+        try await sleeps(until: 20)
+        let text = String(repeating: "x", count: size)
+        let sending = Task { try await socket.send(text) }
+        try await eventually { accessory.records().contains { $0.name == "message" } }
+        time.advance(by: .seconds(20))
+        try await sleeps(until: 30)
+        if isStuck {
+            time.advance(by: .seconds(10))
+            let error = await #expect(throws: WebSocketError.self) { try await sending.value }
+            #expect(error?.code == .timedOut)
+        } else {
+            first.open()
+            try await second.reached()
+            time.advance(by: .seconds(10))
+            try await sleeps(until: 40)
+            second.open()
+            try await sending.value
+            for try await _ in socket {}
+        }
+    }
+}
