@@ -34,6 +34,13 @@ private func chat(_ agent: NetworkAgent) async throws {
     await socket.close(.goingAway, reason: "the app is left")
 }
 
+private func converse(_ socket: WebSocket<RoomEvent, RoomCommand>) async throws -> (Duration, RoomEvent?) {
+    let roundTrip = try await socket.ping()
+    var events = socket.makeAsyncIterator()
+    let reply = try await events.next(within: .seconds(5))
+    return (roundTrip, reply)
+}
+
 private func follow(_ agent: NetworkAgent, watched: (symbols: [String], last: Int)) async throws {
     let prices = agent.socket(Prices()) { sender in
         try await sender.send(Subscription(symbols: watched.symbols, after: watched.last))

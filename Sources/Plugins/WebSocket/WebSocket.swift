@@ -60,6 +60,12 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// and before the first connection.
     public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
 
+    /// The code of the server's last close frame, ``CloseCode/noStatusReceived`` for one without a code; nil before one.
+    public var closeCode: CloseCode? { core.closure?.code }
+
+    /// The reason in the server's last close frame; empty without one.
+    public var closeReason: String { core.closure?.reason ?? "" }
+
     /// Makes the connection, unless there is one; returns when it stands. Sending and reading do so too.
     public func open() async throws { try await core.opened() }
 
@@ -68,12 +74,29 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     ///
     /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, and ``Errand/ErrandError``. After a
     /// failure of the connection, the server may have received the message or not.
-    public func send(_ message: Outgoing) async throws {
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - compressed: whether it may be compressed, where ``SocketOptions/compression`` is on; false for one that mixes
+    ///     secrets with what others choose.
+    public func send(_ message: Outgoing, compressed: Bool = true) async throws {
         while true {
             let link = try await core.link()
-            if try await link.send(link.encoded { try encode(message, $0) }) { return }
+            if try await link.send(link.encoded { try encode(message, $0) }, deflates: compressed) { return }
             try core.leave(link)
         }
+    }
+
+    /// Sends a ping, and returns the time until the server has responded to it. Connects and waits as
+    /// ``send(_:compressed:)`` does.
+    ///
+    /// Throws ``WebSocketError`` with `timedOut` where no pong comes within ``SocketOptions/pongTimeout``, after which the
+    /// socket is open as before, and the error of a connection that ends. The pong waits behind messages that are not read.
+    @discardableResult public func ping() async throws -> Duration {
+        let link = try await core.link()
+        let start = link.time.now
+        try await link.ping()
+        return start.duration(to: link.time.now)
     }
 
     /// Closes the socket: sends a close frame and waits for the server's, for ``SocketOptions/closeTimeout`` at most.
@@ -103,8 +126,25 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         /// The next message; nil once the socket is closed. After an error of the code
         /// ``WebSocketError/Code/decodingFailed`` the next one can be read; after any other one the socket has ended.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Incoming? {
+            try checkReader()
+            return try decoded(try await socket.core.next())
+        }
+
+        /// The next message, as ``next(isolation:)``, but ``WebSocketError/Code/timedOut`` where none comes in time. The
+        /// one after it can be read then.
+        public mutating func next(
+            within limit: Duration, isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> Incoming? {
+            try checkReader()
+            return try decoded(try await socket.core.next(within: limit))
+        }
+
+        private func checkReader() throws {
             guard isReader else { throw WebSocketError(.alreadyRead, "a socket has one reader") }
-            guard let received = try await socket.core.next() else { return nil }
+        }
+
+        private func decoded(_ received: SocketCore.Received?) throws -> Incoming? {
+            guard let received else { return nil }
             do { return try socket.decode(received.message, received.coder) } catch let error as WebSocketError {
                 throw error
             } catch {

@@ -67,7 +67,7 @@ extension FailureCode<WebSocketError> {
     /// The server has closed the socket with a code that stands for a failure; or the socket was closed before a
     /// message could be sent.
     public static var closed: Self { Self("closed", 5) }
-    /// The server has not responded to a ping in time.
+    /// The server has not responded to a ping in time, or no message has come in the time that its reader waits.
     public static var timedOut: Self { Self("timedOut", 6) }
     /// A message cannot be decoded. Reading may continue with the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 7) }

@@ -14,18 +14,20 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// The frame of a whole message. Throws `encodingFailed` where zlib has no memory.
-    mutating func frame(_ message: WebSocketMessage) throws(WebSocketError) -> Data {
+    /// The frame of a whole message, deflated if that was agreed on. Throws `encodingFailed` where zlib has no memory.
+    mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result: Result<Data, WebSocketError> =
             switch message {
-            case .text(var text): text.withUTF8 { written(.text, UnsafeRawBufferPointer($0)) }
-            case .data(let data): data.withUnsafeBytes { written(.data, $0) }
+            case .text(var text): text.withUTF8 { written(.text, UnsafeRawBufferPointer($0), deflates) }
+            case .data(let data): data.withUnsafeBytes { written(.data, $0, deflates) }
             }
         return try result.get()
     }
 
-    private mutating func written(_ opcode: Opcode, _ bytes: UnsafeRawBufferPointer) -> Result<Data, WebSocketError> {
-        guard deflater != nil, bytes.count >= minimumBytes else {
+    private mutating func written(
+        _ opcode: Opcode, _ bytes: UnsafeRawBufferPointer, _ deflates: Bool
+    ) -> Result<Data, WebSocketError> {
+        guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return .success(masked(opcode, bytes, isDeflated: false))
         }
         guard let deflated = deflater?.deflate(bytes) else {

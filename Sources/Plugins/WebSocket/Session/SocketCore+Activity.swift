@@ -49,6 +49,9 @@ extension SocketCore {
         for line in [senders, openers] { line.resume() }
     }
 
+    /// The server has closed a connection.
+    func keep(_ closure: SocketLink.Closure) { state.withLock { $0.closure = closure } }
+
     /// The connection has ended.
     func disconnected() {
         let old = state.withLock { $0.link.take() }

@@ -27,6 +27,7 @@ final class SocketCore: Sendable {
         /// Whether there was a connection.
         var wasOpen = false
         var response: HTTPResponse?
+        var closure: SocketLink.Closure?
         var received: [Received] = []
         var receivedBytes = 0
         var bytes: Int64 = 0
@@ -88,6 +89,7 @@ final class SocketCore: Sendable {
     var current: WebSocketState { broadcaster.state }
     var states: AsyncStream<WebSocketState> { broadcaster.states }
     var response: HTTPResponse? { state.withLock { $0.response } }
+    var closure: SocketLink.Closure? { state.withLock { $0.closure } }
     var count: StreamCount {
         state.withLock { StreamCount("messages", elements: $0.elements, bytes: $0.bytes, connections: $0.connections) }
     }
@@ -154,8 +156,26 @@ final class SocketCore: Sendable {
         }
     }
 
+    /// The next message; nil at the end. Throws `timedOut` where none comes in time.
+    func next(within limit: Duration) async throws -> Received? {
+        let time = clock.time
+        let end = time.instant(after: limit)
+        let timer = Task { [reader] in
+            try await time.sleep(until: end)
+            reader.resume()
+        }
+        defer { timer.cancel() }
+        return try await next {
+            guard time.now < end else {
+                throw WebSocketError(.timedOut, "no message has come within \(duration: limit)")
+            }
+        }
+    }
+
     /// The next message; nil at the end.
-    func next() async throws -> Received? {
+    ///
+    /// - Parameter check: throws where no message is waited for any longer.
+    func next(_ check: (() throws -> Void)? = nil) async throws -> Received? {
         start()
         while true {
             let (received, isOver) = try state.withLock { state -> (Received?, Bool) in
@@ -173,7 +193,10 @@ final class SocketCore: Sendable {
                 return received
             }
             if isOver { return nil }
-            try await reader.wait { [self] in state.withLock { $0.received.isEmpty && !$0.isOver } }
+            try check?()
+            try await reader.wait { [self] in
+                state.withLock { $0.received.isEmpty && !$0.isOver } && (try? check?()) != nil
+            }
         }
     }
 

@@ -23,6 +23,35 @@ extension SocketLink {
         if let content { sendControl(.pong, content) }
     }
 
+    /// Sends a ping with a number; returns when the pong with that number is there, or with a later one.
+    func ping() async throws {
+        let number = state.withLock { state in
+            state.lastPing += 1
+            return state.lastPing
+        }
+        if isEnding { throw end }
+        sendControl(.ping, withUnsafeBytes(of: number.bigEndian) { Data($0) })
+        let limit = options.pongTimeout
+        do {
+            try await TimeLimit.run(limit, time) { [self] in
+                let isWaiting: @Sendable () -> Bool = { [self] in
+                    state.withLock { $0.lastPong < number && $0.failure == nil }
+                }
+                while isWaiting() { try await pongs.wait(while: isWaiting) }
+            }
+        } catch let error as ErrandError where error.code == .timedOut {
+            throw WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)")
+        }
+        if let failure { throw failure }
+    }
+
+    func received(pong content: Data) {
+        guard content.count == MemoryLayout<UInt64>.size else { return }
+        let number = content.reduce(0) { $0 << 8 | UInt64($1) }
+        state.withLock { if number <= $0.lastPing { $0.lastPong = max($0.lastPong, number) } }
+        pongs.resume()
+    }
+
     /// Pings a silent server, and fails where it stays silent; returns when to look again.
     func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
         let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }

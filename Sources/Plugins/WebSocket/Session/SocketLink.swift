@@ -13,6 +13,9 @@ final class SocketLink: Sendable {
         var pendingPong: Data?
         /// The number of bytes that were added to those to be sent.
         var added = 0
+        /// The numbers of the app's last ping, and of the last one of these that was responded to.
+        var lastPing: UInt64 = 0
+        var lastPong: UInt64 = 0
         /// The close frame of the client was sent.
         var isClosing = false
         var failure: (any Error)?
@@ -28,6 +31,8 @@ final class SocketLink: Sendable {
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     let state: Mutex<State>
+    /// Those that wait for the pong of a ping of theirs.
+    let pongs = WaitingLine()
 
     init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions, _ activity: Activity) {
         var head = response
@@ -51,11 +56,11 @@ final class SocketLink: Sendable {
 
     /// Sends a message, in the order of the calls; returns when the system has it. False if the connection takes none
     /// any more: nothing of it was sent.
-    func send(_ message: WebSocketMessage) async throws -> Bool {
+    func send(_ message: WebSocketMessage, deflates: Bool = true) async throws -> Bool {
         let isAdded = try writer.withLock { writer in
             if isEnding { return false }
             // Under the lock: deflated messages build on each other.
-            add(try writer.frame(message))
+            add(try writer.frame(message, deflates: deflates))
             return true
         }
         if !isAdded { return false }
@@ -103,13 +108,15 @@ final class SocketLink: Sendable {
         connection.close()
     }
 
-    /// The first failure.
+    /// The first failure, which those that wait for a pong receive.
     private func kept(_ error: any Error) -> any Error {
-        state.withLock { state in
+        let failure = state.withLock { state in
             let failure = state.failure ?? error
             state.failure = failure
             return failure
         }
+        pongs.resume()
+        return failure
     }
 
     func sendControl(_ opcode: Opcode, _ content: Data = Data()) {
@@ -121,8 +128,16 @@ final class SocketLink: Sendable {
 
     // MARK: Receiving
 
-    /// Delivers the messages until the server closes the connection; returns with its code, and throws a failure.
-    func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> WebSocketError? {
+    /// How the server has closed it.
+    struct Closure: Sendable {
+        var code: CloseCode
+        var reason: String
+        /// The failure that the code stands for; nil for none.
+        var failure: WebSocketError?
+    }
+
+    /// Delivers the messages until the server closes the connection; throws a failure.
+    func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
                 var next = time.instant(after: interval)
@@ -147,7 +162,7 @@ final class SocketLink: Sendable {
 
     private func read(
         _ deliver: (WebSocketMessage) async throws -> Void, _ count: (Int) -> Void
-    ) async throws -> WebSocketError? {
+    ) async throws -> Closure {
         var reader = MessageReader(limit: max(0, options.maximumMessageBytes), deflate)
         reader.push(rest)
         while true {
@@ -161,7 +176,7 @@ final class SocketLink: Sendable {
                     let now = time.now
                     state.withLock { ($0.isHeld, $0.lastReceived) = (false, now) }
                 case .ping(let content): respond(toPing: content)
-                case .pong: break
+                case .pong(let content): received(pong: content)
                 case .close(let code, let reason): return await closed(code, reason)
                 }
             }
@@ -180,9 +195,8 @@ final class SocketLink: Sendable {
         try reader.next()
     }
 
-    /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1). Returns
-    /// the error that the code stands for.
-    @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> WebSocketError? {
+    /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1).
+    @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
@@ -192,7 +206,8 @@ final class SocketLink: Sendable {
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
         connection.close()
-        return isOurs || code == nil || code == .normalClosure ? nil : error
+        let isNormal = isOurs || code == nil || code == .normalClosure
+        return Closure(code: code ?? .noStatusReceived, reason: reason, failure: isNormal ? nil : error)
     }
 
     /// The close frames have gone out: the server closes the connection first, and is left if it does not.

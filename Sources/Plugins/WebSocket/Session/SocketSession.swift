@@ -48,11 +48,13 @@ struct SocketSession: Sendable {
             do {
                 try await core.greeting(link, core.isFirst())
                 core.connected(link)
-                return try await link.run { message in
+                let closure = try await link.run { message in
                     try await core.deliver(message, link.coder)
                 } count: { bytes in
                     activity.report(.progress(TransferProgress(received: core.add(bytes: bytes))))
                 }
+                core.keep(closure)
+                return closure.failure
             } catch {
                 link.abort(error)
                 throw error
