@@ -362,7 +362,10 @@ let suites: [Target] = [
         ]),
     suite(
         "WebSocketTests",
-        needs: ["ErrandCurlTransport", "ErrandSystemTransport", "ErrandWebSocket", "errand-sockets"]),
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandCurlTransport",
+            "ErrandLoadingIndicatorLog", "ErrandRetry", "ErrandSystemTransport", "ErrandWebSocket", "errand-sockets",
+        ]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]

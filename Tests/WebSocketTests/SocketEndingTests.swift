@@ -6,13 +6,25 @@ import ErrandWebSocket
 import Testing
 
 #if os(Linux)
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Ends of sockets at the points of their lives at which nothing is read or sent.
 @Suite("The end of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketEndingTests {
-    enum Stage: CaseIterable {
+    enum Stage: String, CaseIterable {
         /// The server does not speak TLS.
         case securing
         /// The server does not respond.
         case opening
+        /// The closure for a new connection has not returned.
+        case greeting
+        /// The server takes in no more of a message.
+        case sending
+        /// The server sends more than is read.
+        case holding
         /// The first connection is lost, and the next one is made in an hour.
         case waiting
         /// The server does not respond to the close frame.
@@ -51,6 +63,16 @@ import Testing
                     peer.send("HTTP/1.1 101 \r\n\(fields)\(TestWebSocket.accept(String(key)))\r\n\r\n")
                 }
                 if stage == .waiting { return }
+                if stage == .sending { _ = peer.read(1) }
+                if stage == .holding {
+                    let frame = [UInt8](TestFrame.text(String(repeating: "x", count: 100_000)).wireBytes())
+                    var count = 0
+                    while peer.send(frame) {
+                        count += 1
+                        if count == 20 { reached.add(1) }
+                    }
+                    return
+                }
                 // The head of a masked close frame with a code.
                 if stage == .closing { _ = peer.read(8) }
             }
@@ -59,33 +81,80 @@ import Testing
         }
     }
 
+    /// A socket that goes as far as a stage.
+    private struct Subject: Sendable {
+        let socket: WebSocket<String, String>
+        let work: Task<Void, any Error>
+        /// Where it greets the server.
+        let gate = Gate()
+
+        init(_ stage: Stage, _ agent: NetworkAgent) async throws {
+            let socket = agent.socket(Lines()) { [gate] _ in
+                if stage == .greeting { try await gate.wait() }
+            }
+            self.socket = socket
+            if stage == .closing { try await socket.open() }
+            work = Task {
+                switch stage {
+                case .closing: await socket.close()
+                case .sending: try await socket.send(String(repeating: "x", count: 16 << 20))
+                default: try await socket.open()
+                }
+            }
+        }
+
+        /// Returns where the client alone knows that it is there.
+        func arrives(at stage: Stage) async throws {
+            if stage == .greeting { try await gate.reached() }
+            if stage == .waiting { for await state in socket.states { if case .waiting = state { break } } }
+        }
+    }
+
+    private static func agent(_ stage: Stage, port: Int) -> NetworkAgent {
+        NetworkAgent(baseURL: "\(stage == .securing ? "https" : "http")://127.0.0.1:\(port)", transport: .system)
+    }
+
     @Test("it ends, and its connection with it", arguments: Stage.allCases, Way.allCases)
     func ends(_ stage: Stage, _ way: Way) async throws {
         let (reached, ended) = (Log<Int>(), Log<Int>())
         let server = try server(stage, reached, ended)
-        let scheme = stage == .securing ? "https" : "http"
-        let agent = NetworkAgent(baseURL: "\(scheme)://127.0.0.1:\(server.port)", transport: .system)
-        var socket: WebSocket<String, String>? = agent.socket(Lines())
-        let states = try #require(socket).states
-        if stage == .closing { try await socket?.open() }
-        let work = Task { [socket] in
-            if stage == .closing { await socket?.close() } else { try await socket?.open() }
-        }
-        switch stage {
-        case .waiting: for await state in states { if case .waiting = state { break } }
-        default: try await reached.wait { !$0.isEmpty }
-        }
+        let agent = Self.agent(stage, port: Int(server.port))
+        var subject: Subject? = try await Subject(stage, agent)
+        try await subject?.arrives(at: stage)
+        if stage != .waiting { try await reached.wait { !$0.isEmpty } }
+        let work = try #require(subject).work
         switch way {
-        case .cancelled: socket?.cancel()
+        case .cancelled: subject?.socket.cancel()
         case .allCancelled: agent.cancelAll()
         case .released:
             work.cancel()
             _ = await work.result
-            socket = nil
+            subject = nil
         }
         _ = await work.result
         try await ended.wait { !$0.isEmpty }
         try await eventually { agent.activities.isEmpty }
+    }
+
+    @Test("the end of its process ends its connection", arguments: Stage.allCases)
+    func endsWithProcess(_ stage: Stage) async throws {
+        let (reached, ended) = (Log<Int>(), Log<Int>())
+        let server = try server(stage, reached, ended)
+        let signal = try RawServer { peer in
+            guard peer.readHead() != nil else { return }
+            while stage != .waiting, reached.all.isEmpty { usleep(1000) }
+            peer.send("HTTP/1.1 204 \r\n\r\n")
+        }
+        await #expect(processExitsWith: .success) {
+            [name = stage.rawValue as String, port = Int(server.port) as Int, signal = Int(signal.port) as Int] in
+            let stage = try #require(Stage(rawValue: name))
+            let subject = try await Subject(stage, Self.agent(stage, port: port))
+            try await subject.arrives(at: stage)
+            // The server is there too.
+            try await Self.agent(.opening, port: signal).send(Call<Void>(.get, "/"))
+            withExtendedLifetime(subject) {}
+        }
+        try await ended.wait { !$0.isEmpty }
     }
 }
 #endif
