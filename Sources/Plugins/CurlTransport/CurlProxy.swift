@@ -69,14 +69,16 @@ struct ProxyChoice {
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
     /// Whether libcurl's text for a connection that could not be made is about a proxy: "Failed to connect to HOST port
-    /// PORT" with its address, or, of later versions, with that of the server, "via" the proxy.
+    /// PORT" with its address, or, of later versions, with that of the server, "via" or "over" the proxy.
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty, let url = URL(string: proxy.contains("://") ? proxy : "http://\(proxy)"),
                 let host = url.host(percentEncoded: false)
             else { return false }
             let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-            return detail.contains("connect to \(name) port \(url.port ?? 1080) ") || detail.contains(" via \(name) ")
+            return ["connect to \(name) port \(url.port ?? 1080) ", " via \(name) ", " over proxy \(name) "].contains {
+                detail.contains($0)
+            }
         }
     }
 }

@@ -122,7 +122,9 @@ final class CurlLoop: @unchecked Sendable {
             throw ErrandError(.transportFailed, "eventfd failed: \(String(cString: strerror(errno)))")
         }
         guard sockets.watch(wake), let multi = errand_curl_multi_make() else {
+            let isShort = DescriptorShortage.isReported || !DescriptorShortage.isOver
             errand_close(wake)
+            if isShort { throw DescriptorShortage() }
             throw ErrandError(.transportFailed, "the event loop could not be made")
         }
         self.multi = multi
@@ -149,10 +151,14 @@ final class CurlLoop: @unchecked Sendable {
         errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes every connection: libcurl has no other way than a new pool.
+    /// Closes every connection by a new pool, the one way that all versions of libcurl have. Later ones make none without
+    /// a descriptor, and have another way.
     func closeAll() {
         idleHandles.removeAll()
-        guard let empty = errand_curl_multi_make() else { return }
+        guard let empty = errand_curl_multi_make() else {
+            errand_curl_multi_set_long(multi, ERRAND_CURLMOPT_NETWORK_CHANGED, ERRAND_CURLMNWC_CLEAR_CONNS)
+            return
+        }
         errand_curl_multi_free(multi)
         multi = empty
         curlDeadline = nil

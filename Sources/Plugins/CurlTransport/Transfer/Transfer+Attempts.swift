@@ -107,6 +107,15 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
+    /// Whether kept connections turned out closed, and none took a byte of it: libcurl gives up after six of them.
+    private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
+        attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostConnections.contains(code)
+    }
+
+    private static let codesOfLostConnections: Set<Int32> = [
+        CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError,
+    ]
+
     /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
@@ -124,6 +133,11 @@ extension Transfer {
         if attempts.isToRestart || stream.isRefused && takeRefusal() {
             attempts.isToRestart = false
             attempts.needsFreshConnection = attempts.refusals > 1
+            return .again
+        }
+        if failure == nil, isUnsent(code, handle) {
+            attempts.count -= 1
+            (attempts.needsFreshConnection, attempts.avoidsHTTP3) = (true, route != nil)
             return .again
         }
         if failure != nil || attempts.count >= maximumAttempts { return .end }
