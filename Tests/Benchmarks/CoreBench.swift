@@ -53,6 +53,8 @@ enum CoreBench {
             try await costs.take("send, no filter", count) {
                 for _ in 0..<count { _ = try await bare.send(GetData()) }
             }
+            try await costs.take("send from the main actor", count) { try await sendOnMainActor(bare, count) }
+            await costs.take("an empty task from the main actor", count) { await beginOnMainActor(count) }
             try await costs.take("send, 10 filters", count) {
                 for _ in 0..<count { _ = try await ten.send(GetData()) }
             }
@@ -88,6 +90,15 @@ enum CoreBench {
                 - costs["JSONDecoder alone"])
         try await memory(bare)
         try await memoryAtOnce()
+    }
+
+    /// Each leaves the main thread and comes back.
+    @MainActor private static func sendOnMainActor(_ agent: NetworkAgent, _ count: Int) async throws {
+        for _ in 0..<count { _ = try await agent.send(GetData()) }
+    }
+
+    @MainActor private static func beginOnMainActor(_ count: Int) async {
+        for _ in 0..<count { await Task { @concurrent in }.value }
     }
 
     /// Requests that wait for their response.
