@@ -175,7 +175,7 @@ final class SocketCore: Sendable {
     /// The next message; nil at the end.
     ///
     /// - Parameter check: throws where no message is waited for any longer.
-    func next(_ check: (() throws -> Void)? = nil) async throws -> Received? {
+    func next(_ check: () throws -> Void = {}) async throws -> Received? {
         start()
         while true {
             let (received, isOver) = try state.withLock { state -> (Received?, Bool) in
@@ -193,9 +193,9 @@ final class SocketCore: Sendable {
                 return received
             }
             if isOver { return nil }
-            try check?()
+            try check()
             try await reader.wait { [self] in
-                state.withLock { $0.received.isEmpty && !$0.isOver } && (try? check?()) != nil
+                state.withLock { $0.received.isEmpty && !$0.isOver } && (try? check()) != nil
             }
         }
     }
