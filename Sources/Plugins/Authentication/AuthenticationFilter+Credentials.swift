@@ -44,7 +44,9 @@ extension AuthenticationFilter {
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
         if !lease.isSet(in: exchange.http.headers) {
-            exchange.http.headers.set(field.name, field.value, sensitive: true)
+            var headers = exchange.http.headers
+            headers.set(field.name, field.value, sensitive: true)
+            exchange.http.headers = headers
         }
         guard let owner = lease.owner else { return nil }
         let mark = UserMark(owner, source: "\(C.self)")

@@ -6,7 +6,7 @@ extension AuthenticationFilter {
     func readyHop(
         _ exchange: Exchange, _ tags: Tags, _ next: Next, _ member: CredentialKeeper.Membership?
     ) throws -> (Exchange, CredentialKeeper.Lease?)? {
-        guard isRejection == nil, !exchange.isRecordingUsers, tags[OwnCredentials.self].isEmpty,
+        guard keeper.rules.isRejection == nil, !exchange.isRecordingUsers, tags[OwnCredentials.self].isEmpty,
             tags[AddedCredentials.self].isEmpty, !Refusals.areShared(tags, next),
             let lease = keeper.ready(exchange.time, member), let field = lease.field
         else { return nil }
@@ -17,7 +17,7 @@ extension AuthenticationFilter {
 
     /// Whether the response to a request that ``readyHop(_:_:_:_:)`` made refuses its lease.
     func isRefused(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
-        let isRefused = keeper.isRenewable && is401Rejection && response.status == 401
+        let isRefused = keeper.isRenewable && keeper.rules.is401Rejection && response.status == 401
         if !isRefused { accept(lease, response) }
         return isRefused
     }
@@ -113,8 +113,8 @@ extension AuthenticationFilter {
     }
 
     private func refusal(_ response: HTTPResponse, _ exchange: Exchange) async throws -> Refusal? {
-        if let isRejection, try await isRejection(response) { return .certain }
-        if is401Rejection && response.status == 401 { return .unattributed }
+        if let isRejection = keeper.rules.isRejection, try await isRejection(response) { return .certain }
+        if keeper.rules.is401Rejection && response.status == 401 { return .unattributed }
         let failure = try await exchange.outcomeFailure(of: response) as? any RequestFailure
         return failure?.refusesCredential == true ? .unattributed : nil
     }

@@ -11,16 +11,12 @@ public import Errand
 /// in, it fails with an ``AuthenticationError`` instead of being sent as another user.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
-    // The parts of the session that each request needs.
+    /// What each request needs of the session: a reference of no generic type.
     let keeper: CredentialKeeper
-    let origins: TrustedOrigins?
-    let isRejection: AuthenticationSession<C>.Rejection?
-    let is401Rejection: Bool
 
-    init(_ session: AuthenticationSession<C>) {
-        (self.session, keeper) = (session, session.keeper)
-        (origins, isRejection, is401Rejection) = (session.origins, session.isRejection, session.is401Rejection)
-    }
+    init(_ session: AuthenticationSession<C>) { (self.session, keeper) = (session, session.keeper) }
+
+    var origins: TrustedOrigins? { keeper.rules.origins }
 
     /// Both: the first for the call filters behind this one, the second for each request on the wire.
     public var stages: FilterStages { [.call, .hop] }
@@ -44,7 +40,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Most requests wait for nothing: they are spared the frames of the functions that do, and that of a witness.
         guard let (ready, lease) = try ready(exchange, next) else {
-            return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
+            return try await wait(exchange, next)
         }
         guard let lease else { return try await next(ready) }
         let stagedWork = ready.stagedWorkCount
@@ -59,12 +55,18 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         let (tags, isCall) = (exchange.tags, exchange.stage == .call)
         let member = isCall ? nil : exchange.value(of: keeper.membership)
         // What a request says for itself is asked once.
-        let request = member?.isPlain == true ? nil : exchange.request
-        guard request?.authorization == nil, tags[AuthenticationMode.self] != .off else { return (exchange, nil) }
+        let isPlain = member?.isPlain == true
+        guard isPlain || exchange.request.authorization == nil, tags[AuthenticationMode.self] != .off else {
+            return (exchange, nil)
+        }
         if keeper.isOfHandler(exchange.http) { return (withoutSession(exchange), nil) }
         guard mayHaveCredential(exchange) else { return (try withoutCredential(exchange), nil) }
-        guard let request else { return try readyHop(exchange, tags, next, member) }
-        return isCall ? try readyCall(exchange, request, next).map { ($0, nil) } : nil
+        if isCall { return try readyCall(exchange, next).map { ($0, nil) } }
+        return isPlain ? try readyHop(exchange, tags, next, member) : nil
+    }
+
+    @inline(never) private func wait(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
+        exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
     }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
@@ -100,14 +102,14 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 
 extension AuthenticationFilter {
     /// A call whose requests on the wire replace the credential by its name alone.
-    private func readyCall(_ exchange: Exchange, _ request: any Request, _ next: Next) throws -> Exchange? {
+    private func readyCall(_ exchange: Exchange, _ next: Next) throws -> Exchange? {
         let isSigned = keeper.isRenewable && next.following.contains(.signs)
         guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
             let lease = keeper.ready(for: .any, nil), let field = lease.field
         else { return nil }
         let member = exchange.once(keeper.membership) {
             CredentialKeeper.Membership(
-                generation: lease.membership.generation, isPlain: request.outcomeCheck == nil)
+                generation: lease.membership.generation, isPlain: exchange.request.outcomeCheck == nil)
         }
         guard member.isOf(lease) else { return nil }
         var exchange = exchange

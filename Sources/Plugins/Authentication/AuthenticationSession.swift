@@ -34,11 +34,6 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     /// Whether a response refuses the credential of its request, for example by a code in its body.
     public typealias Rejection = @Sendable (HTTPResponse) async throws -> Bool
 
-    /// The origins that get the credential; nil for those that the agent trusts with its secrets.
-    let origins: TrustedOrigins?
-    let isRejection: Rejection?
-    /// Whether responses with status 401 refuse the credential, too.
-    let is401Rejection: Bool
     let keeper: CredentialKeeper
 
     /// Makes a session.
@@ -58,16 +53,15 @@ public final class AuthenticationSession<C: Credential>: Sendable {
         _ credential: C? = nil, origins: TrustedOrigins? = nil, refreshTimeout: Duration = .seconds(60),
         isRejection: Rejection? = nil, is401Rejection: Bool = true, refresh: @escaping Handler
     ) {
-        (self.origins, self.isRejection, self.is401Rejection) = (origins, isRejection, is401Rejection)
-        keeper = CredentialKeeper(credential, timeout: refreshTimeout) { old in
+        let rules = CredentialKeeper.Rules(origins: origins, isRejection: isRejection, is401Rejection: is401Rejection)
+        keeper = CredentialKeeper(credential, rules, timeout: refreshTimeout) { old in
             try await refresh(old.flatMap { $0 as? C })
         }
     }
 
     /// Makes a session of a credential that cannot be refreshed: a refusal reaches the caller as a response.
     public init(_ credential: C, origins: TrustedOrigins? = nil) {
-        (self.origins, isRejection, is401Rejection) = (origins, nil, true)
-        keeper = CredentialKeeper(credential, timeout: .zero, handler: nil)
+        keeper = CredentialKeeper(credential, CredentialKeeper.Rules(origins: origins), timeout: .zero, handler: nil)
     }
 
     deinit { keeper.end() }

@@ -12,14 +12,24 @@ import Synchronization
 final class CredentialKeeper: Sendable {
     typealias Handler = @Sendable (_ old: (any Credential)?) async throws -> (any Credential)?
 
+    /// Where the credential is sent, and which responses refuse it.
+    struct Rules: Sendable {
+        /// The origins that get it; nil for those that the agent trusts with its secrets.
+        var origins: TrustedOrigins?
+        var isRejection: (@Sendable (HTTPResponse) async throws -> Bool)?
+        /// Whether responses with status 401 refuse it, too.
+        var is401Rejection = true
+    }
+
+    let rules: Rules
     private let handler: Handler?
     private let timeout: Duration
     let state: Mutex<State>
     /// The key of the user of a call.
     let membership = CallKey<Membership>()
 
-    init(_ credential: (any Credential)?, timeout: Duration, handler: Handler?) {
-        (self.timeout, self.handler) = (timeout, handler)
+    init(_ credential: (any Credential)?, _ rules: Rules, timeout: Duration, handler: Handler?) {
+        (self.rules, self.timeout, self.handler) = (rules, timeout, handler)
         state = Mutex(State(known: credential.map(Known.init)))
     }
 

@@ -9,7 +9,8 @@ final class ExchangeDraft: Sendable {
         var messages: SocketMessages?
         var supersededAt: Duration?
         var timeToHead: Duration?
-        var timings: TransferTimings?
+        /// The event with the timings, a reference to many fields.
+        var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
         var received = Data()
@@ -48,7 +49,7 @@ final class ExchangeDraft: Sendable {
                 state.supersededAt = nil
                 state.response = response
             }
-        case .transport(.timings(let timings)):
+        case .transport(let timings) where timings.isTimings:
             state.withLock { state in
                 state.timings = timings
                 if state.supersededAt != nil { state.supersededAt = now }
@@ -113,7 +114,12 @@ final class ExchangeDraft: Sendable {
             state.messages, label, date, redaction)
         (exchange.attempt, exchange.hop) = (attempt, hop)
         exchange.offset = start
-        (exchange.timeToHead, exchange.timings) = (state.timeToHead, state.timings)
+        exchange.timeToHead = state.timeToHead
+        if case .timings(let timings)? = state.timings { exchange.timings = timings }
         return exchange
     }
+}
+
+extension TransportEvent {
+    fileprivate var isTimings: Bool { if case .timings = self { true } else { false } }
 }

@@ -73,7 +73,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     public var label: String {
         if let givenLabel { return givenLabel }
         guard let request else { return kind.rawValue }
-        return request.label ?? String(describing: type(of: request))
+        return request.label ?? "\(type(of: request))"
     }
 
     /// Kind, number and label, in one line.

@@ -24,15 +24,23 @@ public struct CallKey<Value: Sendable>: Sendable {
 }
 
 /// The values of one call. A class would cost each call an allocation; this costs an array, and only the calls that
-/// have a value.
+/// have more than one value.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
-    private var values: [(number: UInt64, value: any Sendable)] = []
+    /// That of the first value; 0 for none.
+    private var firstNumber: UInt64 = 0
+    private var first: (any Sendable)?
+    private var others: [(number: UInt64, value: any Sendable)] = []
 
     fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
     /// The value of the key with a number.
-    subscript(number: UInt64) -> (any Sendable)? { values.first { $0.number == number }?.value }
+    subscript(number: UInt64) -> (any Sendable)? {
+        if firstNumber == number { return first }
+        return others.isEmpty ? nil : others.first { $0.number == number }?.value
+    }
 
-    mutating func add(_ value: any Sendable, for number: UInt64) { values.append((number, value)) }
+    mutating func add(_ value: any Sendable, for number: UInt64) {
+        if firstNumber == 0 { (firstNumber, first) = (number, value) } else { others.append((number, value)) }
+    }
 }

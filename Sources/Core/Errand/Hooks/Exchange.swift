@@ -8,12 +8,22 @@ public struct Exchange: Sendable {
     // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs
     // no copy, and frames stay small.
     private var fields: [Fields]
+    /// Set while several calls have this carried out for all of them. Beside the fields: they need not be copied for it.
+    var shared: SharedExchange?
     /// The stage in which the filter stands that sees this.
     public internal(set) var stage = FilterStages.call
+    // Half a word each: an exchange of four words is returned in registers.
+    private var numbers: (attempt: Int32, hop: Int32) = (1, 1)
     /// Which attempt this is, from 1: each `next` below the call filters is one.
-    public internal(set) var attempt = 1
+    public internal(set) var attempt: Int {
+        get { Int(numbers.attempt) }
+        set { numbers.attempt = Int32(clamping: newValue) }
+    }
     /// Which request on the wire within the attempt, from 1: redirects count.
-    public internal(set) var hop = 1
+    public internal(set) var hop: Int {
+        get { Int(numbers.hop) }
+        set { numbers.hop = Int32(clamping: newValue) }
+    }
 
     struct Fields {
         let request: any Request
@@ -32,8 +42,6 @@ public struct Exchange: Sendable {
         var reportsProgress = true
         /// What filters have asked for with `observeTransport`, the newest first.
         var wireObserver: WireObserver?
-        /// Set while several calls have this carried out for all of them.
-        var shared: SharedExchange?
         /// The marks that filters have declared.
         var users: UserMarks?
         /// Where a filter records whose requests are sent.
@@ -65,10 +73,6 @@ public struct Exchange: Sendable {
     public var http: HTTPRequest {
         get { fields[0].http }
         set { (fields[0].http, fields[0].isAsBuilt) = (newValue, false) }
-        _modify {
-            fields[0].isAsBuilt = false
-            yield &fields[0].http
-        }
     }
     /// How the body is to be delivered.
     public var delivery: BodyDelivery {
@@ -116,7 +120,6 @@ public struct Exchange: Sendable {
     public var activity: Activity { fields[0].activity }
     var isAsBuilt: Bool { fields[0].isAsBuilt }
     var settings: PipelineSettings { fields[0].settings }
-    var shared: SharedExchange? { fields[0].shared }
     var trust: OriginTrust {
         get { fields[0].trust }
         set { fields[0].trust = newValue }
@@ -215,10 +218,9 @@ public struct Exchange: Sendable {
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
         background.ledger.adoptValues(of: activity.ledger)
-        let exchange = with {
-            ($0.activity, $0.shared, $0.isAsBuilt) = (background, nil, false)
-            $0.record = nil
-        }
+        var detached = with { ($0.activity, $0.record, $0.isAsBuilt) = (background, nil, false) }
+        detached.shared = nil
+        let exchange = detached
         return RequestHandle(
             activity.registry.launch(background) { result in
                 result.succeed(try await body(exchange))

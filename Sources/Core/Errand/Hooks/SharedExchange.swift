@@ -30,12 +30,18 @@ public final class SharedExchange: Sendable {
     /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
     /// ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        var response = try await next(exchange.with { ($0.shared, $0.record) = (self, nil) })
+        var response = try await next(shared(exchange))
         if response.body.data == nil {
             response.body = HTTPBody(
                 try await response.body.collect(upTo: exchange.settings.maximumBodyBytes))
         }
         return response
+    }
+
+    @inline(never) private func shared(_ exchange: Exchange) -> Exchange {
+        var shared = exchange.recordOfFilter == nil ? exchange : exchange.with { $0.record = nil }
+        shared.shared = self
+        return shared
     }
 
     /// Gives each call its part in what filters further on have added; once, when the response or the failure is there

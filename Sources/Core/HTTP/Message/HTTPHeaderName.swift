@@ -26,17 +26,10 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     public var isValid: Bool {
         var name = rawName
         return name.withUTF8 { bytes in
-            !bytes.isEmpty && (Self.areLetters(bytes) || bytes.allSatisfy(ASCII.isToken))
+            // Most names are of these bytes alone, which costs no call for each.
+            !bytes.isEmpty
+                && bytes.allSatisfy { 0x61...0x7A ~= $0 | 0x20 || $0 == UInt8(ascii: "-") || ASCII.isToken($0) }
         }
-    }
-
-    /// Whether all bytes are letters and hyphens, as those of most names. Without a branch: many are looked at at a time.
-    private static func areLetters(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var others: UInt8 = 0
-        for byte in bytes {
-            others |= ((byte | 0x20) &- 0x61 > 0x19 ? 1 : 0) & (byte != UInt8(ascii: "-") ? 1 : 0)
-        }
-        return others == 0
     }
 
     /// Whether a header of this name holds a secret by definition: credentials and cookies.

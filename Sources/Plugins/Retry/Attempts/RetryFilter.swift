@@ -29,19 +29,24 @@ struct RetryFilter: Filter {
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // In line within its witness, so that both cost one async frame.
-        let kept = kept(for: exchange)
-        guard kept.policy.maximumAttempts > 1 else { return try await next(exchange) }
-        let call = RepeatedCall(exchange, kept)
+        let call = RepeatedCall(exchange, kept(for: exchange))
         let first: Result<HTTPResponse, any Error>
         do {
             let response = try await next(call.exchange)
-            if !RetryFailure.mayBe(response, kept.policy) {
-                succeeded(response, call, isFirst: true)
-                return response
-            }
+            if isSuccess(response, call) { return response }
             first = .success(response)
         } catch { first = .failure(error) }
         return try await complete(call, first, next)
+    }
+
+    /// Whether the first response is the last, without a wait; counts it then.
+    @inline(never) private func isSuccess(_ response: HTTPResponse, _ call: RepeatedCall) -> Bool {
+        let policy = call.kept.policy
+        if policy.maximumAttempts > 1 {
+            if RetryFailure.mayBe(response, policy) { return false }
+            succeeded(response, call, isFirst: true)
+        }
+        return true
     }
 
     /// The attempts after the first one, if it has failed. Most calls are spared its frame.
@@ -50,6 +55,7 @@ struct RetryFilter: Filter {
     ) async throws -> HTTPResponse {
         let (exchange, policy) = (call.exchange, call.kept.policy)
         var (result, before, number) = (first, call.before, 1)
+        if policy.maximumAttempts <= 1 { return try first.get() }
         while true {
             guard let failure = await failure(result, exchange, policy) else {
                 let response = try result.get()
@@ -174,7 +180,7 @@ private struct RepeatedCall {
 
     init(_ exchange: Exchange, _ kept: KeptPolicy) {
         var exchange = exchange
-        if kept.policy.addsIdempotencyKey { Self.addKey(to: &exchange.http) }
+        if kept.policy.addsIdempotencyKey, kept.policy.maximumAttempts > 1 { Self.addKey(to: &exchange.http) }
         (self.exchange, self.kept, deliveries) = (exchange, kept, exchange.possibleDeliveries)
         before = Counts(exchange)
     }
