@@ -28,6 +28,8 @@ public struct FastJSONDecoder: BodyDecoder {
     /// Context for the `init(from:)` of types; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
+    private let pool = FramePool()
+
     /// Creates a decoder with the default strategies.
     public init() {}
 
@@ -41,11 +43,10 @@ public struct FastJSONDecoder: BodyDecoder {
     /// the type itself throws comes as it is.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try TextEncoding.withUTF8(data) { text in
-            let document = try JSONDocument(text, options: self)
-            var root = ValueFrame(document)
-            // What the type keeps of its decoder outlives the text.
-            defer { if !isKnownUniquelyReferenced(&root) { document.keepText() } }
-            return try root.decode(type)
+            try pool.withRoot { root in
+                try root.document.read(text, options: self)
+                return try root.decode(type)
+            }
         }
     }
 }

@@ -10,23 +10,28 @@ struct IndexBuilder {
     private var entries: UnsafeMutablePointer<IndexEntry>
     private var capacity: Int
 
-    private init(_ bytes: Int) {
+    private init(_ bytes: Int, _ buffer: IndexBuffer) {
         // Most texts have eight bytes or more for each entry.
-        capacity = bytes / 8 + 32
-        entries = .allocate(capacity: capacity)
+        let wanted = bytes / 8 + 32
+        guard buffer.capacity < wanted else {
+            (entries, capacity) = (buffer.entries, buffer.capacity)
+            return
+        }
+        buffer.entries.deallocate()
+        (entries, capacity) = (.allocate(capacity: wanted), wanted)
     }
 
-    /// The entries of a text; the caller deallocates them.
+    /// Writes the entries of a text into a buffer, which becomes larger where it has to.
     static func index(
-        _ start: UnsafePointer<UInt8>, _ count: Int
-    ) throws(JSONDecodingError) -> UnsafeMutablePointer<IndexEntry> {
+        _ start: UnsafePointer<UInt8>, _ count: Int, into buffer: inout IndexBuffer
+    ) throws(JSONDecodingError) {
         guard count <= IndexEntry.limit else {
             throw JSONDecodingError(.tooLarge, "at most 1 GiB of text expected", byte: IndexEntry.limit)
         }
-        var builder = IndexBuilder(count)
+        var builder = IndexBuilder(count, buffer)
         let stop = builder.run(start, start + count)
-        guard let problem = stop.problem else { return builder.entries }
-        builder.entries.deallocate()
+        buffer = IndexBuffer(entries: builder.entries, capacity: builder.capacity)
+        guard let problem = stop.problem else { return }
         switch problem {
         case .fault(.empty): throw empty
         case .fault(let fault):

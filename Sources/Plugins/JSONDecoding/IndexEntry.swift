@@ -58,3 +58,9 @@ struct IndexEntry {
         }
     }
 }
+
+/// Memory for the entries of a text, and of the next one.
+struct IndexBuffer {
+    var entries = UnsafeMutablePointer<IndexEntry>.allocate(capacity: 0)
+    var capacity = 0
+}

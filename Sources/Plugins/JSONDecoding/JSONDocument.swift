@@ -3,27 +3,48 @@ import ErrandHTTPSyntax
 
 /// A text with its index and the settings of its decoder: what all frames of a decoding share.
 final class JSONDocument {
-    let options: FastJSONDecoder
-    let userInfo: [CodingUserInfoKey: Any]
+    @exclusivity(unchecked) private(set) var options = JSONDocument.noOptions
+    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: Any] = [:]
     /// Whether keys are converted before they are compared.
-    let convertsKeys: Bool
-    let entries: UnsafeMutablePointer<IndexEntry>
+    @exclusivity(unchecked) private(set) var convertsKeys = false
+    @exclusivity(unchecked) private var buffer: IndexBuffer
     @exclusivity(unchecked) private(set) var text: UnsafePointer<UInt8>
-    private let count: Int
+    @exclusivity(unchecked) private var count = 0
     private var copy: UnsafeMutablePointer<UInt8>?
 
-    init(_ text: UnsafeBufferPointer<UInt8>, options: FastJSONDecoder) throws {
+    private static let noOptions = FastJSONDecoder()
+    /// A larger index is not kept for the next text.
+    private static let keptCapacity = 8_192
+
+    /// A document without a text.
+    init() {
+        buffer = IndexBuffer()
+        text = UnsafeRawPointer(buffer.entries).assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Checks a text, and makes its index.
+    func read(_ text: UnsafeBufferPointer<UInt8>, options: FastJSONDecoder) throws {
         guard let start = text.baseAddress else { throw IndexBuilder.empty.decodingError }
-        do throws(JSONDecodingError) { entries = try IndexBuilder.index(start, text.count) } catch {
+        do throws(JSONDecodingError) { try IndexBuilder.index(start, text.count, into: &buffer) } catch {
             throw error.decodingError
         }
         (self.text, count, self.options) = (start, text.count, options)
-        if options.userInfo.isEmpty { userInfo = [:] } else { userInfo = options.userInfo }
+        if !options.userInfo.isEmpty { userInfo = options.userInfo }
         if case .useDefaultKeys = options.keyDecodingStrategy { convertsKeys = false } else { convertsKeys = true }
     }
 
+    /// Releases what belongs to the decoding that has ended.
+    func clear() {
+        options = Self.noOptions
+        if !userInfo.isEmpty { userInfo = [:] }
+        if buffer.capacity > Self.keptCapacity {
+            buffer.entries.deallocate()
+            buffer = IndexBuffer()
+        }
+    }
+
     deinit {
-        entries.deallocate()
+        buffer.entries.deallocate()
         copy?.deallocate()
     }
 
@@ -33,6 +54,10 @@ final class JSONDocument {
         let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
         bytes.initialize(from: text, count: count)
         (copy, text) = (bytes, UnsafePointer(bytes))
+    }
+
+    private var entries: UnsafeMutablePointer<IndexEntry> {
+        @inline(__always) get { buffer.entries }
     }
 
     /// The entry at a position of the index.
@@ -56,13 +81,14 @@ final class JSONDocument {
         return entry.isKind(.false) ? false : nil
     }
 
-    func string(at position: Int) -> String? {
+    @inline(never) func string(at position: Int) -> String? {
         let entry = entries[position]
+        let (text, count) = (start(entry), entry.length)
         if entry.isKind(.string) {
-            return String(decoding: UnsafeBufferPointer(start: start(entry), count: entry.length), as: UTF8.self)
+            if let short = ShortString.string(text, count) { return short }
+            return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
         }
-        guard entry.isKind(.escapedString) else { return nil }
-        return Unescaping.string(start(entry), start(entry) + entry.length)
+        return entry.isKind(.escapedString) ? Unescaping.string(text, text + count) : nil
     }
 
     /// An integer of digits only; `number` has the value of any other.
@@ -84,18 +110,20 @@ final class JSONDocument {
         return magnitude <= 1 << 63 ? Value(exactly: Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
     }
 
-    func double(at position: Int) -> Double? {
+    @inline(never) func double(at position: Int) -> Double? {
         let entry = entries[position]
         guard entry.isKind(.integer) || entry.isKind(.number) else { return nil }
-        let value = number(entry).double
-        return value.isNormal ? value : nil
+        let number = number(entry)
+        let value = number.double
+        return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    func float(at position: Int) -> Float? {
+    @inline(never) func float(at position: Int) -> Float? {
         let entry = entries[position]
         guard entry.isKind(.integer) || entry.isKind(.number) else { return nil }
-        let value = number(entry).float
-        return value.isNormal ? value : nil
+        let number = number(entry)
+        let value = number.float
+        return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
     /// The elements of an array of which all can be read; nil if one cannot.

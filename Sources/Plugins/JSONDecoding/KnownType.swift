@@ -1,8 +1,10 @@
 import ErrandEssentials
 
 /// The types that are read without their `init(from:)`.
-enum KnownType: UInt8 {
+enum KnownType: UInt8, Comparable {
     case other
+    /// An array or a dictionary of other types.
+    case composite
     case bool, string, double, float
     case int, int8, int16, int32, int64, int128
     case uint, uint8, uint16, uint32, uint64, uint128
@@ -10,6 +12,8 @@ enum KnownType: UInt8 {
     case ints, int8s, int16s, int32s, int64s
     case uints, uint8s, uint16s, uint32s, uint64s
     case data, date, url, decimal
+
+    @inline(__always) static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
     @inline(__always) init<Value>(of type: Value.Type) { self = Self.table[type] }
 
@@ -27,6 +31,8 @@ enum KnownType: UInt8 {
     /// Types by their addresses, with open addressing: most of what is looked up is not there.
     private struct Table: Sendable {
         private var slots = ContiguousArray<(type: UInt, known: KnownType)>(repeating: (0, .other), count: 256)
+        private let array = Self.descriptor([Never].self)
+        private let dictionary = Self.descriptor([Never: Never].self)
 
         init(_ types: [(Any.Type, KnownType)]) {
             for (type, known) in types {
@@ -42,9 +48,18 @@ enum KnownType: UInt8 {
             var slot = Self.slot(address)
             while true {
                 let (candidate, known) = slots[slot]
-                if candidate == address || candidate == 0 { return known }
+                if candidate == address { return known }
+                if candidate == 0 { break }
                 slot = (slot + 1) & 255
             }
+            let descriptor = Self.descriptor(type)
+            return descriptor == array || descriptor == dictionary ? .composite : .other
+        }
+
+        /// What all types have that are made of one generic type: the second word of the metadata of a structure, by Swift's
+        /// ABI.
+        @inline(__always) private static func descriptor(_ type: Any.Type) -> UInt {
+            unsafeBitCast(type, to: UnsafePointer<UInt>.self)[1]
         }
 
         /// Metadata is aligned, and lies close together.

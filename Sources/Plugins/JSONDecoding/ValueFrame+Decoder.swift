@@ -4,13 +4,16 @@ extension ValueFrame: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard entry.isObject else { throw noContainer("keyed decoding container", [String: Any].self) }
-        prepareKeys()
-        return KeyedDecodingContainer(KeyedValues<Key>(frame: self))
+        return members(keyedBy: type)
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard entry.isKind(.array) else { throw noContainer("unkeyed decoding container", [Any].self) }
+        try requireArray()
         return UnkeyedValues(self)
+    }
+
+    func requireArray() throws {
+        guard entry.isKind(.array) else { throw noContainer("unkeyed decoding container", [Any].self) }
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
@@ -50,7 +53,7 @@ extension ValueFrame: SingleValueDecodingContainer {
     func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type, at: position, nil) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type) }
 
     @inline(__always) private func integer<Value: FixedWidthInteger>() throws -> Value {
         if position >= 0, let value = document.integer(Value.self, at: position) { return value }

@@ -162,6 +162,6 @@ extension ValueFrame {
     func scoped<Value>(
         at position: Int, _ step: Step?, _ body: (ValueFrame) throws -> Value
     ) rethrows -> Value {
-        if let step { try lend(at: position, step, body) } else { try body(self) }
+        if let step { try lend(at: position, { $0.enter(step) }, body) } else { try body(self) }
     }
 }

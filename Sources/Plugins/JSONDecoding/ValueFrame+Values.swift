@@ -2,65 +2,86 @@ import ErrandEssentials
 
 // Values of any type.
 extension ValueFrame {
-    /// The value at a position: of a known type, or by its `init(from:)`.
+    /// The value of this frame.
+    @inline(__always) func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try value(type, at: position, nil) { try Value(from: self) }
+    }
+
+    /// The value of an element.
+    @inline(__always) func value<Value: Decodable>(_ type: Value.Type, at position: Int, element: Int) throws -> Value {
+        try value(type, at: position, .index(element)) {
+            try lend(at: position, { $0.enter(element) }) { try Value(from: $0) }
+        }
+    }
+
+    /// The value of a member.
+    @inline(__always)
+    func value<Value: Decodable, Key: CodingKey>(_ type: Value.Type, at position: Int, key: Key) throws -> Value {
+        try value(type, at: position, .key(key)) { try lend(at: position, { $0.enter(key) }) { try Value(from: $0) } }
+    }
+
+    /// A value of a known type, an array or a dictionary, or what the `init(from:)` of the type returns.
     ///
     /// - Parameter step: the step from this frame; nil for the value of this frame itself.
     @inline(__always)
-    func value<Value: Decodable>(
-        _ type: Value.Type, at position: Int, _ step: @autoclosure () -> Step?
+    private func value<Value: Decodable>(
+        _ type: Value.Type, at position: Int, _ step: @autoclosure () -> Step?, _ other: () throws -> Value
     ) throws -> Value {
         let known = KnownType(of: type)
-        if known == .other {
-            if document.convertsKeys, let dictionary = type as? any UnconvertedDictionary.Type,
-                let value = try dictionary.decoded(by: self, at: position, step()) as? Value
-            {
-                return value
-            }
-            guard let step = step() else { return try Value(from: self) }
-            return try lend(at: position, step) { try Value(from: $0) }
+        if known == .composite, let composite = type as? any Composite.Type {
+            return try self.composite(composite, type, at: position, step())
         }
-        if let value = fast(known, type, at: position) { return value }
-        return try slow(known, type, at: position, step())
+        return known > .composite ? try self.known(known, type, at: position, step()) : try other()
     }
 
-    /// A value of a known type that is just as the type wants it.
     @inline(never)
-    private func fast<Value: Decodable>(_ known: KnownType, _ type: Value.Type, at position: Int) -> Value? {
-        guard position >= 0 else { return nil }
+    private func composite<Content: Composite, Value>(
+        _ composite: Content.Type, _ type: Value.Type, at position: Int, _ step: Step?
+    ) throws -> Value {
+        try scoped(at: position, step) { cast(try composite.decoded(by: $0), as: type) }
+    }
+
+    /// A value of a known type, which most often is just as the type wants it.
+    @inline(never)
+    private func known<Value: Decodable>(
+        _ known: KnownType, _ type: Value.Type, at position: Int, _ step: @autoclosure () -> Step?
+    ) throws -> Value {
+        guard position >= 0 else { return try slow(known, type, at: position, step()) }
         let document = document
-        return switch known {
-        case .bool: Cast.optional(document.bool(at: position))
-        case .string: Cast.optional(document.string(at: position))
-        case .double: Cast.optional(document.double(at: position))
-        case .float: Cast.optional(document.float(at: position))
-        case .int: Cast.optional(document.integer(Int.self, at: position))
-        case .int8: Cast.optional(document.integer(Int8.self, at: position))
-        case .int16: Cast.optional(document.integer(Int16.self, at: position))
-        case .int32: Cast.optional(document.integer(Int32.self, at: position))
-        case .int64: Cast.optional(document.integer(Int64.self, at: position))
-        case .int128: Cast.optional(document.integer(Int128.self, at: position))
-        case .uint: Cast.optional(document.integer(UInt.self, at: position))
-        case .uint8: Cast.optional(document.integer(UInt8.self, at: position))
-        case .uint16: Cast.optional(document.integer(UInt16.self, at: position))
-        case .uint32: Cast.optional(document.integer(UInt32.self, at: position))
-        case .uint64: Cast.optional(document.integer(UInt64.self, at: position))
-        case .uint128: Cast.optional(document.integer(UInt128.self, at: position))
-        case .bools: Cast.optional(document.array(at: position) { document.bool(at: $0) })
-        case .strings: Cast.optional(document.array(at: position) { document.string(at: $0) })
-        case .doubles: Cast.optional(document.array(at: position) { document.double(at: $0) })
-        case .floats: Cast.optional(document.array(at: position) { document.float(at: $0) })
-        case .ints: Cast.optional(integers(Int.self, at: position))
-        case .int8s: Cast.optional(integers(Int8.self, at: position))
-        case .int16s: Cast.optional(integers(Int16.self, at: position))
-        case .int32s: Cast.optional(integers(Int32.self, at: position))
-        case .int64s: Cast.optional(integers(Int64.self, at: position))
-        case .uints: Cast.optional(integers(UInt.self, at: position))
-        case .uint8s: Cast.optional(integers(UInt8.self, at: position))
-        case .uint16s: Cast.optional(integers(UInt16.self, at: position))
-        case .uint32s: Cast.optional(integers(UInt32.self, at: position))
-        case .uint64s: Cast.optional(integers(UInt64.self, at: position))
-        case .other, .data, .date, .url, .decimal: nil
+        switch known {
+        case .bool: if let value = document.bool(at: position) { return cast(value, as: type) }
+        case .string: if let value = document.string(at: position) { return cast(value, as: type) }
+        case .double: if let value = document.double(at: position) { return cast(value, as: type) }
+        case .float: if let value = document.float(at: position) { return cast(value, as: type) }
+        case .int: if let value = document.integer(Int.self, at: position) { return cast(value, as: type) }
+        case .int8: if let value = document.integer(Int8.self, at: position) { return cast(value, as: type) }
+        case .int16: if let value = document.integer(Int16.self, at: position) { return cast(value, as: type) }
+        case .int32: if let value = document.integer(Int32.self, at: position) { return cast(value, as: type) }
+        case .int64: if let value = document.integer(Int64.self, at: position) { return cast(value, as: type) }
+        case .int128: if let value = document.integer(Int128.self, at: position) { return cast(value, as: type) }
+        case .uint: if let value = document.integer(UInt.self, at: position) { return cast(value, as: type) }
+        case .uint8: if let value = document.integer(UInt8.self, at: position) { return cast(value, as: type) }
+        case .uint16: if let value = document.integer(UInt16.self, at: position) { return cast(value, as: type) }
+        case .uint32: if let value = document.integer(UInt32.self, at: position) { return cast(value, as: type) }
+        case .uint64: if let value = document.integer(UInt64.self, at: position) { return cast(value, as: type) }
+        case .uint128: if let value = document.integer(UInt128.self, at: position) { return cast(value, as: type) }
+        case .bools: if let value = document.array(at: position, document.bool) { return cast(value, as: type) }
+        case .strings: if let value = document.array(at: position, document.string) { return cast(value, as: type) }
+        case .doubles: if let value = document.array(at: position, document.double) { return cast(value, as: type) }
+        case .floats: if let value = document.array(at: position, document.float) { return cast(value, as: type) }
+        case .ints: if let value = integers(Int.self, at: position) { return cast(value, as: type) }
+        case .int8s: if let value = integers(Int8.self, at: position) { return cast(value, as: type) }
+        case .int16s: if let value = integers(Int16.self, at: position) { return cast(value, as: type) }
+        case .int32s: if let value = integers(Int32.self, at: position) { return cast(value, as: type) }
+        case .int64s: if let value = integers(Int64.self, at: position) { return cast(value, as: type) }
+        case .uints: if let value = integers(UInt.self, at: position) { return cast(value, as: type) }
+        case .uint8s: if let value = integers(UInt8.self, at: position) { return cast(value, as: type) }
+        case .uint16s: if let value = integers(UInt16.self, at: position) { return cast(value, as: type) }
+        case .uint32s: if let value = integers(UInt32.self, at: position) { return cast(value, as: type) }
+        case .uint64s: if let value = integers(UInt64.self, at: position) { return cast(value, as: type) }
+        case .other, .composite, .data, .date, .url, .decimal: break
         }
+        return try slow(known, type, at: position, step())
     }
 
     private func integers<Element: FixedWidthInteger>(_ type: Element.Type, at position: Int) -> [Element]? {
@@ -73,59 +94,31 @@ extension ValueFrame {
         _ known: KnownType, _ type: Value.Type, at position: Int, _ step: Step?
     ) throws -> Value {
         switch known {
-        case .bool: Cast.value(try bool(at: position, step), as: type)
-        case .string: Cast.value(try string(at: position, step), as: type)
-        case .double: Cast.value(try double(at: position, step), as: type)
-        case .float: Cast.value(try float(at: position, step), as: type)
-        case .int: Cast.value(try integer(Int.self, at: position, step), as: type)
-        case .int8: Cast.value(try integer(Int8.self, at: position, step), as: type)
-        case .int16: Cast.value(try integer(Int16.self, at: position, step), as: type)
-        case .int32: Cast.value(try integer(Int32.self, at: position, step), as: type)
-        case .int64: Cast.value(try integer(Int64.self, at: position, step), as: type)
-        case .int128: Cast.value(try integer(Int128.self, at: position, step), as: type)
-        case .uint: Cast.value(try integer(UInt.self, at: position, step), as: type)
-        case .uint8: Cast.value(try integer(UInt8.self, at: position, step), as: type)
-        case .uint16: Cast.value(try integer(UInt16.self, at: position, step), as: type)
-        case .uint32: Cast.value(try integer(UInt32.self, at: position, step), as: type)
-        case .uint64: Cast.value(try integer(UInt64.self, at: position, step), as: type)
-        case .uint128: Cast.value(try integer(UInt128.self, at: position, step), as: type)
-        case .data: Cast.value(try data(at: position, step), as: type)
-        case .date: Cast.value(try date(at: position, step), as: type)
-        case .url: Cast.value(try url(at: position, step), as: type)
-        case .decimal: Cast.value(try decimal(at: position, step), as: type)
+        case .bool: cast(try bool(at: position, step), as: type)
+        case .string: cast(try string(at: position, step), as: type)
+        case .double: cast(try double(at: position, step), as: type)
+        case .float: cast(try float(at: position, step), as: type)
+        case .int: cast(try integer(Int.self, at: position, step), as: type)
+        case .int8: cast(try integer(Int8.self, at: position, step), as: type)
+        case .int16: cast(try integer(Int16.self, at: position, step), as: type)
+        case .int32: cast(try integer(Int32.self, at: position, step), as: type)
+        case .int64: cast(try integer(Int64.self, at: position, step), as: type)
+        case .int128: cast(try integer(Int128.self, at: position, step), as: type)
+        case .uint: cast(try integer(UInt.self, at: position, step), as: type)
+        case .uint8: cast(try integer(UInt8.self, at: position, step), as: type)
+        case .uint16: cast(try integer(UInt16.self, at: position, step), as: type)
+        case .uint32: cast(try integer(UInt32.self, at: position, step), as: type)
+        case .uint64: cast(try integer(UInt64.self, at: position, step), as: type)
+        case .uint128: cast(try integer(UInt128.self, at: position, step), as: type)
+        case .data: cast(try data(at: position, step), as: type)
+        case .date: cast(try date(at: position, step), as: type)
+        case .url: cast(try url(at: position, step), as: type)
+        case .decimal: cast(try decimal(at: position, step), as: type)
         // Element by element, so that the error has the path of the element.
         default: try scoped(at: position, step) { try Value(from: $0) }
         }
     }
 }
 
-/// Values of a type that generic code knows to be the one it has another name for.
-private enum Cast {
-    @inline(__always) static func value<From, To>(_ value: From, as type: To.Type) -> To {
-        unsafeBitCast(value, to: type)
-    }
-
-    @inline(__always) static func optional<From, To>(_ value: From?) -> To? {
-        if let value { unsafeBitCast(value, to: To.self) } else { nil }
-    }
-}
-
-/// Dictionaries with keys that no strategy converts.
-protocol UnconvertedDictionary: Decodable {
-    static func decoded(by frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
-}
-
-extension Dictionary: UnconvertedDictionary where Key == String, Value: Decodable {
-    static func decoded(by frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self {
-        try frame.scoped(at: position, step) { frame in
-            guard !frame.entry.isKind(.null) else { throw frame.null([String: Any].self, nil) }
-            guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
-            var values: Self = [:]
-            try frame.forEachMember { name, position in
-                let value = try frame.value(Value.self, at: position, ValueFrame.Step.key(PositionKey.name(name)))
-                if values[name] == nil { values[name] = value }
-            }
-            return values
-        }
-    }
-}
+/// A value of a type that generic code knows to be the one it has another name for.
+@inline(__always) private func cast<From, To>(_ value: From, as type: To.Type) -> To { unsafeBitCast(value, to: type) }

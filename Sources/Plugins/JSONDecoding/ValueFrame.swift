@@ -14,12 +14,17 @@ final class ValueFrame {
     // lender, which outlives the loan.
     @exclusivity(unchecked) private unowned(unsafe) var parent: ValueFrame?
     @exclusivity(unchecked) private var keptParent: ValueFrame?
-    @exclusivity(unchecked) private var step: Step
+    @exclusivity(unchecked) private var index = 0
+    @exclusivity(unchecked) private var key: (any CodingKey)?
+
+    /// Whether the frame goes back to its lender.
+    @exclusivity(unchecked) private var isLent = true
+    /// Whether it was lent before: containers are worth to be kept from the second value on.
+    @exclusivity(unchecked) private var isReused = false
     /// The frame to lend; nil while it is lent.
     @exclusivity(unchecked) private var spare: ValueFrame?
-
-    /// The memory of the keyed containers of an object.
-    @exclusivity(unchecked) var keys = KeyMemory()
+    /// The containers that objects have while the frame is lent, one for each type of keys.
+    @exclusivity(unchecked) private var containers: KeptContainer?
     /// The number of elements of an array; nil until it is first read.
     @exclusivity(unchecked) private var count: Int?
 
@@ -36,15 +41,19 @@ final class ValueFrame {
         }
     }
 
-    /// The frame of the whole text.
-    init(_ document: JSONDocument) {
-        (self.document, position, step) = (document, 0, .index(0))
-    }
+    /// The frame of a whole text.
+    init(_ document: JSONDocument) { (self.document, position) = (document, 0) }
 
     /// A frame that its user keeps.
     init(_ parent: ValueFrame, at position: Int, _ step: Step) {
-        (document, self.position, self.step) = (parent.document, position, step)
-        (self.parent, keptParent) = (parent, parent)
+        (document, self.position) = (parent.document, position)
+        (self.parent, keptParent, isLent) = (parent, parent, false)
+        enter(step)
+    }
+
+    private init(lentBy parent: ValueFrame) {
+        (document, position) = (parent.document, 0)
+        self.parent = parent
     }
 
     /// The entry of the value.
@@ -57,32 +66,118 @@ final class ValueFrame {
     /// Calls a function with a frame for a value within this one.
     @inline(__always)
     func lend<Value>(
-        at position: Int, _ step: @autoclosure () -> Step, _ body: (ValueFrame) throws -> Value
+        at position: Int, _ enter: (ValueFrame) -> Void, _ body: (ValueFrame) throws -> Value
     ) rethrows -> Value {
         var frame: ValueFrame
         if let spare {
             self.spare = nil
             frame = spare
-            frame.position = position
-            frame.step = step()
-            frame.count = nil
+            (frame.count, frame.isReused) = (nil, true)
         } else {
-            frame = ValueFrame(self, at: position, step())
-            frame.keptParent = nil
+            frame = ValueFrame(lentBy: self)
         }
-        defer {
-            if isKnownUniquelyReferenced(&frame) { spare = frame } else { frame.keptParent = self }
-        }
+        frame.position = position
+        enter(frame)
+        defer { if Self.isUnshared(&frame) { spare = frame } else { frame.keep(in: self) } }
         return try body(frame)
     }
 
+    /// Whether neither a frame nor a container of it is kept by a type.
+    @inline(__always) private static func isUnshared(_ frame: inout ValueFrame) -> Bool {
+        guard isKnownUniquelyReferenced(&frame) else { return false }
+        var container = frame.containers
+        while let kept = container {
+            guard kept.isUnique else { return false }
+            container = kept.next
+        }
+        return true
+    }
+
+    /// Ends the loan of a frame that a type has kept, or whose container it has.
+    @inline(never) private func keep(in lender: ValueFrame?) {
+        (isLent, keptParent) = (false, lender)
+        var container = containers
+        while let kept = container {
+            kept.members.keptFrame = self
+            container = kept.next
+        }
+        containers = nil
+    }
+
+    /// The members of the object as a keyed container: while the frame is lent, one of those that it keeps.
+    @inline(__always) func members<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        var container = containers
+        while let kept = container {
+            if kept.isFor(type) {
+                kept.members.read(at: position)
+                return unsafeDowncast(kept, to: KeptContainerOf<KeyedDecodingContainer<Key>>.self).copy()
+            }
+            container = kept.next
+        }
+        return newMembers(type)
+    }
+
+    @inline(never) private func newMembers<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
+        let members = ObjectMembers(of: self)
+        members.read(at: position)
+        guard isLent, isReused, containers?.count ?? 0 < 4 else {
+            members.keptFrame = self
+            return KeyedDecodingContainer(KeyedValues<Key>(members: members))
+        }
+        let container = KeptContainer.make(members, type, before: containers)
+        containers = container
+        return container.copy()
+    }
+
+    // MARK: The end of a text
+
+    /// Ends a text: whether the frame of the whole of it, and all that it lends, can serve for another one.
+    static func takeBack(_ root: inout ValueFrame) -> Bool {
+        guard isUnshared(&root) else {
+            // What a type keeps of its decoder outlives the text.
+            root.document.keepText()
+            root.keep(in: nil)
+            return false
+        }
+        root.document.clear()
+        var (frame, depth): (ValueFrame?, Int) = (root, 0)
+        while let used = frame {
+            (used.key, used.count, used.isReused) = (nil, nil, true)
+            var container = used.containers
+            while let kept = container {
+                kept.members.clear()
+                container = kept.next
+            }
+            depth += 1
+            if depth == 16 { used.spare = nil }
+            frame = used.spare
+        }
+        return true
+    }
+
     // MARK: Paths
+
+    /// The last step of the path: an element of an array.
+    @inline(__always) func enter(_ index: Int) {
+        self.index = index
+        if key != nil { key = nil }
+    }
+
+    /// The last step of the path: a member of an object.
+    @inline(__always) func enter(_ key: some CodingKey) { self.key = key }
+
+    func enter(_ step: Step) {
+        switch step {
+        case .index(let index): enter(index)
+        case .key(let key): self.key = key
+        }
+    }
 
     var codingPath: [any CodingKey] {
         var path: [any CodingKey] = []
         var frame = self
         while let parent = frame.parent {
-            path.append(frame.step.key)
+            path.append(frame.key ?? PositionKey.index(frame.index))
             frame = parent
         }
         path.reverse()

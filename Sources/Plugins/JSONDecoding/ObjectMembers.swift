@@ -1,9 +1,22 @@
 import ErrandEssentials
 
-// The members of an object.
-extension ValueFrame {
-    /// Begins to read the members of the object.
-    func prepareKeys() {
+/// The members of an object that is being decoded: what the keyed containers of one value share.
+final class ObjectMembers {
+    let document: JSONDocument
+    /// The frame of the object. It outlives the members, unless they keep it.
+    unowned(unsafe) let frame: ValueFrame
+    /// The frame, for containers that may be kept longer than it is lent.
+    @exclusivity(unchecked) var keptFrame: ValueFrame?
+
+    /// The position of the object in the index.
+    @exclusivity(unchecked) private var position = 0
+    @exclusivity(unchecked) private var keys = KeyMemory()
+
+    init(of frame: ValueFrame) { (document, self.frame) = (frame.document, frame) }
+
+    /// Begins to read the members of an object.
+    func read(at position: Int) {
+        self.position = position
         keys.cursor = position + 1
         keys.end = position + document[position].length
         (keys.last, keys.seen, keys.all, keys.areDistinct) = (0, KeyMark(), .all, false)
@@ -16,6 +29,16 @@ extension ValueFrame {
         }
     }
 
+    /// Releases what belongs to the object that was read.
+    func clear() { if keys.table != nil { keys.table = nil } }
+
+    // MARK: Positions
+
+    /// In the place of the position of a key that is not there.
+    static var absent: Int { ValueFrame.absent }
+    /// For the position of a key that takes a table to find.
+    private static var unknown: Int { -2 }
+
     /// The position of the value of a key; ``absent`` if there is none.
     @inline(never) func find(_ name: String) -> Int {
         if let table = keys.table { return table[name] ?? Self.absent }
@@ -27,9 +50,6 @@ extension ValueFrame {
         keys.table = table
         return table[name] ?? Self.absent
     }
-
-    /// For the position of a key that takes a table to find.
-    private static var unknown: Int { -2 }
 
     @inline(__always) private func find(_ name: UnsafeBufferPointer<UInt8>) -> Int {
         // An empty string has an address too.
@@ -71,48 +91,29 @@ extension ValueFrame {
         return Self.absent
     }
 
+    // MARK: All keys
+
     /// The keys of the object, each once, in the order of the text; converted if keys are.
     var allKeys: [String] {
+        if let table = keys.table { return table.sorted { $0.value < $1.value }.map(\.key) }
         var names: [String] = []
-        if let table = keys.table {
-            names = table.sorted { $0.value < $1.value }.map(\.key)
-        } else {
-            var known: Set<String> = []
-            forEachMember { name, _ in
-                let isNew = names.count < 8 ? !names.contains(name) : known.insert(name).inserted
-                if isNew {
-                    names.append(name)
-                    if names.count == 8 { known.formUnion(names) }
-                }
-            }
-            keys.areDistinct = names.count == memberCount
-        }
-        return names
-    }
-
-    private var memberCount: Int {
+        var known: Set<String> = []
         var count = 0
-        forEachMemberPosition { _ in count += 1 }
-        return count
-    }
-
-    /// Calls a function with each key of the text and the position of its value.
-    func forEachMember(_ body: (String, Int) throws -> Void) rethrows {
-        try forEachMemberPosition { key in try body(document.string(at: key) ?? "", key + 1) }
-    }
-
-    private func forEachMemberPosition(_ body: (Int) throws -> Void) rethrows {
-        var key = position + 1
-        let end = document.next(after: position)
-        while key < end {
-            try body(key)
-            key = document.next(after: key + 1)
+        document.forEachMember(at: position) { name, _ in
+            count += 1
+            let isNew = names.count < 8 ? !names.contains(name) : known.insert(name).inserted
+            if isNew {
+                names.append(name)
+                if names.count == 8 { known.formUnion(names) }
+            }
         }
+        keys.areDistinct = names.count == count
+        return names
     }
 
     private func plainKeys() -> [String: Int] {
         var table: [String: Int] = [:]
-        forEachMember { name, position in table.setIfAbsent(name, position) }
+        document.forEachMember(at: position) { name, position in table.setIfAbsent(name, position) }
         return table
     }
 
@@ -120,22 +121,36 @@ extension ValueFrame {
         var table: [String: Int] = [:]
         let strategy = document.options.keyDecodingStrategy
         if case .custom(let convert) = strategy {
-            var path = codingPath
-            forEachMember { name, position in
+            var path = frame.codingPath
+            document.forEachMember(at: position) { name, position in
                 path.append(PositionKey.name(name))
                 table.setIfAbsent(convert(path).stringValue, position)
                 path.removeLast()
             }
         } else {
-            forEachMember { name, position in table.setIfAbsent(SnakeCase.camelCase(name), position) }
+            document.forEachMember(at: position) { name, position in
+                table.setIfAbsent(SnakeCase.camelCase(name), position)
+            }
         }
         return table
     }
 }
 
-extension [String: Int] {
+extension JSONDocument {
+    /// Calls a function with each key of an object and the position of its value.
+    func forEachMember(at position: Int, _ body: (String, Int) throws -> Void) rethrows {
+        var key = position + 1
+        let end = next(after: position)
+        while key < end {
+            try body(string(at: key) ?? "", key + 1)
+            key = next(after: key + 1)
+        }
+    }
+}
+
+extension Dictionary where Key == String {
     /// Of equal keys the first one counts.
-    fileprivate mutating func setIfAbsent(_ key: String, _ position: Int) {
-        { if $0 == nil { $0 = position } }(&self[key])
+    mutating func setIfAbsent(_ key: String, _ value: @autoclosure () throws -> Value) rethrows {
+        try { if $0 == nil { $0 = try value() } }(&self[key])
     }
 }
