@@ -28,7 +28,10 @@ extension Dictionary: Composite where Key == String, Value: Decodable {
         guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
         var values: Self = [:]
         try frame.document.forEachMember(at: frame.position) { name, position in
-            try values.setIfAbsent(name, try frame.value(Value.self, at: position, key: PositionKey.name(name)))
+            // Of equal keys the first one counts.
+            guard values.index(forKey: name) == nil else { return }
+            values.updateValue(
+                try frame.value(Value.self, at: position, key: PositionKey.name(name)), forKey: name)
         }
         return values
     }

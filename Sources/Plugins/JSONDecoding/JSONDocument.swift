@@ -138,4 +138,19 @@ final class JSONDocument {
         }
         return elements
     }
+
+    /// The members of an object of which all can be read; nil if one cannot.
+    @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
+        guard entries[position].isObject else { return nil }
+        var key = position + 1
+        let end = position + entries[position].length
+        // Half of the entries are values; an object with large ones in it has fewer.
+        var values = [String: Value](minimumCapacity: min((end - key) / 2, 1_024))
+        while key < end {
+            guard let name = string(at: key), let value = read(key + 1) else { return nil }
+            values.setIfAbsent(name, value)
+            key += 2
+        }
+        return values
+    }
 }

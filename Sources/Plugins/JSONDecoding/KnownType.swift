@@ -11,6 +11,7 @@ enum KnownType: UInt8, Comparable {
     case bools, strings, doubles, floats
     case ints, int8s, int16s, int32s, int64s
     case uints, uint8s, uint16s, uint32s, uint64s
+    case boolsByKey, stringsByKey, doublesByKey, intsByKey
     case data, date, url, decimal
 
     @inline(__always) static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
@@ -25,6 +26,8 @@ enum KnownType: UInt8, Comparable {
         ([Double].self, .doubles), ([Float].self, .floats), ([Int].self, .ints), ([Int8].self, .int8s),
         ([Int16].self, .int16s), ([Int32].self, .int32s), ([Int64].self, .int64s), ([UInt].self, .uints),
         ([UInt8].self, .uint8s), ([UInt16].self, .uint16s), ([UInt32].self, .uint32s), ([UInt64].self, .uint64s),
+        ([String: Bool].self, .boolsByKey), ([String: String].self, .stringsByKey),
+        ([String: Double].self, .doublesByKey), ([String: Int].self, .intsByKey),
         (Data.self, .data), (Date.self, .date), (URL.self, .url), (Decimal.self, .decimal),
     ])
 

@@ -150,7 +150,7 @@ extension JSONDocument {
 
 extension Dictionary where Key == String {
     /// Of equal keys the first one counts.
-    mutating func setIfAbsent(_ key: String, _ value: @autoclosure () throws -> Value) rethrows {
-        try { if $0 == nil { $0 = try value() } }(&self[key])
+    @inline(__always) mutating func setIfAbsent(_ key: String, _ value: Value) {
+        { if $0 == nil { $0 = value } }(&self[key])
     }
 }

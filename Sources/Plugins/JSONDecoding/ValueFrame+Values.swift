@@ -79,6 +79,16 @@ extension ValueFrame {
         case .uint16s: if let value = integers(UInt16.self, at: position) { return cast(value, as: type) }
         case .uint32s: if let value = integers(UInt32.self, at: position) { return cast(value, as: type) }
         case .uint64s: if let value = integers(UInt64.self, at: position) { return cast(value, as: type) }
+        case .boolsByKey:
+            if let value = document.dictionary(at: position, document.bool) { return cast(value, as: type) }
+        case .stringsByKey:
+            if let value = document.dictionary(at: position, document.string) { return cast(value, as: type) }
+        case .doublesByKey:
+            if let value = document.dictionary(at: position, document.double) { return cast(value, as: type) }
+        case .intsByKey:
+            if let value = document.dictionary(at: position, { document.integer(Int.self, at: $0) }) {
+                return cast(value, as: type)
+            }
         case .other, .composite, .data, .date, .url, .decimal: break
         }
         return try slow(known, type, at: position, step())
@@ -115,7 +125,12 @@ extension ValueFrame {
         case .url: cast(try url(at: position, step), as: type)
         case .decimal: cast(try decimal(at: position, step), as: type)
         // Element by element, so that the error has the path of the element.
-        default: try scoped(at: position, step) { try Value(from: $0) }
+        default:
+            if let composite = type as? any Composite.Type {
+                try self.composite(composite, type, at: position, step)
+            } else {
+                try scoped(at: position, step) { try Value(from: $0) }
+            }
         }
     }
 }
