@@ -49,8 +49,9 @@ struct EqualityTests {
             let fast = Outcome { try pair.fast.decode(Planned.self, from: data) }
             current.plan = plan
             let slow = Outcome { try pair.slow.decode(Planned.self, from: data) }
-            // JSONDecoder looks at some of a text only, and cuts fractions of large integers off.
-            let isCut = fast == .failure("corrupted", path: []) && bytes.contains(UInt8(ascii: "."))
+            // JSONDecoder looks at some of a text only, and cuts fractions off: of large integers, and very small ones.
+            let isRefused = fast == .failure("corrupted", path: []) || fast == .otherError("Failure()")
+            let isCut = isRefused && [".", "e-", "E-"].contains { bytes.contains($0.utf8) }
             if fast != slow, !isCut, (try? JSONShape.any.validate(data)) != nil {
                 Issue.record("seed \(seed): \(fast), JSONDecoder \(slow): \(String(decoding: bytes, as: UTF8.self))")
             }
