@@ -13,16 +13,15 @@ public struct Exchange: Sendable {
     /// The stage in which the filter stands that sees this.
     public internal(set) var stage = FilterStages.call
     // Half a word each: an exchange of four words is returned in registers.
-    private var numbers: (attempt: Int32, hop: Int32) = (1, 1)
+    private var position: (attempt: Int32, hop: Int32) = (1, 1)
     /// Which attempt this is, from 1: each `next` below the call filters is one.
-    public internal(set) var attempt: Int {
-        get { Int(numbers.attempt) }
-        set { numbers.attempt = Int32(clamping: newValue) }
-    }
+    public var attempt: Int { Int(position.attempt) }
     /// Which request on the wire within the attempt, from 1: redirects count.
-    public internal(set) var hop: Int {
-        get { Int(numbers.hop) }
-        set { numbers.hop = Int32(clamping: newValue) }
+    public var hop: Int { Int(position.hop) }
+
+    /// Makes it a request on the wire of an attempt.
+    mutating func move(toAttempt attempt: Int, hop: Int) {
+        position = (Int32(clamping: attempt), Int32(clamping: hop))
     }
 
     struct Fields {

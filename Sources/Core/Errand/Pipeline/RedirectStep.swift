@@ -33,7 +33,8 @@ struct RedirectStep: CoreStep {
     /// The exchange of an attempt. Not in line either.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
         var first = exchange
-        (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)
+        first.move(toAttempt: exchange.activity.ledger.countAttempt(), hop: 1)
+        first.stage = .hop
         return first
     }
 
@@ -50,7 +51,8 @@ struct RedirectStep: CoreStep {
         exchange.activity.notify(.redirected(response.withoutStream, to: target))
         let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
         var following = exchange
-        (following.http, following.hop) = (target, exchange.hop + 1)
+        following.http = target
+        following.move(toAttempt: exchange.attempt, hop: exchange.hop + 1)
         if !isSameOrigin {
             (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)
         }
