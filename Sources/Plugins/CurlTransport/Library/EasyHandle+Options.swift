@@ -160,7 +160,7 @@ extension EasyHandle {
     }
 
     /// The system's directory of certificates would be trusted as well. A handle by which libcurl looks up a name gets a
-    /// path from this one, but not that there is none; GnuTLS would refuse a path that leads nowhere.
+    /// path from this one, but not that there is none; GnuTLS would refuse a path that does not exist.
     private func leaveOutDirectory() throws(ErrandError) {
         set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
         guard loop.value.configuration.dnsOverHTTPS != nil, loop.value.library.hasOpenSSL else { return }

@@ -107,7 +107,7 @@ extension Transfer {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Whether kept connections turned out closed, and none took a byte of it: libcurl gives up after six of them.
+    /// Whether kept connections turned out closed, and none took a byte of it: libcurl ends the transfer after six of them.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostConnections.contains(code)
     }
