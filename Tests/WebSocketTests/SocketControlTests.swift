@@ -4,13 +4,6 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-private struct Lines: SocketRequest {
-    typealias Incoming = String
-    typealias Outgoing = String
-    var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil, closeTimeout: .zero)
-}
-
 /// What a caller may do with a socket beside sending and reading.
 @Suite("Controls of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketControlTests {
     private let stub = StubTransport()
@@ -35,7 +28,7 @@ private struct Lines: SocketRequest {
                 try await socket.send(.pong(pinged.all[1].content))
                 try await socket.echo()
             })
-        let socket = agent.socket(Lines())
+        let socket = agent.socket(QuietLines())
         async let first = socket.ping()
         try await pinged.wait { $0.count == 1 }
         async let second = socket.ping()
@@ -64,7 +57,8 @@ private struct Lines: SocketRequest {
                 try await socket.send(.close(4001))
                 try await gate.wait()
             })
-        let socket = agent.socket(Lines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .seconds(3600))))
+        let socket = agent.socket(
+            QuietLines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .seconds(3600))))
         let silent = Task { try await socket.ping() }
         var messages = socket.makeAsyncIterator()
         #expect(try await messages.next() == "still here")
@@ -84,7 +78,7 @@ private struct Lines: SocketRequest {
             .webSocket { try await $0.close(nil) }, .webSocket { _ in })
         let expected: [(CloseCode?, String)] = [(.normalClosure, "see you"), (.noStatusReceived, ""), (nil, "")]
         for (code, reason) in expected {
-            let socket = agent.socket(Lines())
+            let socket = agent.socket(QuietLines())
             #expect(socket.closeCode == nil)
             do { for try await _ in socket {} } catch { #expect(code == nil) }
             #expect(socket.closeCode == code && socket.closeReason == reason)
@@ -102,7 +96,7 @@ private struct Lines: SocketRequest {
                 try await socket.send(.text("second"))
                 try await socket.close()
             })
-        let socket = agent.socket(Lines())
+        let socket = agent.socket(QuietLines())
         // The socket has the agent's clock from here on.
         try await socket.open()
         let reading = Task {
@@ -136,7 +130,7 @@ private struct Lines: SocketRequest {
                     try await socket.send(frame)
                 }
             })
-        let socket = agent.socket(Lines(socketOptions: SocketOptions(compression: .standard, pingInterval: nil)))
+        let socket = agent.socket(QuietLines(socketOptions: SocketOptions(compression: .standard, pingInterval: nil)))
         let text = String(repeating: "secret ", count: 100)
         var messages = socket.makeAsyncIterator()
         for compressed in [true, false, true] {

@@ -6,13 +6,6 @@ import ErrandWebSocket
 import Synchronization
 import Testing
 
-private struct Lines: SocketRequest {
-    typealias Incoming = String
-    typealias Outgoing = String
-    var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil, closeTimeout: .zero)
-}
-
 /// What senders and screens see where a connection ends: no message is lost without an error, and none counts as cancelled.
 @Suite("Outages of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketOutageTests {
     private let stub = StubTransport()
@@ -24,9 +17,9 @@ private struct Lines: SocketRequest {
 
     private static func reconnecting(
         after wait: Duration = .milliseconds(1), away: SocketOptions.AwayRule = .wait(maximumQueue: 100)
-    ) -> Lines {
+    ) -> QuietLines {
         let policy = ReconnectionPolicy(backoff: Backoff(base: wait, maximumDelay: wait), minimumDelay: wait)
-        return Lines(
+        return QuietLines(
             socketOptions: SocketOptions(reconnection: policy, away: away, pingInterval: nil, closeTimeout: .zero))
     }
 
@@ -55,7 +48,7 @@ private struct Lines: SocketRequest {
                 try await socket.send(TestFrame(opcode: 3))
                 try await gate.wait()
             })
-        let socket = agent.socket(Lines())
+        let socket = agent.socket(QuietLines())
         for _ in 0..<2 {
             let cut = await #expect(throws: WebSocketError.self) { try await socket.send(long) }
             #expect(cut?.code == .protocolViolated && cut?.closeCode == .protocolError)
@@ -86,7 +79,7 @@ private struct Lines: SocketRequest {
         stub.on("/socket", response: .webSocket { _ in try await gate.wait() })
         for isCancelled in [false, true] {
             let accessory = observer()
-            let socket = agent.socket(Lines(), options: CallOptions(accessories: [accessory]))
+            let socket = agent.socket(QuietLines(), options: CallOptions(accessories: [accessory]))
             let sending = try await sending(socket, accessory)
             if isCancelled { socket.cancel() } else { await socket.close() }
             let error = try await sending.value
@@ -100,7 +93,7 @@ private struct Lines: SocketRequest {
     func greeting() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         let known = Mutex<WebSocket<String, String>?>(nil)
-        let socket = agent.socket(Lines()) { _ in known.withLock { $0 }?.cancel() }
+        let socket = agent.socket(QuietLines()) { _ in known.withLock { $0 }?.cancel() }
         known.withLock { $0 = socket }
         await #expect(throws: ErrandError.self) { try await socket.open() }
         try await eventually { agent.activities.isEmpty }
@@ -203,7 +196,7 @@ private struct Lines: SocketRequest {
                 try await socket.close()
             })
         let accessory = observer()
-        let socket = agent.socket(Lines(), options: CallOptions(accessories: [accessory]))
+        let socket = agent.socket(QuietLines(), options: CallOptions(accessories: [accessory]))
         let sending = try await sending(socket, accessory)
         sending.cancel()
         #expect(try await sending.value.isCancellation)
@@ -242,7 +235,7 @@ private struct Lines: SocketRequest {
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
         let accessory = observer()
-        let lines = Lines(socketOptions: SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10)))
+        let lines = QuietLines(socketOptions: SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10)))
         let socket = agent.socket(lines, options: CallOptions(accessories: [accessory]))
         try await socket.open()
         let start = time.now

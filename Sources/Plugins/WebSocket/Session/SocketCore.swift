@@ -44,7 +44,8 @@ final class SocketCore: Sendable {
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// Those that wait for a connection with a message or without one, the reader that waits for a message, and the activity that waits for room.
+    /// Those that wait for a connection with a message or without one, the reader that waits for a message, and the
+    /// activity that waits for room.
     let senders = WaitingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()

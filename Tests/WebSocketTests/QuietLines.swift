@@ -1,0 +1,10 @@
+import Errand
+import ErrandWebSocket
+
+/// Texts, without pings of its own, and without a wait for the close frame of a server.
+struct QuietLines: SocketRequest {
+    typealias Incoming = String
+    typealias Outgoing = String
+    var path = "socket"
+    var socketOptions = SocketOptions(pingInterval: nil, closeTimeout: .zero)
+}
