@@ -175,14 +175,25 @@ import Testing
 
     @Test("explain names what is not compared, since it is added later")
     func explanation() {
-        let signer = Signing()
+        let signer = Step(traits: .signs)
         let agent = NetworkAgent(StubTransport(.text("")), Coalescing(in: .call), signer)
         #expect(agent.explain(Self.call()).problems.count == 1)
         #expect(NetworkAgent(StubTransport(.text("")), signer, .coalescing).explain(Self.call()).problems.isEmpty)
     }
 
-    private struct Signing: Filter {
-        var traits: FilterTraits { .signs }
+    @Test("explain has nothing against a change behind it that does not identify the resource")
+    func sealed() {
+        for (traits, count) in [([.changesRequest], 1), ([.changesRequest, .outsideCacheKey], 0)]
+            as [(FilterTraits, Int)]
+        {
+            let agent = NetworkAgent(StubTransport(.text("")), .coalescing, Step(traits: traits, stages: .wire))
+            #expect(agent.explain(Self.call()).problems.count == count)
+        }
+    }
+
+    private struct Step: Filter {
+        var traits: FilterTraits
+        var stages = FilterStages.call
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
     }
 }

@@ -79,7 +79,19 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
             filters: [.environment(shop), .urls(.query(["v": "3"]), .sign(key: "secret"))])
         let request = Call(.get, "users/7")
         #expect(agent.explain(request).description.hasPrefix("GET https://dev.example.com/v2/users/7\n"))
+        #expect(agent.explain(request).problems == [])
         let made = try await agent.filteredRequest(for: request).url.absoluteString
         #expect(made.hasPrefix("https://dev.example.com/v2/users/7?v=3&"))
+    }
+
+    @Test("the base of environments without their filter is named")
+    func environmentWithoutFilter() throws {
+        let shop = try ServiceEnvironments(
+            [.develop: ServiceSettings(baseURL: "https://dev.example.com")], selected: .develop)
+        let agent = NetworkAgent(baseURL: shop.baseURL, transport: .stub(.status(200)))
+        #expect(
+            agent.explain(Call(.get, "users/7")).problems == [
+                "no filter replaces the host “environment.invalid”, which stands for another and is never resolved"
+            ])
     }
 }

@@ -40,7 +40,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// The conditions for the final response, in order: status, content type, checks. Filters may add checks to a call.
     public let checks: [String]
     /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same
-    /// twice, and filters that the request expects in vain. Debug builds write each to standard error, once.
+    /// twice, and filters that the request expects in vain. Debug builds write each of those to standard error, once.
+    /// A host below `.invalid`, which stands for another and is never resolved (RFC 6761, section 6.4), is one too.
     public let problems: [String]
 
     /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are
@@ -69,11 +70,18 @@ extension RequestExplanation {
             return try way.reduce(built) { try $1.stage == .call ? $1.filter.preview(of: $0) : $0 }
         }
         steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
-        problems = FilterOrder.allProblems(way.map(\.filter), for: described)
+        problems = FilterOrder.allProblems(way.map(\.filter), for: described) + Self.placeholder(in: request)
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]
             + ([described.outcomeCheck].compactMap(\.self) + described.checks).map { "check \($0.name)" }
+    }
+
+    /// The problem of a host that a filter had to replace.
+    private static func placeholder(in request: Result<HTTPRequest, any Error>) -> [String] {
+        guard case .success(let request) = request, let host = request.host, host.hasSuffix(".invalid")
+        else { return [] }
+        return ["no filter replaces the host “\(host)”, which stands for another and is never resolved"]
     }
 
     private static func text(

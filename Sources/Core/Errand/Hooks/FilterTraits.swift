@@ -26,7 +26,8 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     /// Adds credentials.
     public static let authenticates = FilterTraits(rawValue: 16)
     /// Changes only what caches leave out of their keys on purpose, because it does not identify the resource: the
-    /// filter sets ``ResourceURL`` to the URL without it. Refines ``changesRequest``.
+    /// filter sets ``ResourceURL`` to the URL without it. Requests that differ in nothing else may share a response.
+    /// Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
     /// Keeps what is stored for one user apart from what is stored for others, so that credentials may be added later.
     /// Refines ``caches``.

@@ -44,7 +44,7 @@ enum FilterOrder {
         if outer.contains(.shares), inner.contains(.addsCookies) {
             return "requests of different users could share a response, since their cookies are not compared"
         }
-        if outer.contains(.shares), inner.contains(.changesRequest) {
+        if outer.contains(.shares), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {
             return "what is changed later is not compared, so different requests could share a response"
         }
         if outer.contains(.signs), inner.contains(.changesRequest) {
