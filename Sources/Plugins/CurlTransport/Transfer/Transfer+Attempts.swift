@@ -109,12 +109,13 @@ extension Transfer {
 
     /// Whether kept connections turned out closed, and none took a byte of it: libcurl ends the transfer after six of them.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
-        attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostConnections.contains(code)
+        attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    private static let codesOfLostConnections: Set<Int32> = [
-        CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError,
-    ]
+    /// The codes for a connection that has ended without a word.
+    private var codesOfLostConnection: Set<Int32> { isOnQUIC ? Self.codesOfLostQUIC : Self.codesOfLostTCP }
+
+    private static let codesOfLostTCP: Set<Int32> = [CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError]
 
     /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
@@ -145,7 +146,8 @@ extension Transfer {
             CurlFailure.isForeign(code) && handle.isReused
             || CurlFailure.isGoAway(code) && !handle.failure(code).isMalformed
             || code == CurlCode.partialFile && handle.isReused
-            || isOnQUIC && attempts.count > 0 && handle.isReused && Self.codesOfLostQUIC.contains(code)
+            || attempts.count > 0 && handle.isReused && codesOfLostConnection.contains(code)
+                && !handle.failure(code).isMalformed
         if isLost { (attempts.needsFreshConnection, attempts.avoidsHTTP3) = (true, route != nil) }
         return isLost ? .again : .end
     }
