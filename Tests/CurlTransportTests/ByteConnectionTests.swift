@@ -86,10 +86,8 @@ struct ByteConnectionTests {
             while total < count, let bytes = session.read(8) { total += bytes == Array("12345678".utf8) ? 1 : 0 }
             received.add(total)
         }
-        var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
         let request = try request(.get, "https://127.0.0.1:\(server.port)/")
-        let connection = try await CurlTransport(configuration).connect(for: request, options: .of())
+        let connection = try await CurlTransport(trusting: certificates).connect(for: request, options: .of())
         let piece = Data("12345678".utf8)
         for _ in 0..<count { connection.enqueue(piece) }
         connection.push()

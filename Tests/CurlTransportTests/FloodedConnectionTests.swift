@@ -8,9 +8,7 @@ import Testing
 /// no bodies. Each request ends, and none that the server may have processed goes out twice.
 @Suite(
     "HTTP/2 connections that end under many requests, over libcurl", .timeLimit(.minutes(10)),
-    .enabled(
-        if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
-        "no HTTP/2, or OpenSSL is not installed"))
+    .needsHTTP2)
 struct FloodedConnectionTests {
     /// The way in which the connection ends while 40 streams wait on it.
     enum Ending: CaseIterable, CustomTestStringConvertible {
@@ -48,9 +46,7 @@ struct FloodedConnectionTests {
             guard arrival.connection == 1, arrival.number > 0 else { return .respond }
             return arrival.number < Self.streams ? .send([]) : .send(ending.steps)
         }
-        var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
-        let transport = CurlTransport(configuration)
+        let transport = CurlTransport(trusting: certificates)
         _ = try await transport.send(try request(.get, server.url), options: .of())
         let body: RequestBody = method == .post ? .data(pattern(1000)) : .none
         let sent = try request(method, server.url, body: body)

@@ -8,16 +8,8 @@ import Testing
 
 @Suite(
     "HTTP/2 servers that fail, over libcurl", .timeLimit(.minutes(10)),
-    .enabled(
-        if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
-        "no HTTP/2, or OpenSSL is not installed"))
+    .needsHTTP2)
 struct HTTP2FaultTests {
-    private func transport(_ certificates: TestCertificates) -> CurlTransport {
-        var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
-        return CurlTransport(configuration)
-    }
-
     private static let long = String(repeating: "a", count: 150_000)
 
     private static let ignored = "a name with a blank"
@@ -54,7 +46,7 @@ struct HTTP2FaultTests {
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             isWarm && arrival.number == 0 ? .respond : .send(steps)
         }
-        let transport = transport(certificates)
+        let transport = CurlTransport(trusting: certificates)
         if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
         do {
             let response = try await transport.send(try request(.get, server.url), options: .of())
@@ -76,7 +68,7 @@ struct HTTP2FaultTests {
                 let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
                     arrival.number == 1 ? .send(steps) : .respond
                 }
-                let transport = transport(certificates)
+                let transport = CurlTransport(trusting: certificates)
                 _ = try await transport.send(try request(.get, server.url), options: .of())
                 let second = try request(method, server.url)
                 if method == .post {
@@ -95,7 +87,7 @@ struct HTTP2FaultTests {
         let certificates = try await TestCertificates()
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { _ in .send([.close]) }
         let error = try await failure {
-            try await self.transport(certificates).send(try request(.get, server.url), options: .of())
+            try await CurlTransport(trusting: certificates).send(try request(.get, server.url), options: .of())
         }
         #expect(error.code == .connectionLost, "\(error)")
     }
@@ -112,7 +104,7 @@ struct HTTP2FaultTests {
                 _ in
                 .send([.fields(fields), .data("ok", ends: true), .flush, .reset(0)])
             }
-            let transport = transport(certificates)
+            let transport = CurlTransport(trusting: certificates)
             for delivery in [BodyDelivery.data, .stream] {
                 let post = try request(.post, server.url, body: body.body)
                 let response = try await transport.send(post, options: .of(delivery))

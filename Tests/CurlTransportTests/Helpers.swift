@@ -36,6 +36,24 @@ extension TransportOptions {
     }
 }
 
+extension CurlTransport {
+    /// Trusts the authority of a test's certificates only.
+    convenience init(trusting certificates: TestCertificates) {
+        var configuration = CurlConfiguration()
+        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
+        self.init(configuration)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For a server of HTTP/2 in the test.
+    static var needsHTTP2: Self {
+        .enabled(
+            if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
+            "no HTTP/2, or OpenSSL is not installed")
+    }
+}
+
 /// A body that a test feeds by hand and that reports when it is cancelled.
 final class Feed: HTTPBodySource {
     private struct State {

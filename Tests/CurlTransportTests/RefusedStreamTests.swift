@@ -10,9 +10,7 @@ import Testing
 /// connection.
 @Suite(
     "HTTP/2 streams that a server refuses, over libcurl", .timeLimit(.minutes(10)),
-    .enabled(
-        if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
-        "no HTTP/2, or OpenSSL is not installed"))
+    .needsHTTP2)
 struct RefusedStreamTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case reset, goAway, openGoAway
@@ -24,12 +22,6 @@ struct RefusedStreamTests {
             case .openGoAway: .goAwayOpen
             }
         }
-    }
-
-    private func transport(_ certificates: TestCertificates) -> CurlTransport {
-        var configuration = CurlConfiguration()
-        configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
-        return CurlTransport(configuration)
     }
 
     /// Whether libcurl is sure to say that a stream was refused: a reset on a kept connection it names in some versions only,
@@ -53,7 +45,7 @@ struct RefusedStreamTests {
                     let isRefused = arrival.method == "POST" && arrival.number == (isWarm ? 1 : 0)
                     return isRefused ? refusal.reaction : .respond
                 }
-                let transport = transport(certificates)
+                let transport = CurlTransport(trusting: certificates)
                 if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
                 let post = try request(.post, server.url, body: body.body)
                 // A stream of which something was read is not sent again, and some versions send a body over HTTP/1.1
@@ -81,7 +73,7 @@ struct RefusedStreamTests {
             let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
                 arrival.method == "GET" ? .respond : .send(steps)
             }
-            let transport = transport(certificates)
+            let transport = CurlTransport(trusting: certificates)
             if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
             let post = try request(.post, server.url, body: .data(pattern(1000)))
             let error = try await failure { try await transport.send(post, options: .of()) }
@@ -97,7 +89,7 @@ struct RefusedStreamTests {
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             arrival.number == refused ? refusal.reaction : .respond
         }
-        let transport = transport(certificates)
+        let transport = CurlTransport(trusting: certificates)
         let get = try request(.get, server.url)
         for _ in 0...refused { #expect(try await transport.send(get, options: .of()).data == "ok".utf8.asData) }
         #expect(server.arrivals.count == refused + 2)
@@ -113,7 +105,7 @@ struct RefusedStreamTests {
             let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
                 isWarm && arrival.number == 0 ? .respond : refusal.reaction
             }
-            let transport = transport(certificates)
+            let transport = CurlTransport(trusting: certificates)
             if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
             let refused = try request(method, server.url)
             let error = try await failure { try await transport.send(refused, options: .of()) }
@@ -134,7 +126,7 @@ struct RefusedStreamTests {
             }
             return count < 5 ? .respond : .respondLast
         }
-        let transport = transport(certificates)
+        let transport = CurlTransport(trusting: certificates)
         let body: RequestBody = method == .get ? .none : .data(pattern(300))
         guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -162,7 +154,7 @@ struct RefusedStreamTests {
             default: .respond
             }
         }
-        let transport = transport(certificates)
+        let transport = CurlTransport(trusting: certificates)
         let get = try request(.get, server.url)
         _ = try await transport.send(get, options: .of())
         let held = (0..<2).map { _ in Task { try await transport.send(get, options: .of()).data } }
