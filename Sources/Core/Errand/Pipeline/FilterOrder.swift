@@ -29,13 +29,14 @@ enum FilterOrder {
     /// - Parameter crosses: whether the outer one is a call filter and the inner one is none.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
+        let changesResource = inner.contains(.changesRequest) && !inner.contains(.outsideCacheKey)
         if storesForAll, inner.contains(.addsCookies), !crosses || outer.contains(.cachesCalls) {
             return "what is stored for one user could be served to another, since the key lacks the cookies"
         }
         if storesForAll, !inner.isDisjoint(with: [.signs, .authenticates]) {
             return "what is stored for one user could be served to another, since the key lacks what is added later"
         }
-        if outer.contains(.caches), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {
+        if outer.contains(.caches), changesResource {
             return "the key of the cache lacks what is changed later, so different requests share an entry"
         }
         if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
@@ -44,7 +45,7 @@ enum FilterOrder {
         if outer.contains(.shares), inner.contains(.addsCookies) {
             return "requests of different users could share a response, since their cookies are not compared"
         }
-        if outer.contains(.shares), inner.contains(.changesRequest), !inner.contains(.outsideCacheKey) {
+        if outer.contains(.shares), changesResource {
             return "what is changed later is not compared, so different requests could share a response"
         }
         if outer.contains(.signs), inner.contains(.changesRequest) {

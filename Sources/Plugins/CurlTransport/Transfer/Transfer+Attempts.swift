@@ -112,10 +112,16 @@ extension Transfer {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
+    /// Whether a server has ended the connection, with GOAWAY or, if it was a kept one, without a word.
+    private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
+        CurlFailure.isGoAway(code) || attempts.count > 0 && handle.isReused && codesOfLostConnection.contains(code)
+    }
+
     /// The codes for a connection that has ended without a word.
     private var codesOfLostConnection: Set<Int32> { isOnQUIC ? Self.codesOfLostQUIC : Self.codesOfLostTCP }
 
     private static let codesOfLostTCP: Set<Int32> = [CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError]
+    static let codesOfLostQUIC = codesOfLostTCP.union([CurlCode.http3])
 
     /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
@@ -143,11 +149,8 @@ extension Transfer {
         }
         if failure != nil || attempts.count >= maximumAttempts { return .end }
         let isLost =
-            CurlFailure.isForeign(code) && handle.isReused
-            || CurlFailure.isGoAway(code) && !handle.failure(code).isMalformed
-            || code == CurlCode.partialFile && handle.isReused
-            || attempts.count > 0 && handle.isReused && codesOfLostConnection.contains(code)
-                && !handle.failure(code).isMalformed
+            handle.isReused && (CurlFailure.isForeign(code) || code == CurlCode.partialFile)
+            || hasLostConnection(code, handle) && !handle.failure(code).isMalformed
         if isLost { (attempts.needsFreshConnection, attempts.avoidsHTTP3) = (true, route != nil) }
         return isLost ? .again : .end
     }
@@ -181,11 +184,6 @@ extension Transfer {
 
     /// Whether it goes over QUIC, or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
-
-    /// The codes for a QUIC connection that has ended without a word.
-    static let codesOfLostQUIC: Set<Int32> = [
-        CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError, CurlCode.http3,
-    ]
 
     /// The codes that occur before a request is sent, possibly for lack of a descriptor: names, connections,
     /// certificates.
