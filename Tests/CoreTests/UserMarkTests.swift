@@ -125,6 +125,21 @@ import Testing
         #expect(seen.all.contains(2))
     }
 
+    @Test("a value of the call keeps its type, be it an optional, a class or any value of a protocol")
+    func typesOfValues() async throws {
+        let (number, object, any) = (CallKey<Int?>(), CallKey<Counter>(), CallKey<any Hashable & Sendable>())
+        let counter = Counter()
+        let asking = ClosureFilter { exchange, next in
+            #expect(exchange.once(number) { nil } == nil && exchange.value(of: number) == .some(nil))
+            #expect(exchange.once(object) { counter } === counter && exchange.value(of: object) === counter)
+            #expect(exchange.once(any) { "a" } as? String == "a" && exchange.value(of: any) as? String == "a")
+            #expect(exchange.once(any) { 1 } as? String == "a")
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")), filters: [asking])
+        _ = try await agent.send(Plain())
+    }
+
     @Test("a filter knows what follows in its stage, and can put another behind it")
     func following() async throws {
         let log = Log<String>()

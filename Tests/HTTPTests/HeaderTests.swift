@@ -1,7 +1,43 @@
+import ErrandEssentials
 import ErrandHTTP
 import Testing
 
 @Suite("Headers", .leakChecked) struct HeaderTests {
+    @Test("a field replaces all fields of its name, and the mark of a name stays") func fieldReplacesItsName() {
+        var headers: HTTPHeaders = ["A": "1", "X-Key": "2", "B": "3", "x-key": "4"]
+        headers.set(HTTPHeaders.Field("X-KEY", "5", sensitive: true).checked)
+        #expect(headers.map(\.name.rawName) == ["A", "X-KEY", "B"])
+        #expect(headers["X-Key"] == "5" && headers[1].isSensitive)
+        headers.set(HTTPHeaders.Field("X-Key", "6"))
+        #expect(headers[1].value == "6" && headers[1].isSensitive)
+        headers.set(HTTPHeaders.Field("C", "7"))
+        #expect(headers.count == 4 && headers[3].value == "7" && !headers[3].isSensitive)
+    }
+
+    @Test("a field is the only one of its name with the same value and mark") func fieldIsAlone() {
+        let (field, secret) = (HTTPHeaders.Field("X-Key", "1"), HTTPHeaders.Field("x-key", "1", sensitive: true))
+        var headers: HTTPHeaders = ["A": "1"]
+        #expect(!headers.isOnly(field))
+        headers.set(field)
+        #expect(headers.isOnly(field) && !headers.isOnly(secret) && !headers.isOnly(HTTPHeaders.Field("X-Key", "2")))
+        headers.set(secret)
+        #expect(headers.isOnly(secret) && !headers.isOnly(field))
+        headers.add("X-Key", "1")
+        #expect(!headers.isOnly(secret))
+    }
+
+    @Test("a field that is invalid, or becomes so, is refused though it was marked as checked")
+    func checkedFieldIsRefused() throws {
+        let url = try #require(URL(string: "https://example.com/"))
+        var field = HTTPHeaders.Field("A", "1").checked
+        for bad in [HTTPHeaders.Field("A B", "1").checked, HTTPHeaders.Field("A", "1\n").checked] {
+            #expect(throws: ErrandError.self) { try HTTPRequest(.get, url, headers: HTTPHeaders([bad])).validate() }
+        }
+        try HTTPRequest(.get, url, headers: HTTPHeaders([field])).validate()
+        field.value = "1\r"
+        #expect(throws: ErrandError.self) { try HTTPRequest(.get, url, headers: HTTPHeaders([field])).validate() }
+    }
+
     @Test("headers keep order and case, compare without case, and mask secrets")
     func headers() {
         var headers: HTTPHeaders = ["B": "1", "a": "2", "b": "3"]

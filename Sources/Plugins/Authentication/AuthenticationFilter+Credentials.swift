@@ -43,9 +43,9 @@ extension AuthenticationFilter {
     func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
-        if !lease.isSet(in: exchange.http.headers) {
-            var headers = exchange.http.headers
-            headers.set(field.name, field.value, sensitive: true)
+        var headers = exchange.http.headers
+        if !headers.isOnly(field) {
+            headers.set(field)
             exchange.http.headers = headers
         }
         guard let owner = lease.owner else { return nil }

@@ -23,8 +23,6 @@ extension CredentialKeeper {
         var credential: any Credential { known.credential }
         /// All that the credential adds, if it is known.
         var field: HTTPHeaders.Field? { known.field }
-        /// Whether header fields have the one that it adds, as a secret.
-        func isSet(in headers: HTTPHeaders) -> Bool { known.isSet(in: headers) }
         /// The user, if the credential names one.
         var owner: String? { known.owner }
 

@@ -17,21 +17,15 @@ extension CredentialKeeper {
     final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
-        private let isSensitiveByName: Bool
         let expiry: Date?
         let owner: String?
 
         init(_ credential: any Credential) {
             self.credential = credential
-            field = (credential as? any FixedCredential)?.field
-            isSensitiveByName = field?.name.isSensitive ?? false
+            field = (credential as? any FixedCredential)?.field.map {
+                HTTPHeaders.Field($0.name, $0.value, sensitive: true).checked
+            }
             (expiry, owner) = (credential.expiry, credential.owner)
-        }
-
-        /// Whether header fields have the one that it adds, as a secret: nothing is copied then.
-        func isSet(in headers: HTTPHeaders) -> Bool {
-            guard let field, headers[field.name] == field.value else { return false }
-            return isSensitiveByName || headers.contains { $0.isSensitive && $0.name == field.name }
         }
 
         /// Whether both name an owner, and it is the same user, or another one.

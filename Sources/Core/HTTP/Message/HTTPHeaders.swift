@@ -53,6 +53,13 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             hasher.combine(value)
         }
 
+        /// The same field, marked as valid if it is, so that no request that it is set in checks it again.
+        public var checked: Field {
+            var copy = self
+            copy.isChecked = (try? check()) != nil
+            return copy
+        }
+
         /// Throws unless the name is a token and the value free of control characters (RFC 9110, sections 5.1 and 5.5).
         func check() throws {
             if isChecked { return }
@@ -166,6 +173,20 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields[second...].removeAll { $0.name == name }
     }
 
+    /// Replaces all fields of the name of a field by that one, which is sensitive if it, or one of them, was.
+    public mutating func set(_ field: Field) {
+        guard let first = index(of: field.name) else { return fields.append(field) }
+        let new = field.sensitive(field.isSensitive || fields[first].isSensitive)
+        remove(field.name)
+        fields.insert(new, at: first)
+    }
+
+    /// Whether a field is the only one of its name, with the same value and mark.
+    public func isOnly(_ field: Field) -> Bool {
+        guard let first = index(of: field.name), index(of: field.name, from: first + 1) == nil else { return false }
+        return fields[first].value == field.value && fields[first].isSensitive == field.isSensitive
+    }
+
     /// Removes all fields of a name.
     public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
@@ -199,7 +220,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// The same headers, with valid fields marked as checked, so that a request need not check them again.
     package var checked: HTTPHeaders {
         var copy = self
-        for index in fields.indices { copy.fields[index].isChecked = (try? fields[index].check()) != nil }
+        for index in fields.indices { copy.fields[index] = fields[index].checked }
         return copy
     }
 
