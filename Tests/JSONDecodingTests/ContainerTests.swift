@@ -159,6 +159,33 @@ struct ContainerTests {
         }
     }
 
+    @Test("a date that is not ISO 8601 has the path of the type that reads it, in nested containers too")
+    func nestedDates() {
+        var pair = Pair()
+        pair.date(.iso8601)
+        let (a, b) = (AnyKey(stringValue: "a"), AnyKey(stringValue: "b"))
+        let text = #"{"a":{"b":["x"],"a":"x"}}"#
+        same(text, pair) {
+            let inner = try $0.container(keyedBy: AnyKey.self).nestedContainer(keyedBy: AnyKey.self, forKey: a)
+            return "\(try inner.decode(Date.self, forKey: a))"
+        }
+        same(text, pair) {
+            let inner = try $0.container(keyedBy: AnyKey.self).nestedContainer(keyedBy: AnyKey.self, forKey: a)
+            var elements = try inner.nestedUnkeyedContainer(forKey: b)
+            return "\(try elements.decode(Date.self))"
+        }
+        same(text, pair) {
+            let inner = try $0.container(keyedBy: AnyKey.self).nestedContainer(keyedBy: AnyKey.self, forKey: a)
+            return "\(try inner.decode([Date].self, forKey: b))"
+        }
+        same(text, pair) {
+            let inner = try $0.container(keyedBy: AnyKey.self).nestedContainer(keyedBy: AnyKey.self, forKey: a)
+            return "\(try inner.superDecoder(forKey: a).singleValueContainer().decode(Date.self))"
+        }
+        pair.agree([Date].self, #"["x"]"#)
+        pair.agree([[String: Date]].self, #"[{"d":"x"}]"#)
+    }
+
     @Test("data and floats by every strategy")
     func dataAndFloats() {
         var pair = Pair()

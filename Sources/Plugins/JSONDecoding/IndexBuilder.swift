@@ -83,12 +83,21 @@ struct IndexBuilder {
         }
 
         @inline(__always) func entry(_ quote: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>) -> IndexEntry {
-            IndexEntry(kind, start: quote + 1 - start, length: scan.end - quote - 2)
+            IndexEntry(kind, start: quote + 1 - start, length: scan.end - quote &- 2)
         }
     }
 
+    /// Goes on to the next byte that is not white space, and returns it; zero at the end.
+    @inline(__always)
+    private static func skip(_ p: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt8 {
+        if p < end, p.pointee > 0x20 { return p.pointee }
+        p = JSONGrammar.skipSpace(p, end)
+        return p < end ? p.pointee : 0
+    }
+
     private mutating func run(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Stop {
-        var p = JSONGrammar.skipSpace(start, end)
+        var p = start
+        var byte = Self.skip(&p, end)
         guard p < end else { return Stop(p, .empty) }
         // The compiler keeps these in registers.
         var (entries, capacity, count) = (entries, capacity, 0)
@@ -97,9 +106,9 @@ struct IndexBuilder {
 
         while true {
             // A member has two entries.
-            if capacity - count < 2 { (entries, capacity) = Self.grown(entries, capacity) }
+            if capacity &- count < 2 { (entries, capacity) = Self.grown(entries, capacity) }
             if isObject {
-                guard p < end, p.pointee == JSONGrammar.quote else { return Stop(p, .key) }
+                guard byte == JSONGrammar.quote else { return Stop(p, .key) }
                 let key = StringToken(p, end)
                 if key.scan.fault != .none { return Stop(key.scan.end, key.scan.fault) }
                 if !key.isASCII {
@@ -107,41 +116,40 @@ struct IndexBuilder {
                     entries[open] = IndexEntry(.irregularObject, start: object.start, length: object.length)
                 }
                 entries[count] = key.entry(p, start)
-                count += 1
-                p = JSONGrammar.skipSpace(key.scan.end, end)
-                guard p < end, p.pointee == JSONGrammar.colon else { return Stop(p, .colon) }
-                p = JSONGrammar.skipSpace(p + 1, end)
+                count &+= 1
+                p = key.scan.end
+                guard Self.skip(&p, end) == JSONGrammar.colon else { return Stop(p, .colon) }
+                p += 1
+                byte = Self.skip(&p, end)
             }
-            guard p < end else { return Stop(p, .value) }
 
-            switch p.pointee {
+            switch byte {
             case JSONGrammar.quote:
                 let string = StringToken(p, end)
                 if string.scan.fault != .none { return Stop(string.scan.end, string.scan.fault) }
                 entries[count] = string.entry(p, start)
-                count += 1
+                count &+= 1
                 p = string.scan.end
             case 0x2D, 0x30...0x39:
                 let (scan, isPlain) = JSONGrammar.number(p, end)
                 if scan.fault != .none { return Stop(scan.end, scan.fault) }
                 entries[count] = IndexEntry(isPlain ? .integer : .number, start: p - start, length: scan.end - p)
-                count += 1
+                count &+= 1
                 p = scan.end
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
-                isObject = p.pointee == JSONGrammar.openBrace
-                depth += 1
+                isObject = byte == JSONGrammar.openBrace
+                depth &+= 1
                 if depth > Self.maximumDepth { return Stop(p, .depth) }
                 // Until it is closed, an entry has the container around it for its length.
                 entries[count] = IndexEntry(isObject ? .object : .array, start: p - start, length: open)
                 open = count
-                count += 1
-                p = JSONGrammar.skipSpace(p + 1, end)
-                guard p < end, p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
-                    continue
-                }
+                count &+= 1
+                p += 1
+                byte = Self.skip(&p, end)
+                guard byte == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else { continue }
             default:
                 let kind: IndexEntry.Kind
-                switch p.pointee {
+                switch byte {
                 case 0x74: kind = .true
                 case 0x66: kind = .false
                 case 0x6E: kind = .null
@@ -150,30 +158,27 @@ struct IndexBuilder {
                 let scan = JSONGrammar.literal(p, end)
                 if scan.fault != .none { return Stop(scan.end, scan.fault) }
                 entries[count] = IndexEntry(kind, start: p - start, length: scan.end - p)
-                count += 1
+                count &+= 1
                 p = scan.end
             }
 
             // Behind a value: the containers that end here, then the next element.
             while true {
-                if open == Self.none {
-                    p = JSONGrammar.skipSpace(p, end)
-                    return p == end ? Stop(p) : Stop(p, .end)
-                }
-                p = JSONGrammar.skipSpace(p, end)
-                guard p < end else { return Stop(p, isObject ? .memberEnd : .elementEnd) }
-                if p.pointee == JSONGrammar.comma {
-                    p = JSONGrammar.skipSpace(p + 1, end)
+                byte = Self.skip(&p, end)
+                if open == Self.none { return p == end ? Stop(p) : Stop(p, .end) }
+                if byte == JSONGrammar.comma {
+                    p += 1
+                    byte = Self.skip(&p, end)
                     break
                 }
-                guard p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
+                guard byte == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
                     return Stop(p, isObject ? .memberEnd : .elementEnd)
                 }
                 let container = entries[open]
-                entries[open] = IndexEntry(container.kind, start: container.start, length: count - open)
+                entries[open] = IndexEntry(container.kind, start: container.start, length: count &- open)
                 open = container.length
                 isObject = open != Self.none && entries[open].isObject
-                depth -= 1
+                depth &-= 1
                 p += 1
             }
         }

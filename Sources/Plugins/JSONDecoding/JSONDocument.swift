@@ -68,6 +68,9 @@ final class JSONDocument {
 
     @inline(__always) func start(_ entry: IndexEntry) -> UnsafePointer<UInt8> { text + entry.start }
 
+    /// Whether the text has eight bytes from the start of an entry on.
+    @inline(__always) func hasWord(at entry: IndexEntry) -> Bool { entry.start &+ 8 <= count }
+
     /// The number of an entry.
     func number(_ entry: IndexEntry) -> JSONNumber {
         JSONNumber(start: start(entry), end: start(entry) + entry.length)

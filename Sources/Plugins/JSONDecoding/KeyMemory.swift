@@ -25,7 +25,8 @@ struct KeyMemory {
     static let longestSearch = 32
 }
 
-/// Two bits, each in a word of its own, for the length of a key and three of its bytes; or those of several keys.
+/// Two bits, each in a word of its own, for the bytes of a key, or the length and three bytes of a long one; or those of
+/// several keys.
 struct KeyMark {
     private var first: UInt64 = 0
     private var second: UInt64 = 0
@@ -37,11 +38,16 @@ struct KeyMark {
     private init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
 
     @inline(__always) init(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
-        var sum = UInt64(truncatingIfNeeded: count)
-        if count > 0 {
-            sum |= UInt64(bytes[0]) << 32 | UInt64(bytes[count - 1]) << 40 | UInt64(bytes[count >> 1]) << 48
+        if count < 16 {
+            self.init(ShortString.bytes(bytes, count))
+        } else {
+            let ends = UInt64(bytes[0]) << 32 | UInt64(bytes[count - 1]) << 40 | UInt64(bytes[count >> 1]) << 48
+            self.init((ends | UInt64(truncatingIfNeeded: count), 0))
         }
-        sum = sum &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    @inline(__always) init(_ words: ShortString.Words) {
+        let sum = (words.0 ^ words.1 &* 5) &* 0x9E37_79B9_7F4A_7C15
         (first, second) = (1 &<< (sum >> 58), 1 &<< (sum >> 52))
     }
 
@@ -53,6 +59,22 @@ struct KeyMark {
     @inline(__always) mutating func insert(_ other: KeyMark) {
         first |= other.first
         second |= other.second
+    }
+}
+
+/// A key of one to fifteen bytes of ASCII that is looked for.
+struct ShortKey {
+    let words: ShortString.Words
+    let count: Int
+
+    /// Whether a key of the text is this one; false also for one at the very end of the text.
+    @inline(__always) func matches(_ entry: IndexEntry, _ document: JSONDocument) -> Bool {
+        guard entry.head == IndexEntry.head(.string, length: count), document.hasWord(at: entry) else { return false }
+        let text = UnsafeRawPointer(document.start(entry))
+        let low = text.loadUnaligned(as: UInt64.self) ^ words.0
+        if count <= 8 { return low &<< UInt64(64 - count * 8) == 0 }
+        let high = text.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+        return low == 0 && high &>> UInt64(128 - count * 8) == words.1
     }
 }
 

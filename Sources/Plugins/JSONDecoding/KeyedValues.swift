@@ -96,11 +96,11 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try ValueFrame(frame, at: position(key), .key(key)).container(keyedBy: type)
+        try ValueFrame(frame, at: position(key), .key(key), isNested: true).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try ValueFrame(frame, at: position(key), .key(key)).unkeyedContainer()
+        try ValueFrame(frame, at: position(key), .key(key), isNested: true).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {

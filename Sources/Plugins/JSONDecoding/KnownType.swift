@@ -18,7 +18,9 @@ enum KnownType: UInt8, Comparable {
 
     @inline(__always) init<Value>(of type: Value.Type) { self = Self.table[type] }
 
-    private static let table = Table([
+    private static let table = Table(types)
+
+    static let types: [(Any.Type, KnownType)] = [
         (Bool.self, .bool), (String.self, .string), (Double.self, .double), (Float.self, .float), (Int.self, .int),
         (Int8.self, .int8), (Int16.self, .int16), (Int32.self, .int32), (Int64.self, .int64), (Int128.self, .int128),
         (UInt.self, .uint), (UInt8.self, .uint8), (UInt16.self, .uint16), (UInt32.self, .uint32),
@@ -29,15 +31,19 @@ enum KnownType: UInt8, Comparable {
         ([String: Bool].self, .boolsByKey), ([String: String].self, .stringsByKey),
         ([String: Double].self, .doublesByKey), ([String: Int].self, .intsByKey),
         (Data.self, .data), (Date.self, .date), (URL.self, .url), (Decimal.self, .decimal),
-    ])
+    ]
 
     /// Types by their addresses, with open addressing: most of what is looked up is not there.
-    private struct Table: Sendable {
+    struct Table: Sendable {
         private var slots = ContiguousArray<(type: UInt, known: KnownType)>(repeating: (0, .other), count: 256)
         private let array = Self.descriptor([Never].self)
         private let dictionary = Self.descriptor([Never: Never].self)
+        /// For a type that is not in the table. Where Swift signs descriptors, each type has another one, and any type may
+        /// be composite.
+        private let otherwise: KnownType
 
-        init(_ types: [(Any.Type, KnownType)]) {
+        init(_ types: [(Any.Type, KnownType)], descriptors: [UInt] = Self.descriptorsOfArrays) {
+            otherwise = Set(descriptors).count == 1 ? .other : .composite
             for (type, known) in types {
                 let address = UInt(bitPattern: ObjectIdentifier(type))
                 var slot = Self.slot(address)
@@ -56,8 +62,10 @@ enum KnownType: UInt8, Comparable {
                 slot = (slot + 1) & 255
             }
             let descriptor = Self.descriptor(type)
-            return descriptor == array || descriptor == dictionary ? .composite : .other
+            return descriptor == array || descriptor == dictionary ? .composite : otherwise
         }
+
+        private static var descriptorsOfArrays: [UInt] { [descriptor([Never].self), descriptor([[Never]].self)] }
 
         /// What all types have that are made of one generic type: the second word of the metadata of a structure, by Swift's
         /// ABI.

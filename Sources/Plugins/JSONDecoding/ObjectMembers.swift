@@ -42,6 +42,16 @@ final class ObjectMembers {
     /// The position of the value of a key; ``absent`` if there is none.
     @inline(never) func find(_ name: String) -> Int {
         if let table = keys.table { return table[name] ?? Self.absent }
+        if let (words, count) = ShortString.words(of: name) {
+            let (key, cursor) = (ShortKey(words: words, count: count), keys.cursor)
+            if cursor < keys.end, key.matches(document[cursor], document), take(cursor, KeyMark(words)) {
+                return cursor + 1
+            }
+        }
+        return findAny(name)
+    }
+
+    @inline(never) private func findAny(_ name: String) -> Int {
         if let position = name.utf8.withContiguousStorageIfAvailable({ find($0) }), position != Self.unknown {
             // Strings are equal by their characters: the sign of Kelvin is a K.
             if position != Self.absent || name.utf8.allSatisfy({ $0 < 0x80 }) { return position }
@@ -57,16 +67,20 @@ final class ObjectMembers {
         let sought = SoughtKey(name, base)
         let cursor = keys.cursor
         if cursor < keys.end, sought.matches(document[cursor], document) {
-            if !keys.seen.mayContain(sought.mark) || keys.areDistinct {
-                keys.seen.insert(sought.mark)
-                keys.last = cursor
-                keys.cursor = document.next(after: cursor + 1)
-                return cursor + 1
-            }
+            if take(cursor, sought.mark) { return cursor + 1 }
         } else if keys.last > 0, sought.matches(document[keys.last], document) {
             return keys.last + 1
         }
         return search(sought)
+    }
+
+    /// Goes on behind the key at the cursor, unless a key before it can be equal.
+    @inline(__always) private func take(_ cursor: Int, _ mark: KeyMark) -> Bool {
+        guard !keys.seen.mayContain(mark) || keys.areDistinct else { return false }
+        keys.seen.insert(mark)
+        keys.last = cursor
+        keys.cursor = document.next(after: cursor &+ 1)
+        return true
     }
 
     /// Compares from the first key; ``unknown`` for an object with many keys.

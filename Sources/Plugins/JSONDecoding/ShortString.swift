@@ -6,10 +6,27 @@ enum ShortString {
         return unsafeBitCast(words, to: String.self)
     }
 
-    private typealias Words = (UInt64, UInt64)
+    /// The bytes of a string, without its length; nil for one that is not kept within its own words, or is empty.
+    @inline(__always) static func words(of string: String) -> (words: Words, count: Int)? {
+        guard isKnownLayout else { return nil }
+        let words = unsafeBitCast(string, to: Words.self)
+        let count = Int(truncatingIfNeeded: words.1 &>> 56 & 0xF)
+        guard words.1 &>> 60 == 0xE, count > 0 else { return nil }
+        return ((words.0, words.1 & 0x00FF_FFFF_FFFF_FFFF), count)
+    }
+
+    typealias Words = (UInt64, UInt64)
 
     /// The bytes in their order, then the length behind a mark; nil for bytes beyond ASCII.
     @inline(__always) private static func words(_ text: UnsafePointer<UInt8>, _ count: Int) -> Words? {
+        var words = bytes(text, count)
+        guard (words.0 | words.1) & 0x8080_8080_8080_8080 == 0 else { return nil }
+        words.1 |= UInt64(0xE0 | count) &<< 56
+        return words
+    }
+
+    /// Up to fifteen bytes in their order.
+    @inline(__always) static func bytes(_ text: UnsafePointer<UInt8>, _ count: Int) -> Words {
         @inline(__always) func load<Word: FixedWidthInteger>(_ type: Word.Type, _ offset: Int) -> UInt64 {
             UInt64(truncatingIfNeeded: UnsafeRawPointer(text).loadUnaligned(fromByteOffset: offset, as: type))
         }
@@ -21,8 +38,6 @@ enum ShortString {
         case 4...: words.0 = load(UInt32.self, 0) | load(UInt32.self, count - 4) &<< UInt64(count * 8 - 32)
         default: for offset in 0..<count { words.0 |= UInt64(text[offset]) &<< UInt64(offset * 8) }
         }
-        guard (words.0 | words.1) & 0x8080_8080_8080_8080 == 0 else { return nil }
-        words.1 |= UInt64(0xE0 | count) &<< 56
         return words
     }
 

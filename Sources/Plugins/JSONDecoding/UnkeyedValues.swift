@@ -92,14 +92,14 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
         let position = try element(KeyedDecodingContainer<NestedKey>.self)
-        let container = try ValueFrame(frame, at: position, step).container(keyedBy: type)
+        let container = try ValueFrame(frame, at: position, step, isNested: true).container(keyedBy: type)
         advance()
         return container
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
         let position = try element((any UnkeyedDecodingContainer).self)
-        let container = try ValueFrame(frame, at: position, step).unkeyedContainer()
+        let container = try ValueFrame(frame, at: position, step, isNested: true).unkeyedContainer()
         advance()
         return container
     }

@@ -111,8 +111,8 @@ extension ValueFrame {
         if case .iso8601 = strategy {
             let text = try string(at: position, step)
             if let date = ISO8601Date.date(text) { return date }
-            // The path of `JSONDecoder`, which ends at the container.
-            throw corrupted("Expected date string to be ISO8601-formatted.", nil)
+            // The path of `JSONDecoder`, which ends at the type that reads the date.
+            throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
         // Strategies that only some platforms have, with formatters.

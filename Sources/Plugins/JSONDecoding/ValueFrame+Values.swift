@@ -3,13 +3,14 @@ import ErrandEssentials
 // Values of any type.
 extension ValueFrame {
     /// The value of this frame.
-    @inline(__always) func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try value(type, at: position, nil) { try Value(from: self) }
+    @inline(__always)
+    func value<Value: Decodable>(_ type: Value.Type, as known: KnownType? = nil) throws -> Value {
+        try value(type, known ?? KnownType(of: type), at: position, nil) { try Value(from: self) }
     }
 
     /// The value of an element.
     @inline(__always) func value<Value: Decodable>(_ type: Value.Type, at position: Int, element: Int) throws -> Value {
-        try value(type, at: position, .index(element)) {
+        try value(type, KnownType(of: type), at: position, .index(element)) {
             try lend(at: position, { $0.enter(element) }) { try Value(from: $0) }
         }
     }
@@ -17,7 +18,9 @@ extension ValueFrame {
     /// The value of a member.
     @inline(__always)
     func value<Value: Decodable, Key: CodingKey>(_ type: Value.Type, at position: Int, key: Key) throws -> Value {
-        try value(type, at: position, .key(key)) { try lend(at: position, { $0.enter(key) }) { try Value(from: $0) } }
+        try value(type, KnownType(of: type), at: position, .key(key)) {
+            try lend(at: position, { $0.enter(key) }) { try Value(from: $0) }
+        }
     }
 
     /// A value of a known type, an array or a dictionary, or what the `init(from:)` of the type returns.
@@ -25,9 +28,9 @@ extension ValueFrame {
     /// - Parameter step: the step from this frame; nil for the value of this frame itself.
     @inline(__always)
     private func value<Value: Decodable>(
-        _ type: Value.Type, at position: Int, _ step: @autoclosure () -> Step?, _ other: () throws -> Value
+        _ type: Value.Type, _ known: KnownType, at position: Int, _ step: @autoclosure () -> Step?,
+        _ other: () throws -> Value
     ) throws -> Value {
-        let known = KnownType(of: type)
         if known == .composite, let composite = type as? any Composite.Type {
             return try self.composite(composite, type, at: position, step())
         }

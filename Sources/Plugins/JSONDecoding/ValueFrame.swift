@@ -17,6 +17,8 @@ final class ValueFrame {
     @exclusivity(unchecked) private var index = 0
     @exclusivity(unchecked) private var key: (any CodingKey)?
 
+    /// Whether the frame is of a container that a container has made.
+    private let isNested: Bool
     /// Whether the frame goes back to its lender.
     @exclusivity(unchecked) private var isLent = true
     /// Whether it was lent before: containers are worth to be kept from the second value on.
@@ -42,17 +44,17 @@ final class ValueFrame {
     }
 
     /// The frame of a whole text.
-    init(_ document: JSONDocument) { (self.document, position) = (document, 0) }
+    init(_ document: JSONDocument) { (self.document, position, isNested) = (document, 0, false) }
 
     /// A frame that its user keeps.
-    init(_ parent: ValueFrame, at position: Int, _ step: Step) {
-        (document, self.position) = (parent.document, position)
+    init(_ parent: ValueFrame, at position: Int, _ step: Step, isNested: Bool = false) {
+        (document, self.position, self.isNested) = (parent.document, position, isNested)
         (self.parent, keptParent, isLent) = (parent, parent, false)
         enter(step)
     }
 
     private init(lentBy parent: ValueFrame) {
-        (document, position) = (parent.document, 0)
+        (document, position, isNested) = (parent.document, 0, false)
         self.parent = parent
     }
 
@@ -182,6 +184,13 @@ final class ValueFrame {
         }
         path.reverse()
         return path
+    }
+
+    /// The frame of the value whose type asked for the container.
+    var asking: ValueFrame {
+        var frame = self
+        while frame.isNested, let parent = frame.parent { frame = parent }
+        return frame
     }
 
     func path(_ step: Step?) -> [any CodingKey] {
