@@ -11,6 +11,8 @@ final class JSONDocument {
     @exclusivity(unchecked) private(set) var text: UnsafePointer<UInt8>
     @exclusivity(unchecked) private var count = 0
     private var copy: UnsafeMutablePointer<UInt8>?
+    /// Whether short strings are read and made in their own words.
+    let hasShortStrings = ShortString.isKnownLayout
 
     private static let noOptions = FastJSONDecoder()
     /// A larger index is not kept for the next text.
@@ -88,7 +90,7 @@ final class JSONDocument {
         let entry = entries[position]
         let (text, count) = (start(entry), entry.length)
         if entry.isKind(.string) {
-            if let short = ShortString.string(text, count) { return short }
+            if hasShortStrings, let short = ShortString.string(text, count) { return short }
             return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
         }
         return entry.isKind(.escapedString) ? Unescaping.string(text, text + count) : nil

@@ -7,7 +7,7 @@ class KeptContainer {
     let count: Int
     private let keys: ObjectIdentifier
     /// The container, which is one reference; nil for one of another layout.
-    private let reference: UnsafeMutablePointer<AnyObject>?
+    let reference: UnsafeMutablePointer<AnyObject>?
 
     fileprivate init(
         _ members: ObjectMembers, _ keys: ObjectIdentifier, _ reference: UnsafeMutablePointer<AnyObject>?,

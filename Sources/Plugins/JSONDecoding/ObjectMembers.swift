@@ -21,13 +21,16 @@ final class ObjectMembers {
         keys.end = position + document[position].length
         (keys.last, keys.seen, keys.all, keys.areDistinct) = (0, KeyMark(), .all, false)
         if document.convertsKeys {
-            keys.table = convertedKeys()
+            use(convertedKeys())
         } else if document[position].isKind(.irregularObject) {
-            keys.table = plainKeys()
+            use(plainKeys())
         } else if keys.table != nil {
             keys.table = nil
         }
     }
+
+    /// Finds keys in a table, and no longer at the cursor.
+    private func use(_ table: [String: Int]) { (keys.table, keys.cursor) = (table, keys.end) }
 
     /// Releases what belongs to the object that was read.
     func clear() { if keys.table != nil { keys.table = nil } }
@@ -41,23 +44,23 @@ final class ObjectMembers {
 
     /// The position of the value of a key; ``absent`` if there is none.
     @inline(never) func find(_ name: String) -> Int {
-        if let table = keys.table { return table[name] ?? Self.absent }
-        if let (words, count) = ShortString.words(of: name) {
-            let (key, cursor) = (ShortKey(words: words, count: count), keys.cursor)
-            if cursor < keys.end, key.matches(document[cursor], document), take(cursor, KeyMark(words)) {
-                return cursor + 1
-            }
+        let cursor = keys.cursor
+        if cursor < keys.end, document.hasShortStrings, let (words, count) = ShortString.words(of: name),
+            ShortKey(words: words, count: count).matches(document[cursor], document), take(cursor, KeyMark(words))
+        {
+            return cursor &+ 1
         }
         return findAny(name)
     }
 
     @inline(never) private func findAny(_ name: String) -> Int {
+        if let table = keys.table { return table[name] ?? Self.absent }
         if let position = name.utf8.withContiguousStorageIfAvailable({ find($0) }), position != Self.unknown {
             // Strings are equal by their characters: the sign of Kelvin is a K.
             if position != Self.absent || name.utf8.allSatisfy({ $0 < 0x80 }) { return position }
         }
         let table = plainKeys()
-        keys.table = table
+        use(table)
         return table[name] ?? Self.absent
     }
 

@@ -1,14 +1,13 @@
 /// Strings of up to fifteen bytes of ASCII, made as Swift keeps them: within the two words of the string itself.
 enum ShortString {
-    /// The string; nil for one that is longer or not ASCII, and where Swift keeps strings otherwise.
+    /// The string, if the layout is known; nil for one that is longer or not ASCII.
     @inline(__always) static func string(_ text: UnsafePointer<UInt8>, _ count: Int) -> String? {
-        guard count < 16, let words = words(text, count), isKnownLayout else { return nil }
+        guard count < 16, let words = words(text, count) else { return nil }
         return unsafeBitCast(words, to: String.self)
     }
 
-    /// The bytes of a string, without its length; nil for one that is not kept within its own words, or is empty.
+    /// The bytes of a string, if the layout is known; nil for one that is not kept within its own words, or is empty.
     @inline(__always) static func words(of string: String) -> (words: Words, count: Int)? {
-        guard isKnownLayout else { return nil }
         let words = unsafeBitCast(string, to: Words.self)
         let count = Int(truncatingIfNeeded: words.1 &>> 56 & 0xF)
         guard words.1 &>> 60 == 0xE, count > 0 else { return nil }
@@ -42,7 +41,7 @@ enum ShortString {
     }
 
     /// Whether Swift makes the same words of all such lengths.
-    private static let isKnownLayout: Bool = {
+    static let isKnownLayout: Bool = {
         guard MemoryLayout<String>.size == MemoryLayout<Words>.size, UInt64(1).littleEndian == 1 else { return false }
         let bytes = Array("Errand's string".utf8)
         return bytes.withUnsafeBufferPointer { bytes in

@@ -27,6 +27,8 @@ final class ValueFrame {
     @exclusivity(unchecked) private var spare: ValueFrame?
     /// The containers that objects have while the frame is lent, one for each type of keys.
     @exclusivity(unchecked) private var containers: KeptContainer?
+    /// The reference to the container, if there is one only: whether it is unique takes no walk then.
+    @exclusivity(unchecked) private var onlyContainer: UnsafeMutablePointer<AnyObject>?
     /// The number of elements of an array; nil until it is first read.
     @exclusivity(unchecked) private var count: Int?
 
@@ -87,6 +89,7 @@ final class ValueFrame {
     /// Whether neither a frame nor a container of it is kept by a type.
     @inline(__always) private static func isUnshared(_ frame: inout ValueFrame) -> Bool {
         guard isKnownUniquelyReferenced(&frame) else { return false }
+        if let container = frame.onlyContainer { return isKnownUniquelyReferenced(&container.pointee) }
         var container = frame.containers
         while let kept = container {
             guard kept.isUnique else { return false }
@@ -103,7 +106,7 @@ final class ValueFrame {
             kept.members.keptFrame = self
             container = kept.next
         }
-        containers = nil
+        (containers, onlyContainer) = (nil, nil)
     }
 
     /// The members of the object as a keyed container: while the frame is lent, one of those that it keeps.
@@ -128,6 +131,7 @@ final class ValueFrame {
         }
         let container = KeptContainer.make(members, type, before: containers)
         containers = container
+        onlyContainer = container.next == nil ? container.reference : nil
         return container.copy()
     }
 
