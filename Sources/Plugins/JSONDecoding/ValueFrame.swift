@@ -73,9 +73,10 @@ final class ValueFrame {
         at position: Int, _ enter: (ValueFrame) -> Void, _ body: (ValueFrame) throws -> Value
     ) rethrows -> Value {
         var frame: ValueFrame
-        if let spare {
-            self.spare = nil
-            frame = spare
+        var taken: ValueFrame?
+        swap(&taken, &spare)
+        if let taken = consume taken {
+            frame = taken
             (frame.count, frame.isReused) = (nil, true)
         } else {
             frame = ValueFrame(lentBy: self)
@@ -111,12 +112,23 @@ final class ValueFrame {
 
     /// The members of the object as a keyed container: while the frame is lent, one of those that it keeps.
     @inline(__always) func members<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        var container = containers
+        guard let first = containers else { return newMembers(type) }
+        return first.isFor(type) ? members(in: first) : otherMembers(type, behind: first)
+    }
+
+    @inline(__always)
+    private func members<Key: CodingKey>(in kept: KeptContainer) -> KeyedDecodingContainer<Key> {
+        kept.members.read(at: position)
+        return unsafeDowncast(kept, to: KeptContainerOf<KeyedDecodingContainer<Key>>.self).copy()
+    }
+
+    @inline(never)
+    private func otherMembers<Key: CodingKey>(
+        _ type: Key.Type, behind first: KeptContainer
+    ) -> KeyedDecodingContainer<Key> {
+        var container = first.next
         while let kept = container {
-            if kept.isFor(type) {
-                kept.members.read(at: position)
-                return unsafeDowncast(kept, to: KeptContainerOf<KeyedDecodingContainer<Key>>.self).copy()
-            }
+            if kept.isFor(type) { return members(in: kept) }
             container = kept.next
         }
         return newMembers(type)
