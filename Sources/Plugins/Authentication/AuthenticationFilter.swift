@@ -42,10 +42,9 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         guard let (ready, lease) = try ready(exchange, next) else {
             return try await wait(exchange, next)
         }
-        guard let lease else { return try await next(ready) }
-        let stagedWork = ready.stagedWorkCount
+        let stagedWork = lease == nil ? 0 : ready.stagedWorkCount
         let response = try await next(ready)
-        guard isRefused(response, lease) else { return response }
+        guard let lease, isRefused(response, lease) else { return response }
         return try await send(ready, next, lease, received: (response, stagedWork))
     }
 

@@ -2,20 +2,21 @@ import Errand
 import ErrandEssentials
 
 extension CredentialKeeper {
-    /// A credential for one attempt at one request.
-    struct Lease: Sendable {
+    /// A credential, as it was when a request was sent with it. A class: frames keep one reference, and the requests that
+    /// are sent in the same state share it.
+    final class Lease: Sendable {
         private let known: Known
         let membership: Membership
         /// Whether a refresh has made it for the requests that waited.
-        var isFresh = false
+        let isFresh: Bool
         /// Whether a refresh has replaced another one by it, and no response had accepted it so far.
         let isOnTrial: Bool
         let version: UInt64
         /// The number of refreshes that had failed when the request was sent.
         let failures: UInt64
 
-        init(_ known: Known, in state: borrowing State) {
-            self.known = known
+        init(_ known: Known, in state: borrowing State, isFresh: Bool = false) {
+            (self.known, self.isFresh) = (known, isFresh)
             membership = Membership(generation: state.generation)
             (isOnTrial, version, failures) = (state.isOnTrial, state.version, state.failures)
         }

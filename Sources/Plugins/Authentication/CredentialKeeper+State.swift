@@ -36,25 +36,35 @@ extension CredentialKeeper {
     }
 
     struct State {
-        var known: Known?
-        var version: UInt64 = 0
-        var generation: UInt64 = 0
+        private(set) var known: Known?
+        private(set) var version: UInt64 = 0
+        private(set) var generation: UInt64 = 0
         /// The generation that the last sign-out began.
-        var lastSignOut: UInt64 = 0
+        private(set) var lastSignOut: UInt64 = 0
         /// Declared expired by the app.
         var isExpired = false
         /// Expired by the clock of this machine when it arrived: that clock, or the server's, is wrong, so the server
         /// decides.
-        var ignoresExpiry = false
+        private(set) var ignoresExpiry = false
         /// Whether a refresh has replaced another one by it, and no response has accepted it.
-        var isOnTrial = false
+        private(set) var isOnTrial = false
         var run: Run?
-        var failures: UInt64 = 0
+        private(set) var failures: UInt64 = 0
         /// The error of the last failed refresh of this version.
-        var failure: AuthenticationError?
-        var lastID: UInt64 = 0
+        private(set) var failure: AuthenticationError?
+        private var lastID: UInt64 = 0
+        /// What a request is sent with now: made once for all that are.
+        private(set) var lease: Lease?
 
-        var lease: Lease? { known.map { Lease($0, in: self) } }
+        init(_ known: Known?) {
+            self.known = known
+            renewLease()
+        }
+
+        private mutating func renewLease() { lease = known.map { Lease($0, in: self) } }
+
+        /// The lease of the requests that have waited for the refresh that made it.
+        var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
         /// The outcome for a call that belongs to another user than the current one; nil for any other.
         func refusal(of member: Membership?) -> Outcome? {
@@ -68,12 +78,28 @@ extension CredentialKeeper {
             return lastID
         }
 
-        mutating func replace(_ new: Known?, isSameUser: Bool, ignoringExpiry: Bool = false) {
+        mutating func replace(
+            _ new: Known?, isSameUser: Bool, ignoringExpiry: Bool = false, isOnTrial: Bool = false
+        ) {
             known = new
             version += 1
             if !isSameUser { generation += 1 }
             if new == nil { lastSignOut = generation }
-            (isExpired, ignoresExpiry, isOnTrial, failure) = (false, ignoringExpiry, false, nil)
+            (isExpired, ignoresExpiry, self.isOnTrial, failure) = (false, ignoringExpiry, isOnTrial, nil)
+            renewLease()
+        }
+
+        /// A response has accepted the credential.
+        mutating func accept() {
+            isOnTrial = false
+            renewLease()
+        }
+
+        /// A refresh has failed.
+        mutating func fail(_ error: AuthenticationError?) {
+            failures += 1
+            failure = error
+            renewLease()
         }
     }
 

@@ -30,7 +30,7 @@ final class CredentialKeeper: Sendable {
 
     init(_ credential: (any Credential)?, _ rules: Rules, timeout: Duration, handler: Handler?) {
         (self.rules, self.timeout, self.handler) = (rules, timeout, handler)
-        state = Mutex(State(known: credential.map(Known.init)))
+        state = Mutex(State(credential.map(Known.init)))
     }
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
@@ -128,7 +128,7 @@ final class CredentialKeeper: Sendable {
     func accept(_ lease: Lease) {
         if !lease.isOnTrial { return }
         state.withLock { state in
-            if state.version == lease.version { state.isOnTrial = false }
+            if state.version == lease.version { state.accept() }
         }
     }
 
@@ -193,18 +193,16 @@ final class CredentialKeeper: Sendable {
             case .success:
                 let isSameUser = old.flatMap { old in new.map { $0.isOwned(asIn: old) ?? true } } ?? false
                 state.replace(
-                    new, isSameUser: isSameUser, ignoringExpiry: new?.expiry.map { $0 <= date } ?? false)
-                state.isOnTrial = old != nil
-                guard var lease = state.lease else {
+                    new, isSameUser: isSameUser, ignoringExpiry: new?.expiry.map { $0 <= date } ?? false,
+                    isOnTrial: old != nil)
+                guard let lease = state.freshLease else {
                     return (run, Ending(state, .failed(AuthenticationError(.signedOut))), past)
                 }
-                lease.isFresh = true
                 return (run, Ending(state, .ready(lease)), past)
             case .failure where failure?.code == .signedOut:
                 state.replace(nil, isSameUser: false)
             case .failure:
-                state.failures += 1
-                state.failure = failure
+                state.fail(failure)
             }
             return (run, Ending(state, .failed(failure ?? AuthenticationError(.refreshFailed))), past)
         }

@@ -51,19 +51,20 @@ public struct Coalescing: Filter {
     /// Sends the exchange, or waits for an equal one. Throws its error, and `CancellationError`.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try step(of: exchange, next) {
-        case .passes: return try await next(exchange)
-        case .writes:
-            defer { table.close(exchange.http.url) }
+        case .passes(let isSafe):
+            defer { if !isSafe { table.close(exchange.http.url) } }
             return try await next(exchange)
         case .responds(let response): return response
-        case .waits(let run, let ticket): return try await run.response(for: ticket, of: table)
+        case .waits(let run, let ticket):
+            let response = try await run.response(for: ticket, of: table)
+            if ticket != SharedRun.firstTicket { run.reportProgress(to: exchange) }
+            return response
         }
     }
 
     private enum Step {
-        case passes
-        /// The request is not safe.
-        case writes
+        /// The request is sent by itself.
+        case passes(isSafe: Bool)
         /// Its exchange is over: nothing has waited.
         case responds(HTTPResponse)
         case waits(SharedRun, ticket: Int)
@@ -72,8 +73,8 @@ public struct Coalescing: Filter {
     // Not async: what is decided here needs no room in a frame.
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
-        guard request.method.isSafe else { return .writes }
-        guard let way = SharedWay(exchange, request, next, rule) else { return .passes }
+        guard request.method.isSafe else { return .passes(isSafe: false) }
+        guard let way = SharedWay(exchange, request, next, rule) else { return .passes(isSafe: true) }
         try Task.checkCancellation()
         let own = SharedRun(exchange, way)
         switch table.join(own) {
@@ -83,7 +84,7 @@ public struct Coalescing: Filter {
         case .joins(let run, let ticket):
             exchange.note("coalescing", "shares the exchange of \(run.leader)", details: run.leader)
             return .waits(run, ticket: ticket)
-        case .alone: return .passes
+        case .alone: return .passes(isSafe: true)
         }
     }
 }

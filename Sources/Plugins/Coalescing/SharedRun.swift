@@ -123,8 +123,7 @@ final class SharedRun: Sendable {
 
     /// Waits for the result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
-        let joined = ticket == Self.firstTicket ? nil : state.withLock { $0.others[ticket]?.exchange }
-        let response = try await withTaskCancellationHandler {
+        try await withTaskCancellationHandler {
             // What resumes it takes it out of the state first.
             try await withUnsafeThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
@@ -138,13 +137,13 @@ final class SharedRun: Sendable {
         } onCancel: {
             leave(ticket, of: runs)
         }
-        // The call joined after the last progress was reported.
-        if let joined, joined.reportsProgress, let last = state.withLock({ $0.progress }),
-            joined.activity.progress != last
-        {
-            joined.report(.progress(last))
-        }
-        return response
+    }
+
+    /// Reports the last progress to a call that joined after it was reported.
+    func reportProgress(to joined: Exchange) {
+        guard joined.reportsProgress, let last = state.withLock({ $0.progress }), joined.activity.progress != last
+        else { return }
+        joined.report(.progress(last))
     }
 
     private func leave(_ ticket: Int, of runs: SharedRuns) {

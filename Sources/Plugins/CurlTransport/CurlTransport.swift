@@ -44,7 +44,7 @@ public final class CurlTransport: Transport {
     }
 
     /// Waits while there are no descriptors for one, for as long as the request's timeout.
-    func loop(_ options: TransportOptions) async throws -> CurlLoop {
+    @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {
             do { return try startedLoop() } catch is DescriptorShortage {

@@ -47,25 +47,53 @@ extension ActivityRegistry {
         _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
-        do {
-            let http = try received.get()
-            try activity.accept()
-            if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
-            settle(activity, result, nil, http)
-        } catch {
-            if activity.ledger.hasStagedWork { await activity.discardStagedWork() }
-            settle(activity, result, error, nil)
+        // One wait each for all that most activities do without: each enlarges the frame of every request.
+        let decided = decide(activity, received)
+        if activity.ledger.hasStagedWork { await finishStagedWork(of: activity, decided) }
+        settle(activity, result, decided)
+        if completion != nil || activity.events?.isDelivering == true {
+            await finishDelivery(of: activity, result, completion)
         }
+        stop(activity, result)
+    }
+
+    /// What was received, where it was not cancelled before.
+    @inline(never) private func decide(
+        _ activity: Activity, _ received: Result<HTTPResponse?, any Error>
+    ) -> Result<HTTPResponse?, any Error> {
+        do {
+            _ = try received.get()
+            try activity.accept()
+            return received
+        } catch { return .failure(error) }
+    }
+
+    @inline(never) private func finishStagedWork(
+        of activity: Activity, _ decided: Result<HTTPResponse?, any Error>
+    ) async {
+        switch decided {
+        case .success: await activity.commitStagedWork()
+        case .failure: await activity.discardStagedWork()
+        }
+    }
+
+    /// Waits for accessories and for the completion, one after the other.
+    @inline(never) private func finishDelivery(
+        of activity: Activity, _ result: ActivityResult, _ completion: (@Sendable (ActivityResult) async -> Void)?
+    ) async {
         if let events = activity.events, events.isDelivering { await events.allDelivered() }
         if let completion { await completion(result) }
-        stop(activity, result)
     }
 
     /// Decides the outcome, and notifies of will-stop.
     @inline(never) private func settle(
-        _ activity: Activity, _ result: ActivityResult, _ failure: (any Error)?, _ http: HTTPResponse?
+        _ activity: Activity, _ result: ActivityResult, _ decided: Result<HTTPResponse?, any Error>
     ) {
-        let settled = activity.settle(failure, http: http)
+        let settled =
+            switch decided {
+            case .success(let http): activity.settle(nil, http: http)
+            case .failure(let error): activity.settle(error, http: nil)
+            }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
         // Released before the callbacks: in a program whose main thread is blocked they never run.

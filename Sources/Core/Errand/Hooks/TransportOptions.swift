@@ -2,58 +2,103 @@ public import ErrandHTTP
 
 /// The options of one exchange, which a transport receives beside the request.
 public struct TransportOptions: Sendable {
+    // An array of one: a single reference that copies when it is changed, since frames and transfers keep a copy.
+    private var fields: [Fields]
+
+    private struct Fields {
+        var timeout: Duration
+        var delivery: BodyDelivery
+        var maximumBodyBytes: Int
+        var priority: RequestPriority
+        var tags: Tags
+        var time: any TimeSource
+        var origin: Origin
+    }
+
+    /// The exchange that the options belong to, as far as Core needs it; a transport of a test has none.
+    struct Origin {
+        var observer: (any TransportObserver)?
+        var reportsProgress = true
+        /// Which transfer of the call this is, from 1.
+        var transfer = 1
+        /// The filters that look at the request once more.
+        var departures: [any DepartureFilter] = []
+        /// Of which attempt and hop of the call this is.
+        var position: (attempt: Int?, hop: Int?)
+    }
+
     /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default.
-    public var timeout: Duration
+    public var timeout: Duration {
+        get { fields[0].timeout }
+        set { fields[0].timeout = newValue }
+    }
     /// How the reader wants the body.
-    public var delivery: BodyDelivery
+    public var delivery: BodyDelivery {
+        get { fields[0].delivery }
+        set { fields[0].delivery = newValue }
+    }
     /// With `.data`, the most bytes that will be accepted; 64 MiB by default.
-    public var maximumBodyBytes: Int
+    public var maximumBodyBytes: Int {
+        get { fields[0].maximumBodyBytes }
+        set { fields[0].maximumBodyBytes = newValue }
+    }
     /// A hint; medium by default.
-    public var priority: RequestPriority
+    public var priority: RequestPriority {
+        get { fields[0].priority }
+        set { fields[0].priority = newValue }
+    }
     /// The tags of the exchange, for options of a transport's own.
-    public var tags: Tags
+    public var tags: Tags {
+        get { fields[0].tags }
+        set { fields[0].tags = newValue }
+    }
     /// The clock for the timeout.
-    public var time: any TimeSource
-    var observer: (any TransportObserver)?
-    var reportsProgress = true
-    /// Which transfer of the call this is, from 1.
-    var transfer = 1
-    /// The filters that look at the request once more.
-    var departures: [any DepartureFilter] = []
-    /// Of which attempt and hop of the call this is.
-    var position: (attempt: Int?, hop: Int?)
+    public var time: any TimeSource {
+        get { fields[0].time }
+        set { fields[0].time = newValue }
+    }
+    var departures: [any DepartureFilter] { fields[0].origin.departures }
 
     /// Options with the defaults of Core.
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, maximumBodyBytes: Int = 64 << 20,
         priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()
     ) {
-        self.timeout = timeout
-        self.delivery = delivery
-        self.maximumBodyBytes = maximumBodyBytes
-        self.priority = priority
-        self.tags = tags
-        self.time = time
+        self.init(
+            timeout: timeout, delivery: delivery, maximumBodyBytes: maximumBodyBytes, priority: priority, tags: tags,
+            time: time, origin: Origin())
+    }
+
+    init(
+        timeout: Duration, delivery: BodyDelivery, maximumBodyBytes: Int, priority: RequestPriority, tags: Tags,
+        time: any TimeSource, origin: Origin
+    ) {
+        fields = [
+            Fields(
+                timeout: timeout, delivery: delivery, maximumBodyBytes: maximumBodyBytes, priority: priority,
+                tags: tags, time: time, origin: origin)
+        ]
     }
 
     /// Whether an accessory receives anything but progress: a transport that has to ask for an event first, such as for
     /// timings, need not ask if this is false.
-    public var isObserved: Bool { observer?.isObserved == true }
+    public var isObserved: Bool { fields[0].origin.observer?.isObserved == true }
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     @inline(never) public func report(_ event: TransportEvent) {
+        guard let observer = fields[0].origin.observer else { return }
         var event = event
         switch event {
         case .timings(var timings):
-            (timings.attempt, timings.hop) = position
+            (timings.attempt, timings.hop) = fields[0].origin.position
             event = .timings(timings)
         case .progress(var progress):
-            if !reportsProgress { return }
-            progress.transfer = transfer
+            if !fields[0].origin.reportsProgress { return }
+            progress.transfer = fields[0].origin.transfer
             event = .progress(progress)
         default: break
         }
-        observer?.report(event, isMeasured: true)
+        observer.report(event, isMeasured: true)
     }
 }
 

@@ -23,10 +23,7 @@ struct RequestPipeline: Sendable {
     @inline(__always) private func carryOut(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
-        var response: HTTPResponse?
-        var file: PendingFile?
-        defer { file?.discard() }
-        let (delivery, judge) = (DeliveryStep(settings: settings), ResponseJudge(settings: settings))
+        var received: HTTPResponse
         do {
             #if DEBUG
             FilterWarnings.warn(about: request, callFilters, activity.tags, settings)
@@ -35,40 +32,68 @@ struct RequestPipeline: Sendable {
             let exchange = try build(request)
 
             // Call filters, redirects, hop filters, wire; and back.
-            let chain = FilterChain.make(of: request, callFilters, activity.tags, settings)
-            var received = try await chain(exchange)
+            received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
             received.decoder = settings.decoder(of: request)
-            response = received
+        } catch {
+            return .failure(await refuse(request, nil, error))
+        }
+        return await complete(received, of: request, result)
+    }
 
+    // What follows the filters, or is not done by most requests, is not in line: it would enlarge the frame that lives
+    // as long as the request.
+
+    /// The steps after the filters.
+    @inline(never) private func complete(
+        _ received: HTTPResponse, of request: some Request, _ result: ActivityResult
+    ) async -> Result<HTTPResponse?, any Error> {
+        var response = received
+        var file: PendingFile?
+        defer { file?.discard() }
+        do {
             // The body becomes what the request wants it to be: data, a stream or a file.
-            if delivery.isToCollect(received, for: request) { try await delivery.collect(received) }
-            if let destination = delivery.destination(of: received, for: request) {
-                try judge.checkHead(of: received, for: request)
-                file = try await PendingFile(received.body.reopened, for: destination)
+            if response.body.data == nil || request.delivery != .data {
+                file = try await deliver(response, for: request)
+                response = response.delivered(to: file)
             }
-            received = received.delivered(to: file)
-            response = received
 
             // Status, content type, checks.
-            try judge.checkHead(of: received, for: request)
+            try judge.checkHead(of: response, for: request)
             let checks = judge.checks(of: request, and: activity.ledger.checks)
-            if !checks.isEmpty { try await judge.check(received, checks) }
+            if !checks.isEmpty { try await judge.check(response, checks) }
 
             // Decoding.
-            let value = try await request.decode(received.reopened)
+            let value = try await request.decode(response.reopened)
 
             // Accepted: nothing cancels it from here on. What was staged is committed, the file moved to its
             // destination.
             try activity.accept()
-            if let file { try await file.accept() }
-            if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
-            return .success(delivery.store(value, of: received, file, to: result))
+            if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
+            return .success(delivery.store(value, of: response, file, to: result))
         } catch {
             return .failure(await refuse(request, response, error))
         }
     }
 
-    /// Refused: what was staged is discarded. Not in line, where it would enlarge the frame of every request.
+    private var delivery: DeliveryStep { DeliveryStep(settings: settings) }
+    private var judge: ResponseJudge { ResponseJudge(settings: settings) }
+
+    /// Collects a stream, or writes it into a file beside its destination.
+    @inline(never) private func deliver(
+        _ response: HTTPResponse, for request: some Request
+    ) async throws -> PendingFile? {
+        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
+        guard let destination = delivery.destination(of: response, for: request) else { return nil }
+        try judge.checkHead(of: response, for: request)
+        return try await PendingFile(response.body.reopened, for: destination)
+    }
+
+    @inline(never) private func accept(_ file: PendingFile?) async throws {
+        if let file { try await file.accept() }
+        if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
+    }
+
+    /// Refused: what was staged is discarded.
     @inline(never) private func refuse(
         _ request: some Request, _ response: HTTPResponse?, _ error: any Error
     ) async -> any Error {

@@ -59,15 +59,15 @@ final class WireStep: CoreStep {
 
     @inline(never) private func options(_ exchange: Exchange) -> TransportOptions {
         let activity = exchange.activity
-        var options = TransportOptions(
+        let call: any TransportObserver = exchange.shared ?? activity
+        let options = TransportOptions(
             timeout: max(.zero, exchange.timeout), delivery: exchange.delivery == .data ? .data : .stream,
             maximumBodyBytes: exchange.settings.maximumBodyBytes, priority: exchange.priority,
-            tags: exchange.tags, time: activity.time)
-        options.departures = departures
-        let call: any TransportObserver = exchange.shared ?? activity
-        options.observer = exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call
-        options.reportsProgress = exchange.reportsProgress
-        (options.transfer, options.position) = (activity.ledger.countTransfer(), (exchange.attempt, exchange.hop))
+            tags: exchange.tags, time: activity.time,
+            origin: TransportOptions.Origin(
+                observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
+                reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
+                departures: departures, position: (exchange.attempt, exchange.hop)))
         // Another transfer of the call begins with nothing sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options

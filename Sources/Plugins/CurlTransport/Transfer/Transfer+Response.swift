@@ -7,17 +7,17 @@ import Synchronization
 extension Transfer {
     /// Sends the request; returns with the head, or with the whole response if it is delivered as data.
     func response() async throws -> HTTPResponse {
+        var failure: (any Error)?
         do {
             try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { wait($0) }
             } onCancel: {
                 cancel()
             }
-        } catch {
-            if !isCancelled { await deliverReports(waits: true) }
-            throw error
-        }
-        if hasReports { await deliverReports(waits: true) }
+        } catch { failure = error }
+        // One wait for both: each enlarges the frame.
+        if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
+        if let failure { throw failure }
         // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
         shared.withLock { _ in }
         do { return try received() } catch {

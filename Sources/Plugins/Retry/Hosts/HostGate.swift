@@ -16,15 +16,25 @@ import Synchronization
 /// lets two more follow, or as many as its `RateLimit` field allows. A request that has waited in the transport is
 /// checked again before it is sent. A host is a name with a port.
 public struct HostGate: Filter {
+    private let shared: Shared
+    private var lines: HostTable<HostLine> { shared.lines }
+
+    /// One reference: a filter is copied into the frame of each request.
+    private final class Shared: Sendable {
+        let limits: HostLimits
+        let lines: HostTable<HostLine>
+
+        init(_ limits: HostLimits) {
+            self.limits = limits
+            lines = HostTable { HostLine($0, limits, at: $1) }
+        }
+    }
+
     /// The limits of each host.
-    public let limits: HostLimits
-    private let lines: HostTable<HostLine>
+    public var limits: HostLimits { shared.limits }
 
     /// Makes a gate; agents that share it share its limits.
-    public init(_ limits: HostLimits = HostLimits()) {
-        self.limits = limits
-        lines = HostTable { HostLine($0, limits, at: $1) }
-    }
+    public init(_ limits: HostLimits = HostLimits()) { shared = Shared(limits) }
 
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
@@ -54,12 +64,20 @@ public struct HostGate: Filter {
         guard case .now(let ticket) = entry else {
             return try await send(exchange, next, line, entry, since: now)
         }
-        do {
-            return adopt(try await next(exchange), line, ticket, exchange.time)
-        } catch {
-            let (line, entry) = try place(after: error, line, ticket, exchange)
-            return try await send(exchange, next, line, entry, since: now)
+        let response: HTTPResponse
+        do { response = try await next(exchange) } catch {
+            return try await send(exchange, next, line, ticket, since: now, after: error)
         }
+        return adopt(response, line, ticket, exchange.time)
+    }
+
+    /// A request that its transport did not send, or whose error is final. Apart, like all that waits.
+    @inline(never) private func send(
+        _ exchange: Exchange, _ next: Next, _ line: HostLine, _ ticket: HostLine.Ticket,
+        since start: ContinuousClock.Instant, after error: any Error
+    ) async throws -> HTTPResponse {
+        let (line, entry) = try place(after: error, line, ticket, exchange)
+        return try await send(exchange, next, line, entry, since: start)
     }
 
     /// The line of a host, and its turn or its place in that.
