@@ -149,6 +149,13 @@ import Testing
         #expect(await code { try await agent(by) { $0.redirects = .off }.send(Plain()) } == .unacceptableStatus)
     }
 
+    @Test("even without a limit of the policy redirects end")
+    func bound() async throws {
+        let endless = StubTransport(.redirect(to: "/again"), maximumRecordedRequests: 0)
+        let unlimited = Plain { $0.redirects = RedirectPolicy(maximumHops: .max) }
+        #expect(await code { try await agent(endless).send(unlimited) } == .redirectFailed)
+    }
+
     @Test("a body that cannot be sent again stops a 307 and is never sent empty, and a 303 does not need it")
     func oneShot() async throws {
         for (status, expected) in [(307, ErrandError.Code.bodyNotReplayable), (303, nil)] {

@@ -8,27 +8,42 @@ public struct Exchange: Sendable {
     // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs
     // no copy, and frames stay small.
     private var fields: [Fields]
-    /// Set while several calls have this carried out for all of them. Beside the fields: they need not be copied for it.
+    /// The request that goes over the wire. Beside the fields, like all that most filters change: they need not be copied
+    /// for it.
+    public var http: HTTPRequest { didSet { place.isAsBuilt = false } }
+    /// Set while several calls have this carried out for all of them.
     var shared: SharedExchange?
+    private var place = Place()
+
+    /// One word: an exchange of four words is returned in registers.
+    private struct Place {
+        var attempt: Int32 = 1
+        var hop: Int16 = 1
+        var stage: UInt8 = 1
+        /// Whether the request on the wire is what was built for the activity, which then knows it.
+        var isAsBuilt = true
+    }
+
     /// The stage in which the filter stands that sees this.
-    public internal(set) var stage = FilterStages.call
-    // Half a word each: an exchange of four words is returned in registers.
-    private var position: (attempt: Int32, hop: Int32) = (1, 1)
+    public internal(set) var stage: FilterStages {
+        get { FilterStages(rawValue: Int(place.stage)) }
+        set { place.stage = UInt8(truncatingIfNeeded: newValue.rawValue) }
+    }
     /// Which attempt this is, from 1: each `next` below the call filters is one.
-    public var attempt: Int { Int(position.attempt) }
+    public var attempt: Int { Int(place.attempt) }
     /// Which request on the wire within the attempt, from 1: redirects count.
-    public var hop: Int { Int(position.hop) }
+    public var hop: Int { Int(place.hop) }
+
+    /// The most redirects that can be counted.
+    static let maximumHops = Int(Int16.max) - 1
 
     /// Makes it a request on the wire of an attempt.
     mutating func move(toAttempt attempt: Int, hop: Int) {
-        position = (Int32(clamping: attempt), Int32(clamping: hop))
+        (place.attempt, place.hop) = (Int32(clamping: attempt), Int16(clamping: hop))
     }
 
     struct Fields {
         let request: any Request
-        var http: HTTPRequest
-        /// Whether that is what was built for the activity, which then knows it.
-        var isAsBuilt = true
         var delivery: BodyDelivery
         var timeout: Duration
         var priority: RequestPriority
@@ -50,9 +65,10 @@ public struct Exchange: Sendable {
     }
 
     init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
+        http = built.http
         fields = [
             Fields(
-                request: request, http: built.http, delivery: request.delivery,
+                request: request, delivery: request.delivery,
                 timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, accessories: activity.accessories,
                 settings: settings, trust: built.trust)
@@ -68,11 +84,6 @@ public struct Exchange: Sendable {
 
     /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
     public var request: any Request { fields[0].request }
-    /// The request that goes over the wire.
-    public var http: HTTPRequest {
-        get { fields[0].http }
-        set { (fields[0].http, fields[0].isAsBuilt) = (newValue, false) }
-    }
     /// How the body is to be delivered.
     public var delivery: BodyDelivery {
         get { fields[0].delivery }
@@ -117,7 +128,7 @@ public struct Exchange: Sendable {
     var wireObserver: WireObserver? { fields[0].wireObserver }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
-    var isAsBuilt: Bool { fields[0].isAsBuilt }
+    var isAsBuilt: Bool { place.isAsBuilt }
     var settings: PipelineSettings { fields[0].settings }
     var trust: OriginTrust {
         get { fields[0].trust }
@@ -217,8 +228,8 @@ public struct Exchange: Sendable {
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
         background.ledger.adoptValues(of: activity.ledger)
-        var detached = with { ($0.activity, $0.record, $0.isAsBuilt) = (background, nil, false) }
-        detached.shared = nil
+        var detached = with { ($0.activity, $0.record) = (background, nil) }
+        (detached.shared, detached.place.isAsBuilt) = (nil, false)
         let exchange = detached
         return RequestHandle(
             activity.registry.launch(background) { result in

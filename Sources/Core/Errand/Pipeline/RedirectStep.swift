@@ -42,7 +42,7 @@ struct RedirectStep: CoreStep {
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {
-        let maximumHops = policy(exchange).maximumHops
+        let maximumHops = min(policy(exchange).maximumHops, Exchange.maximumHops)
         guard exchange.hop <= maximumHops else {
             response.body.cancel()
             throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)
