@@ -15,6 +15,11 @@ public struct UserMark: Sendable, Hashable {
 
     /// Makes a mark.
     public init(_ identity: String, source: String) { (self.identity, self.source) = (identity, source) }
+
+    /// Compares byte by byte: users whose names are canonically equivalent are different users.
+    public static func == (a: UserMark, b: UserMark) -> Bool {
+        a.identity.utf8.elementsEqual(b.identity.utf8) && a.source.utf8.elementsEqual(b.source.utf8)
+    }
 }
 
 extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
