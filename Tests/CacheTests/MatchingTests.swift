@@ -7,6 +7,24 @@ import Testing
 
 @Suite("Which requests a stored response answers", .timeLimit(.minutes(10)), .leakChecked)
 struct MatchingTests {
+    private func get(_ path: String = "feed") -> Get { Get(path, .http) }
+
+    @Test("a GET with a body of its own is neither served nor stored by its URL")
+    func bodyOfGet() async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=100"])
+        func search(_ text: String) -> Get {
+            var search = get("search")
+            search.body = .text(text)
+            return search
+        }
+        #expect(try await f.text(search("a")) == "1")
+        #expect(try await f.text(search("b")) == "2")
+        #expect(try await f.text(get("search")) == "3")
+        #expect(try await f.text(search("a")) == "4")
+        #expect(try await f.text(get("search")) == "3")
+    }
+
     @Test("users whose names differ only in the composition of a letter are different users")
     func canonicallyEqualUsers() async throws {
         let f = Fixture()

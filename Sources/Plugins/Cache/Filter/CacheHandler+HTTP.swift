@@ -12,6 +12,8 @@ extension CacheHandler {
             if mode.mustNotSend { throw miss(.off) }
             return method.isSafe ? .pass(exchange) : .wait(self, .unsafe(policy))
         }
+        // The key has no body, and another one may mean another response.
+        if http.body.length != 0 { return try bypass("the request has a body") }
         let directives = CacheDirectives(request: http.headers)
         if directives.noStore { return try bypass("no-store") }
         guard let store = cache.stores.known(store) else { return .wait(self, .store(policy, directives)) }
