@@ -25,6 +25,24 @@ struct MatchingTests {
         #expect(try await f.text(get("search")) == "3")
     }
 
+    @Test(
+        "a refusal of a range or a condition is no response to the request without it",
+        arguments: [("Range", "bytes=100-", 416), ("If-Match", "\"x\"", 412), ("Expect", "200-ok", 417)])
+    func refusedConditions(name: String, value: String, status: Int) async throws {
+        let f = Fixture()
+        let field = HTTPHeaderName(name)
+        f.stub.on("*") { request in
+            request.headers.contains(field)
+                ? StubResponse.status(status).header("Cache-Control", "max-age=100")
+                : StubResponse.text("whole").header("Cache-Control", "max-age=100")
+        }
+        var conditional = get()
+        conditional.headers[field] = value
+        #expect(try await f.response(conditional).status == status)
+        #expect(try await f.response(get()).status == 200)
+        #expect(f.sent == 2)
+    }
+
     @Test("users whose names differ only in the composition of a letter are different users")
     func canonicallyEqualUsers() async throws {
         let f = Fixture()

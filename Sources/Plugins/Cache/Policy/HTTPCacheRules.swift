@@ -8,7 +8,7 @@ enum HTTPCacheRules {
     static func refusal(of response: HTTPResponse, to request: HTTPRequest) -> String? {
         let directives = CacheDirectives(response.headers)
         guard request.method == .get else { return "method" }
-        guard (200...599).contains(response.status), response.status != 304, response.status != 206 else {
+        guard (200...599).contains(response.status), !unstoredStatuses.contains(response.status) else {
             return "status \(response.status)"
         }
         if CacheDirectives(request.headers).noStore { return "the request says no-store" }
@@ -124,6 +124,9 @@ enum HTTPCacheRules {
         }
         return urls
     }
+
+    /// Those of a part, and of a condition, a range or an expectation of the request, which its key does not contain.
+    private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [
         200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409,
