@@ -43,6 +43,21 @@ struct MatchingTests {
         #expect(f.sent == 2)
     }
 
+    @Test("a stored response that is no success ignores the caller's conditions (RFC 9110, section 13.2.1)")
+    func conditionsOfFailures() async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=100", "ETag": "\"gone\""], status: 404)
+        #expect(try await f.response(get()).status == 404)
+        for fields: HTTPHeaders in [
+            ["If-Modified-Since": httpDate(f.time.date + 50)], ["If-None-Match": "*"], ["If-None-Match": "\"gone\""],
+        ] {
+            var conditional = get()
+            conditional.headers = fields
+            #expect(try await f.response(conditional).status == 404, "\(fields)")
+        }
+        #expect(f.sent == 1)
+    }
+
     @Test("users whose names differ only in the composition of a letter are different users")
     func canonicallyEqualUsers() async throws {
         let f = Fixture()

@@ -27,6 +27,8 @@ enum HTTPConditions {
     ) -> Outcome {
         let fields = request.headers
         if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return .forward }
+        // Only a success has conditions (RFC 9110, section 13.2.1).
+        guard (200...299).contains(status) else { return .whole }
         if let condition = fields[.ifNoneMatch] {
             if storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
         } else if let since = fields.values(of: .ifModifiedSince).first
