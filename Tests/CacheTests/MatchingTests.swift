@@ -58,6 +58,27 @@ struct MatchingTests {
         #expect(f.sent == 1)
     }
 
+    @Test("an unsafe request invalidates the resource that filters show for it")
+    func invalidatedResource() async throws {
+        struct Stamp: Filter {
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                var exchange = exchange
+                exchange.tags[ResourceURL.self] = exchange.http.url
+                exchange.http.url.append(queryItems: [
+                    URLQueryItem(name: "t", value: "\(exchange.activity.id.rawValue)")
+                ])
+                return try await next(exchange)
+            }
+        }
+        let f = Fixture(before: [Stamp()])
+        f.respond(["Cache-Control": "max-age=100"])
+        for _ in 0..<2 { #expect(try await f.text(get("a")) == "1") }
+        var put = get("a")
+        put.method = .put
+        #expect(try await f.text(put) == "2")
+        #expect(try await f.text(get("a")) == "3")
+    }
+
     @Test("users whose names differ only in the composition of a letter are different users")
     func canonicallyEqualUsers() async throws {
         let f = Fixture()

@@ -183,7 +183,7 @@ extension CacheHandler {
         let (recorded, record) = exchange.recordingUsers()
         let response = try await next(recorded)
         record.commit()
-        for url in HTTPCacheRules.invalidated(by: response, to: exchange.http) { await invalidate(url) }
+        for url in invalidated(by: response) { await invalidate(url) }
         guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let store = await openStore()
         else {
             return response
@@ -195,9 +195,16 @@ extension CacheHandler {
         return lookup.mayKeep(record.marks) ? await handler.keep(response, lookup, sent: sent) : response
     }
 
+    /// The texts of the URLs whose stored responses a response to this request makes invalid: with them the one under
+    /// which filters have stored its resource.
+    private func invalidated(by response: HTTPResponse) -> [String] {
+        let urls = HTTPCacheRules.invalidated(by: response, to: exchange.http).map(CacheKeyBuilder.url)
+        guard !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] else { return urls }
+        return urls + [CacheKeyBuilder.url(resource)]
+    }
+
     /// Invalidates all responses for a URL, of every user, including those in flight.
-    private func invalidate(_ url: URL) async {
-        let text = CacheKeyBuilder.url(url)
+    private func invalidate(_ text: String) async {
         cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == text }
         await remove(Self.unownedKey(text))
         await remove(CacheKeyBuilder.record(of: text))
