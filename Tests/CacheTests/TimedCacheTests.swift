@@ -455,4 +455,26 @@ struct TimedCacheTests {
         #expect(try await read() == chunks.reduce(Data(), +))
         #expect(f.sent == 2)
     }
+
+    @Test("a silent fetch that is cancelled before it begins does not prevent the next one")
+    func cancelledRefresh() async throws {
+        final class CancelFirst: Accessory {
+            private let count = Counter()
+
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                if case .willStart = event, activity.kind == .background, count.increment() == 1 { activity.cancel() }
+            }
+        }
+        let f = Fixture()
+        f.agent.configure { $0.accessories.append(CancelFirst()) }
+        f.respond()
+        #expect(try await f.text(Get(), .staleWhileRevalidate) == "1")
+        f.time.advance(by: .seconds(1000))
+        for count in 1...2 {
+            #expect(try await f.text(Get(), .staleWhileRevalidate) == "1")
+            try await eventually { f.notes.background.withLock { $0 } == count }
+        }
+        #expect(try await f.text(Get()) == "2")
+        #expect(f.sent == 2)
+    }
 }

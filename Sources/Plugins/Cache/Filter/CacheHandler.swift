@@ -57,9 +57,9 @@ final class CacheHandler: Sendable {
         _ work: @escaping @Sendable (CacheHandler) async throws -> Void
     ) {
         let location = CacheWriter.Location(store, key)
-        guard cache.beginRevalidation(location) else { return }
+        guard let turn = cache.beginRevalidation(location) else { return }
         exchange.detach("\(verb) \(exchange.activity.label)") { [self] exchange in
-            defer { cache.endRevalidation(location) }
+            defer { turn.end() }
             var exchange = exchange
             exchange.delivery = .data
             try await work(handling(exchange, mode))

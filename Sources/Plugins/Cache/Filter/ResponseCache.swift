@@ -122,11 +122,12 @@ public final class ResponseCache: Filter {
     /// Waits until every response received before is written, except for streams that their readers have not finished.
     public func flush() async { await writer.flush() }
 
-    /// Begins the only background validation of a key; false if one is running. Call ``endRevalidation(_:)`` after it.
-    func beginRevalidation(_ location: CacheWriter.Location) -> Bool {
-        revalidating.withLock { $0.insert(location).inserted }
+    /// Begins the only background validation of a key; nil if one is running.
+    func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
+        let isFirst = revalidating.withLock { $0.insert(location).inserted }
+        return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil
     }
-    func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
+    private func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
 
     /// The short version of the main bundle on Apple's platforms; nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
