@@ -477,4 +477,30 @@ struct TimedCacheTests {
         #expect(try await f.text(Get()) == "2")
         #expect(f.sent == 2)
     }
+
+    @Test(
+        "what filters further in stage for the failure that a stale response replaces is discarded",
+        arguments: [(CachePolicy.timed(.seconds(60)), FilterStages.call), (.http, .hop)])
+    func staleStaging(policy: CachePolicy, stage: FilterStages) async throws {
+        let log = Log<String>()
+        let f = Fixture()
+        f.agent.configure {
+            $0.filters.append(
+                .closure(stage) { exchange, next in
+                    let response = try await next(exchange)
+                    exchange.whenAccepted {
+                        log.add("commit \(response.status)")
+                    } otherwise: {
+                        log.add("discard \(response.status)")
+                    }
+                    return response
+                })
+        }
+        f.stub.on(
+            "*", response: StubResponse.text("good").header("Cache-Control", "max-age=60"), .text("down", status: 503))
+        #expect(try await f.text(Get("a", policy)) == "good")
+        f.time.advance(by: .seconds(1000))
+        #expect(try await f.text(Get("a", policy), .staleIfError) == "good")
+        #expect(log.all == ["commit 200", "discard 503"])
+    }
 }

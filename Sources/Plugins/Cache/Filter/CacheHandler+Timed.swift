@@ -38,6 +38,7 @@ extension CacheHandler {
         }
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
+        let stagedWork = exchange.stagedWorkCount
         do {
             let (recorded, record) = exchange.recordingUsers()
             let response = try await next(recorded)
@@ -46,6 +47,7 @@ extension CacheHandler {
                 let stale = await stale(lookup, "the server failed")
             {
                 response.body.cancel()
+                await exchange.discardStagedWork(after: stagedWork)
                 return stale
             }
             guard let lookup = lookup.sent(for: record.marks) else {
@@ -57,6 +59,7 @@ extension CacheHandler {
             if case .staleIfError = mode, Self.allowsStale(after: error),
                 let stale = await stale(lookup, "the request failed")
             {
+                await exchange.discardStagedWork(after: stagedWork)
                 return stale
             }
             throw error

@@ -13,6 +13,8 @@ final class HTTPFetch: Sendable {
     private let departure: CacheHandler.Departure
     /// Whether the request has the validators of the stored response.
     private let validates: Bool
+    /// The number of pieces of work that filters further out have staged.
+    private let stagedWork: Int
 
     /// Not in line, where it would enlarge the frames of functions that wait.
     ///
@@ -30,7 +32,7 @@ final class HTTPFetch: Sendable {
         if let validating { exchange.http = validating }
         validates = validating != nil
         departure = handler.departing(exchange)
-        sent = handler.now
+        (sent, stagedWork) = (handler.now, handler.exchange.stagedWorkCount)
     }
 
     /// The server's response, or the stored one; updates the cache.
@@ -64,6 +66,7 @@ final class HTTPFetch: Sendable {
             handler.note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
             if response.status != 304 || !validates { return response }
             response.body.cancel()
+            await handler.exchange.discardStagedWork(after: stagedWork)
             return try await handler.next(handler.mode.applied(to: handler.exchange))
         }
         if lookup.isHead {
@@ -99,6 +102,7 @@ final class HTTPFetch: Sendable {
 
     /// The response to the request without conditions.
     private func sentAnew() async throws -> HTTPResponse {
+        await handler.exchange.discardStagedWork(after: stagedWork)
         let (sent, departure) = (handler.now, handler.departing(handler.exchange))
         let response = try await handler.next(departure.exchange)
         departure.record?.commit()
@@ -115,7 +119,11 @@ final class HTTPFetch: Sendable {
         else { return nil }
         reason.forwardStatus = status
         let condition = handler.condition(found, lookup)
-        return condition == .forward ? nil : await handler.serve(found.entry, condition, reason)
+        guard condition != .forward, let response = await handler.serve(found.entry, condition, reason) else {
+            return nil
+        }
+        await handler.exchange.discardStagedWork(after: stagedWork)
+        return response
     }
 }
 
