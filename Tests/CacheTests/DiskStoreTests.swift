@@ -583,4 +583,16 @@ struct DiskStoreTests {
         }
     }
     #endif
+
+    @Test("a date of use that nanoseconds cannot count is one in the future")
+    func farUse() async throws {
+        let store = DiskStore(at: directory.url)
+        let key = CacheKey("k")
+        try await store.store(entry("kept"), for: key)
+        // The year 2286.
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 10_000_000_000)], ofItemAtPath: path(key).path)
+        #expect(try await text(key, store) == "kept")
+        #expect(try await text(key, store) == "kept")
+    }
 }

@@ -10,7 +10,7 @@ package struct FileStatus: Sendable, Hashable {
 
     package let kind: Kind
     package let size: Int64
-    /// When the bytes were last changed, in nanoseconds since 1970.
+    /// When the bytes were last changed, in nanoseconds since 1970, as far as these can be counted.
     package let modified: Int64
     package let permissions: mode_t
     /// The number of names.
@@ -47,10 +47,17 @@ package struct FileStatus: Sendable, Hashable {
         #else
         let time = info.st_mtim
         #endif
-        modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        modified = Self.nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
         permissions = mode & 0o777
         linkCount = Int(info.st_nlink)
         identity = Identity(
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
+    }
+
+    /// A time; the first or the last that can be counted for one before 1678 or after 2262.
+    private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+        let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isTooFar) = whole.addingReportingOverflow(rest)
+        return isFar || isTooFar ? seconds < 0 ? .min : .max : sum
     }
 }

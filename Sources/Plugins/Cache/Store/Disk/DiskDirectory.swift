@@ -48,7 +48,7 @@ final class DiskDirectory: Sendable {
     func path(named name: String) -> String { entries + name }
 
     /// Nanoseconds since 1970.
-    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+    static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
     /// How far recorded uses may run ahead of the clock to stay distinct: one second, in nanoseconds.
     static let clockSlack: Int64 = 1_000_000_000
@@ -70,7 +70,7 @@ final class DiskDirectory: Sendable {
     /// eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
-        let isRecent = (0..<Self.useInterval).contains(now - status.used)
+        let isRecent = status.used <= now && status.used > now - Self.useInterval
         let word = digest.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         let isRemembered =
             isRecent
