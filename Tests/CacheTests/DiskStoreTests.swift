@@ -584,6 +584,22 @@ struct DiskStoreTests {
     }
     #endif
 
+    @Test("a removal that cannot be counted removes the entry all the same")
+    func uncountedRemoval() async throws {
+        let (store, files) = (DiskStore(at: directory.url), FileManager.default)
+        for name in ["a", "b", "c"] { try await store.store(entry(name), for: CacheKey(name)) }
+        let usage = directory.url.appending(path: "errand-cache/usage")
+        try files.removeItem(at: usage)
+        try files.createDirectory(at: usage, withIntermediateDirectories: false)
+        try await store.remove(CacheKey("a"))
+        #expect(try await text(CacheKey("a"), store) == nil)
+        #expect(try await text(CacheKey("b"), store) == "b")
+        try await store.removeAll { _ in true }
+        #expect(try await text(CacheKey("b"), store) == nil)
+        try files.removeItem(at: usage)
+        #expect(try await store.usage().entries == 0)
+    }
+
     @Test("a date of use that nanoseconds cannot count is one in the future")
     func farUse() async throws {
         let store = DiskStore(at: directory.url)

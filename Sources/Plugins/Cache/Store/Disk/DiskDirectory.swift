@@ -157,15 +157,21 @@ final class DiskDirectory: Sendable {
     }
 
     /// Removes the file of an entry, if it exists.
-    func remove(_ digest: [UInt8]) {
-        let name = Hexadecimal.text(digest)
-        guard DiskFile.Status(path: path(named: name)) != nil else { return }
-        try? withLockedUsage { _, usage throws(DiskFile.Failure) in
-            guard let status = DiskFile.Status(path: path(named: name)), DiskFile.remove(path(named: name)) else {
-                return
+    func remove(_ digest: [UInt8]) throws(DiskFile.Failure) {
+        let path = path(of: digest)
+        if DiskFile.Status(path: path) == nil { return }
+        do {
+            try withLockedUsage { _, usage throws(DiskFile.Failure) in
+                guard let status = DiskFile.Status(path: path) else { return }
+                guard DiskFile.remove(path) else { throw DiskFile.Failure(code: errno) }
+                usage.bytes -= status.size
+                usage.files -= 1
             }
-            usage.bytes -= status.size
-            usage.files -= 1
+        } catch {
+            // An entry that cannot be counted is removed all the same: without the usage file the next process counts
+            // the files again.
+            guard DiskFile.remove(path) || DiskFile.Status(path: path) == nil else { throw error }
+            DiskFile.remove(root + "/usage")
         }
     }
 

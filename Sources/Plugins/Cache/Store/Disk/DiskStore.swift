@@ -64,7 +64,7 @@ public final class DiskStore: CacheStore {
             let file = try DiskFile(reading: path)
             try file.lock()
             if let entry = try read(path, digest) { return entry }
-            files.remove(digest)
+            try? files.remove(digest)
             return nil
         } catch {
             if error.isMissing { return nil }
@@ -89,7 +89,7 @@ public final class DiskStore: CacheStore {
         else { return nil }
         files.use(digest, file, status)
         let source = DiskBodySource(file, format, offset: Int64(format.bodyStart), open: seal?.open) { [files] in
-            files.remove(digest)
+            try? files.remove(digest)
         }
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
@@ -196,16 +196,21 @@ public final class DiskStore: CacheStore {
     }
 
     /// Removes the entry of a key, if it exists.
-    @concurrent public func remove(_ key: CacheKey) async throws { files.remove(key.digestBytes) }
+    @concurrent public func remove(_ key: CacheKey) async throws {
+        do { try files.remove(key.digestBytes) } catch { throw error.error }
+    }
 
     /// Reads the head of every entry, and removes matching and damaged entries.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        var failure: DiskFile.Failure?
         for digest in try files.digests() {
             try Task.checkCancellation()
             guard let file = try? DiskFile(reading: files.path(of: digest)), let status = file.status else { continue }
             let head = try? storedHead(of: file, status, digest)
-            if head.map(matches) ?? true { files.remove(digest) }
+            guard head.map(matches) ?? true else { continue }
+            do { try files.remove(digest) } catch { failure = failure ?? error }
         }
+        if let failure { throw failure.error }
     }
 
     private func storedHead(
