@@ -167,4 +167,26 @@ import Testing
             }
         }
     }
+
+    @Test("what filters further in stage for the refusal of a coding is discarded")
+    func refusedStaging() async throws {
+        let (log, stub) = (Log<String>(), StubTransport())
+        stub.on("*") { request in
+            request.headers.contains(.contentEncoding)
+                ? StubResponse.status(415).header("Accept-Encoding", "identity") : .text("plain")
+        }
+        let staging = ClosureFilter { exchange, next in
+            let response = try await next(exchange)
+            exchange.whenAccepted {
+                log.add("commit \(response.status)")
+            } otherwise: {
+                log.add("discard \(response.status)")
+            }
+            return response
+        }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub, filters: [.bodyCompression(), staging])
+        #expect(try await agent.send(Call<String>(.put, "a", body: .data(Self.text))).value == "plain")
+        #expect(log.all == ["discard 415", "commit 200"])
+    }
 }

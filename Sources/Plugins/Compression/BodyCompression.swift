@@ -45,9 +45,11 @@ public struct BodyCompression: Filter {
         changed.http.body = compressed
         changed.http.headers.set(.contentEncoding, "\(compression)")
         changed.http.headers.remove(.contentLength)
+        let stagedWork = exchange.stagedWorkCount
         let response = try await next(changed)
         guard response.status == 415, body.isReplayable, refuses(response) else { return response }
         response.body.cancel()
+        await exchange.discardStagedWork(after: stagedWork)
         exchange.note("compression", "the server does not read \(compression): the body is sent as it is")
         return try await next(exchange)
     }
