@@ -147,12 +147,14 @@ import Testing
     @Test("of two failures the first one counts", arguments: [false, true])
     func twoFailures(isReversed: Bool) async {
         let racing = ClosureFilter { exchange, next in
-            let race = HedgeRace(SentTask(exchange, next))
-            _ = race.start { SentTask(exchange, next) }
+            let race = HedgeRace(HedgedRequest(exchange, next))
+            _ = race.start { HedgedRequest(exchange, next) }
             let ends: [HedgeRace.Outcome] = [
                 .success(response(exchange.http, 500)), .failure(ErrandError(.connectionLost, "")),
             ]
-            let decides = (isReversed ? ends.reversed() : ends).map { race.finish($0, isGood: false) }
+            let decides = (isReversed ? ends.reversed() : ends).enumerated().map {
+                race.finish($1, of: $0, isGood: false)
+            }
             #expect(decides == [false, true])
             return try await race.value()
         }

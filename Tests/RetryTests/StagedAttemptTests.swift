@@ -69,4 +69,35 @@ struct StagedAttemptTests {
         window.remove(.seconds(500))
         #expect(window.opening(at: now, position: 0, rate) == .seconds(63))
     }
+
+    @Test("what the failed one of two hedged requests stages is discarded")
+    func hedged() async throws {
+        let (log, time, gates) = (Log<String>(), ManualTimeSource(), [Gate(), Gate()])
+        let wire = Wire { number, request, _ in
+            if number > 2 { try await gates[number - 3].wait() }
+            return response(request, number == 3 ? 503 : 200)
+        }
+        let staging = ClosureFilter { exchange, next in
+            let response = try await next(exchange)
+            exchange.whenAccepted {
+                log.add("commit \(response.status)")
+            } otherwise: {
+                log.add("discard \(response.status)")
+            }
+            log.add("staged \(response.status)")
+            return response
+        }
+        let agent = NetworkAgent(wire, [.hedge(HedgePolicy(share: 1, minimumSamples: 2)), staging], time)
+        for _ in 0..<2 { _ = try await agent.send(Get()) }
+        log.removeAll()
+        let task = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        time.advance(by: .seconds(1))
+        try await eventually { wire.sent == 4 }
+        gates[0].open()
+        try await eventually { log.all.contains("staged 503") }
+        gates[1].open()
+        #expect(try await task.value == "ok")
+        #expect(log.all.contains("discard 503") && log.all.contains("commit 200") && !log.all.contains("commit 503"))
+    }
 }

@@ -49,17 +49,21 @@ public struct Hedge: Filter {
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }
             return response
         }
-        let first = SentTask(exchange, next)
-        if first.isFinished {
-            let response = try await first.value
+        let first = HedgedRequest(exchange, next)
+        if first.task.isFinished {
+            let outcome = await first.task.result
+            await first.count()
+            let response = try outcome.get()
             if Self.isSample(response) { history.add(start.duration(to: time.now)) }
             return response
         }
         let race = HedgeRace(first)
         Task {
-            let outcome = await first.result
+            let outcome = await first.task.result
             let isGood = Self.isGood(outcome)
-            if race.finish(outcome, isGood: isGood), case .success(let response) = outcome, Self.isSample(response) {
+            if race.finish(outcome, of: 0, isGood: isGood), case .success(let response) = outcome,
+                Self.isSample(response)
+            {
                 history.add(start.duration(to: time.now))
             }
         }
@@ -75,16 +79,19 @@ public struct Hedge: Filter {
             }
             let second = race.start {
                 exchange.note("hedge", "a second request, since there is no response after \(duration: elapsed)")
-                return SentTask(exchange, next)
+                return HedgedRequest(exchange, next)
             }
             guard let second else { return history.refund() }
-            let outcome = await second.result
+            let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
             // The first one had taken this long at least.
-            if race.finish(outcome, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
+            if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
-        return try await race.value()
+        let result: HedgeRace.Outcome
+        do { result = .success(try await race.value()) } catch { result = .failure(error) }
+        await race.share()
+        return try result.get()
     }
 
     /// Whether the request may be sent twice at the same time.

@@ -6,22 +6,24 @@ final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
-        var tasks: [SentTask]
+        var requests: [HedgedRequest]
         var running = 1
         /// The failure of one of the two while the other one still runs.
-        var failure: Outcome?
+        var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
+        /// The request whose result that is; nil for a cancellation.
+        var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
 
     private let state: Mutex<State>
 
-    init(_ first: SentTask) { state = Mutex(State(tasks: [first])) }
+    init(_ first: HedgedRequest) { state = Mutex(State(requests: [first])) }
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
     /// Sends the second request; nil if the race has ended, or if nothing runs beside it.
-    func start(_ send: () -> SentTask) -> SentTask? {
+    func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
             return state.result == nil
@@ -29,31 +31,39 @@ final class HedgeRace: Sendable {
         guard mayStart else { return nil }
         let second = send()
         let isOver = state.withLock { state in
-            state.tasks.append(second)
+            state.requests.append(second)
             return state.result != nil
         }
-        if isOver { second.cancel() }
+        if isOver {
+            second.task.cancel()
+            Task { await second.discard() }
+        }
         return second
     }
 
     /// One of the two has ended; a good result is one that no other attempt could improve. Returns whether it decided
     /// the race.
+    /// - Parameter number: 0 for the first request, 1 for the second.
     @discardableResult
-    func finish(_ outcome: Outcome, isGood: Bool) -> Bool {
+    func finish(_ outcome: Outcome, of number: Int, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in
             state.running -= 1
             if state.result != nil { return (false, outcome) }
             if isGood {
-                state.result = outcome
-                return (true, state.failure)
+                (state.result, state.winner) = (outcome, number)
+                return (true, state.failure?.outcome)
             }
-            if state.running > 0 {
-                state.failure = outcome
-                return (false, nil)
+            guard let failure = state.failure else {
+                if state.running > 0 {
+                    state.failure = (number, outcome)
+                    return (false, nil)
+                }
+                (state.result, state.winner) = (outcome, number)
+                return (true, nil)
             }
             // Of two failures the first one counts.
-            state.result = state.failure ?? outcome
-            return (true, state.failure == nil ? nil : outcome)
+            (state.result, state.winner) = (failure.outcome, failure.number)
+            return (true, outcome)
         }
         if case .success(let response) = unused { response.body.cancel() }
         if decides { settle() }
@@ -75,6 +85,14 @@ final class HedgeRace: Sendable {
         }
     }
 
+    /// Adds to the call what filters have added to the winner's request, and discards the rest; behind ``value()``.
+    func share() async {
+        let (requests, winner) = state.withLock { ($0.requests, $0.winner) }
+        for (number, request) in requests.enumerated() {
+            if number == winner { await request.count() } else { await request.discard() }
+        }
+    }
+
     /// Resumes the awaiting task and cancels the running request, once there is a result.
     private func settle() {
         let end = state.withLock { state -> State? in
@@ -83,7 +101,7 @@ final class HedgeRace: Sendable {
             return state
         }
         guard let end, let result = end.result else { return }
-        for task in end.tasks { task.cancel() }
+        for request in end.requests { request.task.cancel() }
         end.waiter?.resume(with: result)
     }
 }

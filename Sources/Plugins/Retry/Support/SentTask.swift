@@ -11,18 +11,20 @@ struct SentTask: Sendable {
     private let task: Task<HTTPResponse, any Error>
     private let mark: Mark
 
-    init(_ exchange: Exchange, _ next: Next) {
+    init(_ exchange: Exchange, _ next: Next) { self.init { try await next(exchange) } }
+
+    init(_ send: @escaping @Sendable () async throws -> HTTPResponse) {
         let mark = Mark()
         self.mark = mark
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             task = Task.immediate { @concurrent in
                 defer { mark.isSet.store(true, ordering: .releasing) }
-                return try await next(exchange)
+                return try await send()
             }
         } else {
             task = Task { @concurrent in
                 defer { mark.isSet.store(true, ordering: .releasing) }
-                return try await next(exchange)
+                return try await send()
             }
         }
     }
