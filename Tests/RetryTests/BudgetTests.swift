@@ -116,4 +116,22 @@ import Testing
         #expect(await outcome(task) == "503")
         #expect(stub.received.count == 7)
     }
+
+    @Test("a cancelled retry of a call without a budget gives no other call one more")
+    func foreignRefund() async throws {
+        let (time, stub) = (ManualTimeSource(), StubTransport(.status(503)))
+        let budgeted = policy(2) { $0.budget = RetryBudget(share: 0, reserve: 1) }
+        let agent = NetworkAgent(stub, [.retry(budgeted)], time)
+        let first = agent.sending()
+        try await eventually { time.sleeperCount == 1 }
+        time.advance(by: .seconds(1))
+        #expect(await outcome(first) == "503")
+        let free = agent.start(Get(), options: .retry(policy(2)))
+        try await eventually { time.sleeperCount == 1 }
+        free.cancel()
+        _ = try? await free.value
+        #expect(stub.received.count == 3)
+        #expect(await outcome(agent.sending()) == "503")
+        #expect(stub.received.count == 4)
+    }
 }

@@ -81,7 +81,7 @@ struct RetryFilter: Filter {
                 try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))
                 try Task.checkCancellation()
             } catch {
-                ledgers.record(for: exchange.http, at: exchange.time.now).refund()
+                if policy.budget != nil { ledgers.record(for: exchange.http, at: exchange.time.now).refund() }
                 throw error
             }
             before = RepeatedCall.Counts(exchange)
