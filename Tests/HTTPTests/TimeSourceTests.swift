@@ -1,5 +1,6 @@
 import ErrandHTTP
 import ErrandTesting
+import Synchronization
 import Testing
 
 @Suite(.leakChecked) struct TimeSourceTests {
@@ -18,5 +19,19 @@ import Testing
         #expect(Duration.milliseconds(7).bounded == .milliseconds(7))
         #expect(Duration.seconds(-1).bounded == .zero)
         #expect((Duration.seconds(Int64.min) * 10).bounded == .zero)
+    }
+
+    @Test("a sleep without an end waits until it is cancelled", arguments: [1, 10])
+    func endless(factor: Int) async {
+        let far = ContinuousClock.now.advanced(by: .seconds(Int64.max) * factor)
+        let hasBegun = Atomic(false)
+        let sleep = Task {
+            hasBegun.store(true, ordering: .releasing)
+            try await SystemTimeSource().sleep(until: far)
+        }
+        while !hasBegun.load(ordering: .acquiring) { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        sleep.cancel()
+        await #expect(throws: CancellationError.self) { try await sleep.value }
     }
 }

@@ -20,7 +20,9 @@ public struct SystemTimeSource: TimeSource {
     public var date: Date { Date() }
     /// Sleeps on the continuous clock; throws `CancellationError` when its task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
-        try await Task.sleep(until: instant, clock: .continuous)
+        // The system counts 64 bits of seconds, and crashes beyond.
+        let bounded = min(max(instant, now), self.instant(after: .seconds(Int64.max)))
+        try await Task.sleep(until: bounded, clock: .continuous)
     }
 }
 
