@@ -50,5 +50,7 @@ struct TimedRuleTests {
     func off() {
         #expect(CachePolicy.timed(.zero) == .off && CachePolicy.timed(.seconds(-1)) == .off)
         #expect(CachePolicy.timed(.nanoseconds(1)) != .off)
+        #expect((.seconds(Int64.max) * 10 as Duration).wholeSeconds == 1 << 31)
+        #expect((.seconds(Int64.min) * 10 as Duration).wholeSeconds == 0)
     }
 }

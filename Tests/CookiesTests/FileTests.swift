@@ -131,6 +131,7 @@ import Testing
         "the longest ages that a policy, a server and an app can name crash neither a jar nor its file",
         arguments: [
             Duration.seconds(Int64.max), .seconds(1e15), .seconds(60), .zero, .seconds(-1), .seconds(Int64.min),
+            .seconds(Int64.max) * 10, .seconds(Int64.min) * 10,
         ])
     func ages(maximum: Duration) async throws {
         defer { remove() }

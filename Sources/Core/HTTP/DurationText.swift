@@ -3,8 +3,7 @@ extension DefaultStringInterpolation {
     ///
     /// Rounded to a tenth of a second, a millisecond, or below that to a microsecond.
     public mutating func appendInterpolation(duration: Duration) {
-        let (whole, atto) = duration.components
-        let seconds = Double(whole) + Double(atto) / 1e18
+        let seconds = duration / .seconds(1)
         let (milliseconds, microseconds) = ((seconds * 1e3).rounded(), (seconds * 1e6).rounded())
         if microseconds == 0 || milliseconds.magnitude >= 1000 {
             append((seconds * 10).rounded() / 10, "s")

@@ -21,7 +21,7 @@ public struct CookiePolicy: Sendable {
     /// The date at which a cookie expires that was to expire at a date: after the maximum age at the latest, and within
     /// the dates that a file can represent. A date that is no number has expired.
     func end(of date: Date, setAt now: Date) -> Date {
-        let latest = now.timeIntervalSince1970 + Double(max(0, maximumAge.components.seconds))
+        let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
         return end > 0 ? Date(timeIntervalSince1970: end) : .distantPast
     }

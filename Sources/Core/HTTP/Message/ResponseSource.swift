@@ -37,6 +37,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     /// Name, age and reason, in one line.
     public var description: String {
         if age == nil, reason == nil { return name }
-        return [name, age.map { "\($0.components.seconds) s old" }, reason].compactMap(\.self).joined(separator: ", ")
+        let seconds = age.map { "\($0.bounded.components.seconds) s old" }
+        return [name, seconds, reason].compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -1,3 +1,4 @@
+import Errand
 import ErrandEssentials
 
 /// The rules of the app's own policy, as pure functions.
@@ -33,7 +34,7 @@ extension Duration {
     var interval: TimeInterval { self / .seconds(1) }
 
     /// Whole seconds, at most 68 years.
-    var wholeSeconds: Int64 { min(max(components.seconds, 0), 1 << 31) }
+    var wholeSeconds: Int64 { min(bounded.components.seconds, 1 << 31) }
 
     static func interval(_ interval: TimeInterval) -> Duration {
         .milliseconds(Int64(min(max(interval, 0), 1e10) * 1000))
