@@ -140,6 +140,21 @@ import Testing
         }
     }
 
+    @Test("the record stays where the partial file cannot be opened for a moment")
+    func unopened() async throws {
+        let names = try await leave()
+        let (data, aside) = (folder.file(names.data), folder.file("aside"))
+        try FileManager.default.moveItem(at: data, to: aside)
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
+        let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
+        #expect((error as? DownloadError)?.code == .notAFile)
+        try FileManager.default.removeItem(at: data)
+        try FileManager.default.moveItem(at: aside, to: data)
+        try await agent(origin.server).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+        #expect(origin.ranges.last != .some(nil))
+    }
+
     @Test("what was whole before a kill is finished with one byte more")
     func wholeBefore() async throws {
         let names = try await leave(499_999)

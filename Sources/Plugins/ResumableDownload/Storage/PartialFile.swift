@@ -44,8 +44,8 @@ final class PartialFile: Sendable {
         sidecarPath = Self.sidecar(key, in: destination.directory)
         sidecar = try Self.locked(sidecarPath, for: destination.description)
         do { file = try Self.opened(path) } catch {
-            // The sidecar is empty.
-            SystemFile.remove(sidecarPath)
+            // A record that was found stays: what is in the way now may be gone later.
+            if sidecar.status?.size == 0 { SystemFile.remove(sidecarPath) }
             throw error
         }
         let found = SidecarFormat.read(Self.content(of: sidecar), session: Self.session)
