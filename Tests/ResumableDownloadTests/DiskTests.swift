@@ -155,6 +155,27 @@ import Testing
         #expect(origin.ranges.last != .some(nil))
     }
 
+    @Test("a download that is cancelled during a check keeps its bytes")
+    func cancelledCheck() async throws {
+        let began = Gate()
+        let checked = Get(folder.file("a")).with { request in
+            request.checks = [
+                ResponseCheck("slow") { _ in
+                    began.open()
+                    try await Task.sleep(for: .seconds(600))
+                }
+            ]
+        }
+        let task = Task { try await agent(origin.server).send(checked) }
+        try await began.wait()
+        task.cancel()
+        #expect(await failure { _ = try await task.value }?.isCancellation == true)
+        let left = try #require(ResumableDownloads.partialDownloads(in: folder.url).first)
+        #expect(left.received == 500_000 && left.canContinue)
+        try await agent(origin.server).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
+    }
+
     @Test("what was whole before a kill is finished with one byte more")
     func wholeBefore() async throws {
         let names = try await leave(499_999)

@@ -17,8 +17,8 @@ extension DownloadRun {
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // Another download of the same bytes would be refused too.
-            file.remove()
+            // Another download of the same bytes would be refused too; a cancelled check has not refused them.
+            if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }
         try file.flush()
