@@ -155,6 +155,31 @@ import Testing
         #expect(origin.ranges.last != .some(nil))
     }
 
+    @Test("a name in a sidecar leads to no other directory")
+    func plantedName() async throws {
+        try FileManager.default.createDirectory(at: folder.file("dir"), withIntermediateDirectories: false)
+        let directory = folder.file("dir")
+        origin.breakFirst(after: 300_000)
+        _ = await failure {
+            try await agent(origin.server, .system, quick(tries: 1)).send(Get(directory))
+        }
+        origin.set { $0.twist = { _, _, response in response } }
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: directory.path).first { $0.hasSuffix(".part-info") })
+        let path = directory.appending(path: name)
+        var sidecar = try Data(contentsOf: path)
+        var (record, _, sequence) = try #require(SidecarFormat.read(Array(sidecar), session: PartialFile.session))
+        #expect(record.name == "film.mp4")
+        record.name = "../film.mp4"
+        let slot = try #require(SidecarFormat.slot(record, sequence: sequence + 1))
+        let place = Int((sequence + 1) % 2) * SidecarFormat.slotSize
+        sidecar.replaceSubrange(place..<(place + slot.count), with: slot)
+        try sidecar.write(to: path)
+        let file = try await agent(origin.server).send(Get(directory)).value
+        #expect(file.path == directory.appending(path: "film.mp4").path)
+        #expect(origin.ranges.last != .some(nil) && folder.names == ["dir"])
+    }
+
     @Test("a download that is cancelled during a check keeps its bytes")
     func cancelledCheck() async throws {
         let began = Gate()

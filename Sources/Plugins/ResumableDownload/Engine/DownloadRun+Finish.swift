@@ -36,7 +36,8 @@ extension DownloadRun {
             try file.finish(replacing: path)
             return path
         }
-        let name = file.suggestedName ?? "download"
+        // It may have been read from a sidecar, which others can write in a shared directory.
+        let name = file.suggestedName.flatMap(SafeFileName.clean) ?? "download"
         if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))
             return destination.path(of: name)
