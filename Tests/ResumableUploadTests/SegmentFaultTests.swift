@@ -131,6 +131,48 @@ import Testing
         #expect(origin.snapshot.misplaced == 0 && origin.snapshot.received == 800_003)
     }
 
+    @Test("offsets in interim responses that are greater than any body acknowledge nothing")
+    func hugeInterimOffsets() async throws {
+        let transport = Boasting(segments: 10)
+        let agent = NetworkAgent(
+            baseURL: "https://example.com", transport: transport, filters: [.uploads(quick(segments: 10))])
+        _ = try await agent.send(Send(.data(film)))
+        #expect(transport.joined.value == 1)
+    }
+
+    /// A server of segments that claims huge offsets for all of them before it has one.
+    private final class Boasting: Transport {
+        let joined = Counter()
+        private let segments: Int
+        private let begun = Counter()
+        private let all = Gate()
+
+        init(segments: Int) { self.segments = segments }
+
+        func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+            var headers: HTTPHeaders = ["Tus-Resumable": "1.0.0"]
+            switch request.method {
+            case .options:
+                headers["Tus-Version"] = "1.0.0"
+                headers["Tus-Extension"] = "creation,concatenation"
+                return HTTPResponse(to: request, status: 204, headers: headers, body: .empty)
+            case .post where request.headers["Upload-Concat"] == "partial":
+                options.report(.informational(status: 104, headers: ["Upload-Offset": "\(1 << 60)"]))
+                headers[.location] = "/files/\(begun.increment())"
+                if begun.value == segments { all.open() }
+                try await all.wait()
+                return HTTPResponse(to: request, status: 201, headers: headers, body: .empty)
+            case .post:
+                joined.increment()
+                return HTTPResponse(to: request, status: 201, headers: headers, body: .empty)
+            default:
+                let count = try await request.body.open().collect(upTo: 1 << 20).count
+                headers["Upload-Offset"] = "\(count)"
+                return HTTPResponse(to: request, status: 204, headers: headers, body: .empty)
+            }
+        }
+    }
+
     @Test("places that are too long to be listed lead to one connection")
     func longPlaces() async throws {
         let origin = try joiningOrigin()

@@ -170,7 +170,11 @@ extension UploadRun {
         guard status == 104 else { return }
         let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
         let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
-        if let offset = UploadFields.integer(headers, UploadFields.offset) { tally.acknowledge(offset) }
+        // More than there is to send acknowledges nothing.
+        let length = state.source.length ?? .max
+        if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
+            tally.acknowledge(offset)
+        }
         // The transport waits for this. A record that cannot be written is missed after a crash only.
         if url != nil { try? save(state, flushes: false) }
     }
