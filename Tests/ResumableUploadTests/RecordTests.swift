@@ -114,6 +114,14 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
+    @Test("an upload that the server refuses leaves no file", arguments: kinds)
+    func refused(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        origin.set { $0.fault = { _, request in request.method == .options ? nil : .respond(403) } }
+        #expect(await failure { _ = try await agent(origin).send(send) } != nil)
+        #expect(names.isEmpty)
+    }
+
     @Test("a record of another request, or that leads elsewhere than to http, is not believed")
     func foreign() async throws {
         let origin = try UploadOrigin(.draft(8))

@@ -97,6 +97,8 @@ final class UploadRecordFile: Sendable {
     /// object for a while after the end of its request.
     func release() {
         state.withLock { state in
+            // Nothing was recorded: the file would stay for good.
+            if !state.isOver, file.status?.size == 0, file.isAt(path) { SystemFile.remove(path) }
             state.isOver = true
             file.unlock()
         }
