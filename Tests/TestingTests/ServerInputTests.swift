@@ -237,6 +237,12 @@ struct ServerInputTests {
         let forgetful = try TestServer(configuration) { _ in .text("ok") }
         _ = try await exchange(forgetful.port, get("/"))
         #expect(forgetful.received.isEmpty && forgetful.requestCount == 1)
+        configuration = TestServer.Configuration()
+        (configuration.maximumRecordedRequests, configuration.maximumRecordedBytes) = (.max, .max)
+        (configuration.maximumBodyBytes, configuration.maximumHeadBytes) = (.max, .max)
+        let unlimited = try TestServer(configuration) { _ in .text("ok") }
+        _ = try await exchange(unlimited.port, get("/", "Content-Length: 6\r\n") + "123456")
+        #expect(unlimited.received.count == 1)
     }
 
     @Test("a wait that nothing ends says what it waited for, and ends with its task")

@@ -242,6 +242,9 @@ struct StubTransportTests {
         }
         #expect(stub.received.map(\.url.lastPathComponent) == ["5", "6"])
         #expect(none.received.isEmpty)
+        let unlimited = StubTransport(.text("x"), maximumRecordedRequests: .max)
+        for _ in 0..<3 { _ = try await agent(unlimited).send(Get(path: "a")) }
+        #expect(unlimited.received.count == 3)
     }
 
     @Test("a thousand at once through one agent each get their own response")

@@ -17,7 +17,7 @@ struct ServerState: Sendable {
         log.append(request)
         loggedBytes += request.body.count
         // Half of the log is dropped at a time, so that dropping costs nothing on average.
-        if log.count >= 2 * limit { drop(log.count - limit) }
+        if log.count - limit >= limit { drop(log.count - limit) }
         while loggedBytes > byteLimit, log.count > 1 { drop(1) }
     }
 

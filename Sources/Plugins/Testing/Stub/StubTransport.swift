@@ -119,7 +119,7 @@ public final class StubTransport: Transport {
             if recordLimit > 0 {
                 state.log.append(request)
                 // Half of the log is dropped at a time, so that dropping costs nothing on average.
-                if state.log.count >= 2 * recordLimit { state.log.removeFirst(state.log.count - recordLimit) }
+                if state.log.count - recordLimit >= recordLimit { state.log.removeFirst(state.log.count - recordLimit) }
             }
             return state.rules
         }
