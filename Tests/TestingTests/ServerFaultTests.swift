@@ -88,6 +88,14 @@ struct ServerFaultTests {
         }
     }
 
+    @Test("an endless body may be chunked")
+    func endlessChunks() async throws {
+        let server = try TestServer()
+        server.on("/", .repeating(count: .max).chunked(sizes: [1]).closing(afterBodyBytes: 100_000))
+        let response = try await exchange(server.port, get("/"))
+        #expect(response.text.contains("\r\n1\r\n.\r\n") && response.text.hasSuffix("..."))
+    }
+
     @Test("a stopped server refuses connections for as long as it is kept: nothing else gets its port")
     func keepsPort() throws {
         let server = try TestServer()

@@ -48,7 +48,7 @@ struct ResponseEncoder {
         var position = 0
         let count = response.content.count
         for size in sizes + [count] where size > 0 && position < count {
-            let end = min(count, position + min(size, count))
+            let end = position + min(size, count - position)
             var frame: [UInt8] = []
             frame.append(number: end - position, radix: 16)
             frame.append("\r\n")
