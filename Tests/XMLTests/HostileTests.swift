@@ -44,6 +44,19 @@ import Testing
         }
     }
 
+    @Test("a stream in a charset that is read as a whole is held up to the limit of a tree")
+    func endlessWhole() async throws {
+        let pulled = Counter()
+        let body = HTTPBody {
+            pulled.increment()
+            return Data(repeating: 0x3C, count: 4 << 20)
+        }
+        let error = await #expect(throws: XMLError.self) {
+            for try await _ in XMLEvents(body, charset: "Shift_JIS") {}
+        }
+        #expect(error?.code == .tooLarge && pulled.value <= 17)
+    }
+
     @Test(
         "a processing instruction without data is left out at every place, and hides no document type",
         arguments: [

@@ -26,7 +26,9 @@ struct CharsetDecoder: Sendable {
     /// - Parameter header: the charset of the header; empty for none.
     init(header: String?, limit: Int) {
         let name = header?.lowercased() ?? ""
-        (self.header, self.limit) = (name.isEmpty ? nil : name, limit)
+        // A stream has no limit, but what is held as a whole has.
+        let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
+        (self.header, self.limit) = (name.isEmpty ? nil : name, most)
     }
 
     /// Appends the text of a chunk. Valid text before a failure is appended as well.
