@@ -71,6 +71,25 @@ struct LimitTests {
 
     // MARK: Validating
 
+    @Test("limits that are as large as numbers can be are no limits")
+    func noLimits() throws {
+        var limits = JSONLimits()
+        for limit in [
+            \JSONLimits.maximumDepth, \.maximumBytes, \.maximumProblems, \.maximumKeys, \.maximumPatternBytes,
+            \.maximumPatternSteps, \.maximumUniqueItems, \.maximumSteps, \.maximumMemoryBytes,
+        ] { limits[keyPath: limit] = .max }
+        let schema = """
+            {"type":"object","additionalProperties":{"anyOf":[{"type":"integer","multipleOf":0.01},{"uniqueItems":true,\
+            "items":{"pattern":"^(a|b)+$"}}]},"patternProperties":{"^b":{}},"unevaluatedProperties":false}
+            """
+        let text = #"{"a":[1,2,"ab",{"b":1}],"b":3,"\u0063":1e2}"#
+        #expect(try error(schema, text, limits) == nil)
+        #expect(try error(schema, #"{"a":["c","c"]}"#, limits)?.verdict == .doesNotFit)
+        let shape = JSONShape.map(of: .either(.number, .array(of: .any)))
+        #expect(throws: Never.self) { try shape.validate(Data(text.utf8), limits: limits) }
+        #expect(fault(schema) { ($0.maximumSteps, $0.maximumBytes) = (.max, .max) } == nil)
+    }
+
     @Test("patterns count together, over all strings and keys of a text")
     func patterns() throws {
         let branches = (0..<40).map { "{\"pattern\":\"^(a|b|ab|c\($0)|\\u00e9)*$\"}" }.joined(separator: ",")

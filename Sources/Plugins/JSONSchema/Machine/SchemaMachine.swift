@@ -116,7 +116,8 @@ final class SchemaMachine {
     /// Begins with another text.
     func begin(_ limits: JSONLimits) {
         _ = constantBytes
-        memoryLimit = arena.size + limits.maximumMemoryBytes
+        let (limit, overflows) = arena.size.addingReportingOverflow(limits.maximumMemoryBytes)
+        memoryLimit = overflows ? .max : limit
         (work, workLimit) = (0, limits.maximumSteps)
     }
 
