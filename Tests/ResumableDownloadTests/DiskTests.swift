@@ -180,6 +180,20 @@ import Testing
         #expect(origin.ranges.last != .some(nil) && folder.names == ["dir"])
     }
 
+    @Test("a sidecar with the last sequence number of all is as good as a damaged one")
+    func lastSequence() async throws {
+        let url = folder.file(try await leave().sidecar)
+        var sidecar = try Data(contentsOf: url)
+        let found = try #require(SidecarFormat.read(Array(sidecar), session: PartialFile.session))
+        let slot = try #require(SidecarFormat.slot(found.record, sequence: .max))
+        let place = Int(UInt64.max % 2) * SidecarFormat.slotSize
+        if sidecar.count < place + slot.count { sidecar += Data(count: place + slot.count - sidecar.count) }
+        sidecar.replaceSubrange(place..<(place + slot.count), with: slot)
+        try sidecar.write(to: url)
+        try await agent(origin.server).send(Get(folder.file("a")))
+        #expect(try folder.data("a") == film && folder.names == ["a"])
+    }
+
     @Test("a download that is cancelled during a check keeps its bytes")
     func cancelledCheck() async throws {
         let began = Gate()

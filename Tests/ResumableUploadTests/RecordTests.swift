@@ -114,6 +114,19 @@ import Testing
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
     }
 
+    @Test("a record with the last sequence number of all is as good as a damaged one")
+    func lastSequence() async throws {
+        let origin = try UploadOrigin(.draft(8))
+        await leave(origin)
+        let name = try #require(names.first)
+        let found = try UploadRecordFile(#require(UploadRecordFile.id(of: name)), in: records.path).found
+        let payload = try JSONEncoder().encode(#require(found))
+        let slot = try #require(RecordSlot.bytes(payload, sequence: .max, magic: UploadRecord.magic))
+        try (Data(count: RecordSlot.size) + slot).write(to: records.appending(path: name))
+        _ = try await agent(origin).send(send)
+        #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
+    }
+
     @Test("an upload that the server refuses leaves no file", arguments: kinds)
     func refused(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)

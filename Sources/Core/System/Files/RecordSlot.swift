@@ -38,7 +38,7 @@ package enum RecordSlot {
         }.max { $0.sequence < $1.sequence }
     }
 
-    /// The content of a slot; nil if the slot is damaged.
+    /// The content of a slot; nil if the slot is damaged, or no other could follow it.
     private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
         let bytes = Array(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
@@ -46,7 +46,8 @@ package enum RecordSlot {
         guard count <= UInt64(bytes.count - headSize) else { return nil }
         let payload = bytes[headSize..<(headSize + Int(count))]
         guard SHA256Digest.digest(of: bytes[..<20] + payload) == Array(bytes[20..<headSize]) else { return nil }
-        return (payload, number(bytes[8..<16]))
+        let sequence = number(bytes[8..<16])
+        return sequence < .max ? (payload, sequence) : nil
     }
 
     package static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
