@@ -112,39 +112,6 @@ struct ResendTests {
         #expect(posts.all.count == 1)
     }
 
-    enum Excess: String, CaseIterable {
-        case text = "what nobody asked for\r\n\r\n"
-        case line = "\r\n"
-        case response = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    }
-
-    @Test(
-        "bytes after the end of a response, on a connection that is kept, end no request after it",
-        arguments: Excess.allCases, [HTTPMethod.get, .post])
-    func excess(excess: Excess, method: HTTPMethod) async throws {
-        let posts = Log<String>()
-        let sent = Log<Int>()
-        let gate = Steps()
-        let server = try RawServer { peer in
-            while let head = peer.readHead() {
-                if head.hasPrefix("POST") { posts.add("POST") }
-                peer.send(Self.ok)
-                if head.contains(" /first ") {
-                    gate.wait()
-                    peer.send(excess.rawValue)
-                    sent.add(1)
-                }
-            }
-        }
-        let transport = CurlTransport()
-        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
-        gate.go()
-        try await eventually { sent.all.count == 1 }
-        let response = try await transport.send(try request(method, server.url("/second")), options: .of())
-        #expect(response.status == 200 && response.data == Data("ok".utf8))
-        #expect(posts.all.count <= 1)
-    }
-
     @Test("bytes that come with the next request are a lost connection: a GET goes out again, a POST does not")
     func excessLater() async throws {
         let heads = Log<String>()

@@ -43,6 +43,7 @@ struct VersionTests {
             .unseenHeaders,
             [(CurlVersion(7, 88, 0), false), (CurlVersion(7, 88, 1), true), (CurlVersion(8, 0, 0), false)]
         ),
+        (.unseenExcess, [(CurlVersion(8, 12, 1), false), (CurlVersion(8, 13, 0), true), (.latest, true)]),
         (
             .http2,
             [
@@ -78,7 +79,7 @@ struct VersionTests {
             }
         }
         #expect(Set(Self.boundaries.map(\.0)) == Set(Avoided.allCases))
-        #expect(CurlVersionRule.avoided(in: CurlVersion(8, 23, 0)) == [])
+        #expect(CurlVersionRule.avoided(in: CurlVersion(8, 23, 0)) == [.unseenExcess])
         for rule in CurlVersionRule.all {
             #expect(rule.first <= rule.last && !rule.reason.isEmpty)
         }

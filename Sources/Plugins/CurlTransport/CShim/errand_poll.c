@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -108,6 +111,30 @@ int errand_socket_port(int descriptor) {
     if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
     if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port);
     if (address.ss_family == AF_INET6) return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return 0;
+}
+
+// Where `tcpi_bytes_received` stands in the kernel's `struct tcp_info`, which the C libraries declare only in part.
+enum { RECEIVED_OFFSET = 128 };
+
+static int received(int descriptor, uint64_t *count) {
+    unsigned char info[RECEIVED_OFFSET + sizeof *count];
+    socklen_t size = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return -1;
+    memcpy(count, info + RECEIVED_OFFSET, sizeof *count);
+    return 0;
+}
+
+int errand_socket_taken(int descriptor, uint64_t *count) {
+    uint64_t before, after;
+    int unread;
+    if (received(descriptor, &after) != 0) return -1;
+    // Until nothing arrives in between.
+    do {
+        before = after;
+        if (ioctl(descriptor, FIONREAD, &unread) != 0 || received(descriptor, &after) != 0) return -1;
+    } while (before != after);
+    *count = after - (uint64_t)unread;
     return 0;
 }
 

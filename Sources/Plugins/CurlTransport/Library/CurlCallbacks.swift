@@ -59,8 +59,10 @@ func onRequest(
 ) -> Int32 {
     guard let transfer = transfer(user), !transfer.isParked else { return ERRAND_CURL_PREREQFUNC_ABORT }
     transfer.isResolving = false
-    guard transfer.beginAttempt() else { return ERRAND_CURL_PREREQFUNC_ABORT }
-    transfer.noteRequest(on: transfer.loop.sockets.hold(port: UInt16(clamping: localPort), by: transfer))
+    transfer.noteConnection()
+    let connection = transfer.loop.sockets.hold(port: UInt16(clamping: localPort), by: transfer)
+    guard transfer.beginAttempt(on: connection) else { return ERRAND_CURL_PREREQFUNC_ABORT }
+    transfer.noteRequest(on: connection)
     return ERRAND_CURL_PREREQFUNC_OK
 }
 

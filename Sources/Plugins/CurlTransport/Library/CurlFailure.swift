@@ -85,7 +85,7 @@ struct CurlFailure {
         case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
         case _ where isOnUsedConnection && Self.isForeign(code):
-            (.connectionLost, "the connection, which was used before, has bytes that belong to no response")
+            (.connectionLost, Self.excess)
         case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
         case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
         case CurlCode.badFunctionArgument:
@@ -133,6 +133,8 @@ struct CurlFailure {
         default: false
         }
     }
+
+    static let excess = "the connection, which was used before, has bytes that belong to no response"
 
     static let connectionTimeout = "the connection was not established in time"
 

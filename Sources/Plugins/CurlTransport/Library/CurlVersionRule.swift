@@ -14,6 +14,8 @@ struct CurlVersionRule {
         case handleReuse
         /// Letting libcurl keep a line of a head that was not looked at before.
         case unseenHeaders
+        /// Relying on libcurl to find, behind the end of a response over TLS, bytes that it has read already.
+        case unseenExcess
         /// HTTP/2.
         case http2
         /// HTTP/2 for a request with a body.
@@ -89,6 +91,12 @@ struct CurlVersionRule {
             """
             A transfer on a handle that was reset ignores the limits of connections, for each host and in all (curl \
             issue 17052, mended in 8.14.0).
+            """),
+        CurlVersionRule(
+            .unseenExcess, CurlVersion(8, 13, 0), .latest,
+            """
+            A connection is used again although its TLS library holds bytes that belong to no response (seen with 8.16 \
+            and 8.23, not with 8.12).
             """),
         CurlVersionRule(
             .http2, .oldest, CurlVersion(7, 88, 0),

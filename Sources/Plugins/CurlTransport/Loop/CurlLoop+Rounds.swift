@@ -36,6 +36,7 @@ extension CurlLoop {
             let isDue = curlDeadline.map { $0 <= now } ?? false
             if isDue {
                 curlDeadline = nil
+                if hasNewTransfers { endSpoiledConnections() }
                 errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
             }
             let hasFinished = finishTransfers()
@@ -51,6 +52,13 @@ extension CurlLoop {
         // The ended transfers have made room.
         _ = beginWaiting()
         return true
+    }
+
+    /// libcurl is about to choose connections: bytes that arrived on a kept one before end it first. Late versions look
+    /// for them once in a second only.
+    private func endSpoiledConnections() {
+        sockets.endSpoiled()
+        hasNewTransfers = false
     }
 
     private func act(on event: errand_poll_event) {
@@ -79,8 +87,6 @@ extension CurlLoop {
         swap(&commands, &spareCommands)
         queue.withLock { swap(&commands, &$0.commands) }
         let isAny = !commands.isEmpty
-        // On any thread: bytes that arrived on a kept connection before a request began end the connection first.
-        if commands.contains(where: \.isStart) { sockets.endSpoiled() }
         for command in commands {
             switch command {
             case .start(let transfer):

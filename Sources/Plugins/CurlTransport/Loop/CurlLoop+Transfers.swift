@@ -42,6 +42,7 @@ extension CurlLoop {
         join(transfer, origin)
         if !library.reportsAttempts { transfer.hasStarted = true }
         expectDeadline(of: transfer)
+        hasNewTransfers = true
         let code = errand_curl_multi_add(multi, handle.raw)
         if code != 0 {
             drop(

@@ -22,8 +22,6 @@ final class CurlLoop: @unchecked Sendable {
         case resume(Transfer)
         /// A connection without a request is to be made, has bytes to send, has room for more, or is to be closed.
         case serve(CurlConnection)
-
-        var isStart: Bool { if case .start = self { true } else { false } }
     }
 
     struct Queue {
@@ -76,6 +74,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var lastEnd: UInt64 = 0
     /// The transfers that libcurl has.
     @exclusivity(unchecked) var active: [Transfer] = []
+    /// Whether libcurl got some that it has not run.
+    @exclusivity(unchecked) var hasNewTransfers = false
     /// Transfers whose waiters are gone and whose name lookups still run.
     @exclusivity(unchecked) var parked = 0
     @exclusivity(unchecked) var origins = OriginTable()

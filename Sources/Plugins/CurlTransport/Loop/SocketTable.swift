@@ -80,24 +80,35 @@ final class SocketTable: @unchecked Sendable {
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
-        guard entries[index].wanted != 0 else {
-            errand_poll_remove(poll, event.descriptor)
-            entries[index].registered = 0
-            if entries[index].isQuiet {
-                let isDoubtful = unknownSocketCount > 0 || entries[index].holders > 0
-                if isDoubtful { doubtful.append(event.descriptor) } else { end(event.descriptor) }
+        if entries[index].wanted != 0 { return event.mask }
+        check(event.descriptor)
+        return nil
+    }
+
+    /// A socket that libcurl does not wait for has an event. A quiet one without bytes goes on being watched.
+    private func check(_ descriptor: Int32) {
+        let index = Int(descriptor)
+        if entries[index].isQuiet {
+            if unknownSocketCount > 0 || entries[index].holders > 0 {
+                doubtful.append(descriptor)
+            } else if !end(descriptor) {
+                return
             }
-            return nil
         }
-        return event.mask
+        errand_poll_remove(poll, descriptor)
+        entries[index].registered = 0
     }
 
     /// Ends the quiet connections that received bytes: what a server sends without a request, such as a 408 before it
     /// closes, would be taken for the response to the next one.
     func endSpoiled() {
         withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: Self.spoiledAtOnce) { events in
-            let count = wait(into: events, milliseconds: 0)
-            for event in events[..<count] where isQuiet(event.descriptor) { _ = wanted(event) }
+            // Those that were returned are the last in line for the next round.
+            for _ in 0...(open / Self.spoiledAtOnce) {
+                let count = wait(into: events, milliseconds: 0)
+                for event in events[..<count] where isQuiet(event.descriptor) { check(event.descriptor) }
+                if count < Self.spoiledAtOnce { return }
+            }
         }
     }
 
@@ -105,17 +116,32 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// An event may be older than the end of the exchange that it belongs to; then there is nothing to read. Available
-    /// bytes are read here: libcurl finds a connection at its end only if nothing precedes it.
-    func end(_ descriptor: Int32) {
+    /// Ends a quiet connection that has bytes or is at its end; false if it has neither: an event may be older than the
+    /// end of the exchange that it belongs to. Available bytes are read here: libcurl finds a connection at its end only
+    /// if nothing precedes it.
+    private func end(_ descriptor: Int32) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             for round in 0..<16 {
                 let count = recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
-                if count < 0 && round == 0 && (errno == EAGAIN || errno == EINTR) { return }
+                if count < 0 && round == 0 && (errno == EAGAIN || errno == EINTR) { return false }
                 if count <= 0 { break }
             }
             shutdown(descriptor, Int32(SHUT_RDWR))
+            return true
         }
+    }
+
+    /// Whether a quiet connection has bytes or is at its end.
+    func isSpoiled(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count >= 0 || errno != EAGAIN && errno != EINTR
+    }
+
+    /// The number of bytes that were read of a socket; nil where the system does not say.
+    func takenBytes(of descriptor: Int32) -> UInt64? {
+        var count: UInt64 = 0
+        return errand_socket_taken(descriptor, &count) == 0 ? count : nil
     }
 
     /// A transfer has left a connection; with `isQuiet` its exchange in HTTP/1 has ended. Ignored where another
@@ -127,6 +153,7 @@ final class SocketTable: @unchecked Sendable {
         }
         entries[index].isQuiet = isQuiet && entries[index].holders == 0
         entries[index].user = nil
+        if entries[index].isQuiet { watchForBytes(index) }
         noteIdle(index, at: now)
     }
 
@@ -148,10 +175,17 @@ final class SocketTable: @unchecked Sendable {
             let index = Int(descriptor)
             guard isQuiet(descriptor), entries[index].registered == 0 else { return true }
             if entries[index].holders > 0 { return false }
-            let isRegistered = errand_poll_set(poll, descriptor, ERRAND_CURL_POLL_IN, 0) == 0
-            if isRegistered { entries[index].registered = ERRAND_CURL_POLL_IN }
+            watchForBytes(index)
             return true
         }
+    }
+
+    /// libcurl may have watched a quiet connection only until it could be written to.
+    private func watchForBytes(_ index: Int) {
+        let registered = entries[index].registered
+        if registered == ERRAND_CURL_POLL_IN { return }
+        let code = errand_poll_set(poll, Int32(index), ERRAND_CURL_POLL_IN, registered == 0 ? 0 : 1)
+        if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
     /// libcurl changed the events that it waits for on a socket, for `transfer` if it is one of ours.

@@ -26,6 +26,9 @@ extension Transfer {
         var avoidsHTTP3 = false
         /// The system had no descriptor for its socket.
         var lacksDescriptor = false
+        /// The bytes that had been read of a kept connection when the request was sent on it, where libcurl may hold
+        /// some of them back.
+        var takenBefore: UInt64?
         /// The time since when it waits for a descriptor.
         var waitsSince: UInt64?
     }
@@ -40,13 +43,13 @@ extension Transfer {
     }
 
     /// RFC 9110, section 9.2.2: a method that is not idempotent is sent once, any other at most twice.
-    private var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
+    var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// A connection is available, and libcurl is about to send the request on it; false prevents that.
-    func beginAttempt() -> Bool {
+    /// A connection is available, and libcurl is about to send the request on it; false prevents that. It is nil where
+    /// it is not known for certain.
+    func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
-        noteConnection()
         attempts.onHandle += 1
         attempts.waitsSince = nil
         // It may have waited for its connection; a repeated request is under way already.
@@ -84,7 +87,12 @@ extension Transfer {
             return false
         }
         // The attempt before sent nothing, so that no server received it.
-        if attempts.count > 0 && sent == attempts.sentBefore { return true }
+        let wasUnsent = attempts.count > 0 && sent == attempts.sentBefore
+        if let connection, !mayUse(connection) {
+            if wasUnsent { attempts.count -= 1 }
+            return false
+        }
+        if wasUnsent { return true }
         guard attempts.count < maximumAttempts else {
             failure = repetitionError
             return false
@@ -200,6 +208,7 @@ extension Transfer {
         attempts.sentBefore = -1
         attempts.onHandle = 0
         attempts.lacksDescriptor = false
+        attempts.takenBefore = nil
         stream = Stream()
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0

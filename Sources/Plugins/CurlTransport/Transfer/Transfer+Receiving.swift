@@ -10,6 +10,7 @@ extension Transfer {
     /// round of work are collected without this.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         noteActivity()
+        if attempts.takenBefore != nil, !checkFirstLine() { return false }
         if times.firstByte == nil { noteFirstByte() }
         guard head.count(line) else {
             return fail(

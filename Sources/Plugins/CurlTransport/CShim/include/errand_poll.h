@@ -43,6 +43,8 @@ int errand_socket_send(int descriptor, const void *bytes, size_t size, size_t *c
 int errand_socket_receive(int descriptor, void *bytes, size_t size, size_t *count);
 // The local port of an internet socket; 0 if it has none.
 int errand_socket_port(int descriptor);
+// How many bytes were read of a TCP socket, 0 and the number; -1 where the system does not say.
+int errand_socket_taken(int descriptor, uint64_t *count);
 // Runs `body` on a thread of its own; 0, or an error's number.
 int errand_thread_start(void (*body)(void *user), void *user);
 // Does nothing until the process is over.

@@ -1,0 +1,142 @@
+#if os(Linux)
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+@testable import ErrandCurlTransport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Android)
+import Android
+#endif
+
+@Suite("Bytes behind the end of a response over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+struct ExcessTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    enum Excess: String, CaseIterable {
+        case text = "what nobody asked for\r\n\r\n"
+        case line = "\r\n"
+        case response = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    }
+
+    @Test(
+        "on a connection that is kept, they end no request after it",
+        arguments: Excess.allCases, [HTTPMethod.get, .post])
+    func later(excess: Excess, method: HTTPMethod) async throws {
+        let posts = Log<String>()
+        let sent = Log<Int>()
+        let gate = Steps()
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                if head.hasPrefix("POST") { posts.add("POST") }
+                peer.send(Self.ok)
+                if head.contains(" /first ") {
+                    gate.wait()
+                    peer.send(excess.rawValue)
+                    sent.add(1)
+                }
+            }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        gate.go()
+        try await eventually { sent.all.count == 1 }
+        let response = try await transport.send(try request(method, server.url("/second")), options: .of())
+        #expect(response.status == 200 && response.data == Data("ok".utf8))
+        #expect(posts.all.count <= 1)
+    }
+
+    @Test("together with it, they end no request after it", arguments: Excess.allCases, [HTTPMethod.get, .post])
+    func together(excess: Excess, method: HTTPMethod) async throws {
+        let server = try RawServer { peer in
+            while let head = peer.readHead() {
+                peer.send(head.contains(" /first ") ? Self.ok + excess.rawValue : Self.ok)
+            }
+        }
+        let transport = CurlTransport()
+        _ = try await transport.send(try request(.get, server.url("/first")), options: .of())
+        let response = try await transport.send(try request(method, server.url("/second")), options: .of())
+        #expect(response.status == 200 && response.data == Data("ok".utf8))
+    }
+
+    @Test(
+        "over TLS they end no request after it either", .enabled(if: TLSContext.isAvailable),
+        arguments: Excess.allCases, [HTTPMethod.get, .post])
+    func overTLS(excess: Excess, method: HTTPMethod) async throws {
+        let certificates = try await TestCertificates()
+        let gate = Steps()
+        let sent = Log<Int>()
+        let server = try Self.secureServer(certificates) { session, _ in
+            session.write(Array(Self.ok.utf8))
+            gate.wait()
+            session.write(Array(excess.rawValue.utf8))
+            sent.add(1)
+        }
+        let transport = CurlTransport(trusting: certificates)
+        let url = "https://localhost:\(server.port)"
+        _ = try await transport.send(try request(.get, url + "/first"), options: .of())
+        gate.go()
+        try await eventually { sent.all.count == 1 }
+        let response = try await transport.send(try request(method, url + "/second"), options: .of())
+        #expect(response.status == 200 && response.data == Data("ok".utf8))
+    }
+
+    @Test(
+        "in a record of their own right behind it, they end no request after it", .enabled(if: TLSContext.isAvailable),
+        arguments: Excess.allCases, [HTTPMethod.get, .post])
+    func inOneSegment(excess: Excess, method: HTTPMethod) async throws {
+        let certificates = try await TestCertificates()
+        let server = try Self.secureServer(certificates) { session, descriptor in
+            Self.hold(descriptor, true)
+            session.write(Array(Self.ok.utf8))
+            session.write(Array(excess.rawValue.utf8))
+            Self.hold(descriptor, false)
+        }
+        let transport = CurlTransport(trusting: certificates)
+        let url = "https://localhost:\(server.port)"
+        let first = try await transport.send(try request(.get, url + "/first"), options: .of())
+        #expect(first.data == Data("ok".utf8))
+        do {
+            let response = try await transport.send(try request(method, url + "/second"), options: .of())
+            #expect(response.status == 200 && response.data == Data("ok".utf8))
+        } catch let error as ErrandError {
+            // Where the TLS library had read them, they show when the request was sent.
+            #expect(method == .post && error.code == .connectionLost, "\(error)")
+            #expect(try CurlLibrary.load().avoids(.unseenExcess))
+        }
+    }
+
+    /// Responds to each request but those for `/first`, which it leaves to the closure.
+    private static func secureServer(
+        _ certificates: TestCertificates, _ first: @escaping @Sendable (TLSSession, Int32) -> Void
+    ) throws -> RawServer {
+        let context = try TLSContext(
+            certificate: certificates.file("good.pem"), key: certificates.file("good.key"), choosesHTTP2: false)
+        return try RawServer { peer in
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            guard let session = context.accept(peer.descriptor) else { return }
+            var head = ""
+            while let byte = session.read(1) {
+                head += String(decoding: byte, as: UTF8.self)
+                guard head.hasSuffix("\r\n\r\n") else { continue }
+                if head.contains(" /first ") { first(session, peer.descriptor) } else { session.write(Array(ok.utf8)) }
+                head = ""
+            }
+        }
+    }
+
+    /// Holds back what is written, so that it leaves in one segment.
+    private static func hold(_ descriptor: Int32, _ isHeld: Bool) {
+        var value: Int32 = isHeld ? 1 : 0
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
+#endif
