@@ -12,7 +12,7 @@ import Musl
 import Android
 #endif
 
-/// Random operations on an outbox, several at once, until the process is killed.
+/// Random operations on an outbox, several at once, until the process is killed, or its parent has ended.
 ///
 /// `errand-outbox-process oracle URL DIRECTORY NAME FIRST [drain]`: NAME tells the processes on a directory apart, FIRST is the
 /// first number. With `drain` it enqueues nothing, and ends when all is sent. Before and after each operation it prints a line:
@@ -30,6 +30,8 @@ final class RandomRun: Sendable {
     private let outbox: Outbox
     private let name: String
     private let log: String
+    /// The tests, which kill the process; where they were killed themselves, nothing else ends it.
+    private let parent = getppid()
     private let next: Mutex<Int>
     /// The notes that were stored and not removed.
     private let notes = Mutex<[(number: Int, id: OutboxEntry.ID)]>([])
@@ -77,6 +79,7 @@ final class RandomRun: Sendable {
     }
 
     private func step(_ task: Int) async throws {
+        if getppid() != parent { exit(6) }
         if .random(in: 0..<8) == 0 {
             // No more than can be sent.
             for await state in outbox.states where state.entries.count < 200 { break }
