@@ -55,6 +55,16 @@ import Testing
         #expect(EntityTagCondition(parsing: " * ") == .any && EntityTagCondition(parsing: "x") == nil)
     }
 
+    @Test("a backslash in an entity tag escapes nothing, in a list neither (RFC 9110, section 8.8.3)")
+    func entityTagsWithBackslash() throws {
+        let tags = ["a\\", ", b, ", "\\", "c\\d"].compactMap { EntityTag($0) }
+        let text = tags.map(\.description).joined(separator: ", ")
+        #expect(text == #""a\", ", b, ", "\", "c\d""#)
+        #expect(EntityTagCondition(parsing: text) == .tags(tags))
+        #expect(EntityTagCondition(parsing: #"W/"x\",,"y""#)?.matchesStrongly(try #require(EntityTag("y"))) == true)
+        #expect(EntityTagCondition(parsing: #""a\"b", "c""#) == nil)
+    }
+
     @Test("ranges are read, resolved and refused as RFC 9110 says")
     func ranges() {
         #expect(ByteRange.parse("bytes=0-499, -5 ,9500-") == [.closed(0, 499), .suffix(5), .from(9500)])
