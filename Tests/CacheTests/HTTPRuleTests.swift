@@ -296,7 +296,11 @@ private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)
     (["If-None-Match": "W/\"a\""], ["ETag": "\"a\""], .notModified),
     (["If-None-Match": "\"x,y\", \"a\""], ["ETag": "W/\"a\""], .notModified),
     (["If-None-Match": "*"], ["ETag": "\"a\""], .notModified), (["If-None-Match": "\"b\""], ["ETag": "\"a\""], .whole),
-    (["If-None-Match": "\"a\""], [:], .whole),
+    (["If-None-Match": "*"], [:], .notModified), (["If-None-Match": " * "], ["ETag": "a"], .notModified),
+    (["If-None-Match": "a, *"], ["ETag": "b"], .whole), (["If-None-Match": "*"], ["ETag": ""], .notModified),
+    (["If-None-Match": "\"a\""], [:], .whole), (["If-None-Match": #""x\", "a""#], ["ETag": "\"a\""], .notModified),
+    (["If-None-Match": #""x\", a"#], ["ETag": "a"], .notModified),
+    (["If-None-Match": #""x\", ", a, ""#], ["ETag": "a"], .whole),
     (
         ["If-None-Match": "\"b\"", "If-Modified-Since": httpDate(now)],
         ["ETag": "\"a\"", "Last-Modified": httpDate(now - 9)], .whole

@@ -30,7 +30,9 @@ enum HTTPConditions {
         // Only a success has conditions (RFC 9110, section 13.2.1).
         guard (200...299).contains(status) else { return .whole }
         if let condition = fields[.ifNoneMatch] {
-            if storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
+            // The stored response is a current representation, with or without a tag (RFC 9110, section 13.1.2).
+            let isNamed = EntityTagCondition(parsing: condition) == .any
+            if isNamed || storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
         } else if let since = fields.values(of: .ifModifiedSince).first
             .flatMap({ HTTPDate.parse($0, now: received) })
         {

@@ -25,10 +25,20 @@ struct StoredEntityTag {
         return text.hasSameBytes(as: other) && !text.hasPrefix("W/")
     }
 
-    /// Whether the value of `If-None-Match` names the tag (section 13.1.2).
+    /// Whether the list in `If-None-Match` names the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
-        return FieldList.items(value).contains { $0 == "*" || matchesWeakly(String($0)) }
+        return Self.items(value).contains { matchesWeakly(String($0)) }
+    }
+
+    /// The items of a list of tags, in which a backslash escapes nothing.
+    private static func items(_ value: String) -> [Substring] {
+        var isQuoted = false
+        let items = value.utf8.split { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }
+        return items.map { ASCII.trimmed(Substring($0)) }
     }
 
     private static func withoutWeakness(_ text: String) -> Substring {
