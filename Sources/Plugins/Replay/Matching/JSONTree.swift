@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// A JSON value, for the comparison of bodies.
 indirect enum JSONTree: Sendable, Equatable {
-    case object([String: JSONTree])
+    case object([JSONName: JSONTree])
     case array([JSONTree])
     case string(String)
     /// `true`, `false` or `null` as it is written, or a number in one form for each value.
@@ -24,8 +24,10 @@ indirect enum JSONTree: Sendable, Equatable {
         guard depth < depthLimit else { throw reader.fault(.tooLarge, "the values are nested too deep") }
         switch try reader.space() {
         case UInt8(ascii: "{"):
-            var members: [String: JSONTree] = [:]
-            try reader.object { (reader, name) throws(HARError) in members[name] = try read(&reader, depth: depth + 1) }
+            var members: [JSONName: JSONTree] = [:]
+            try reader.object(nameLimit: .max) { (reader, name) throws(HARError) in
+                members[JSONName(text: name)] = try read(&reader, depth: depth + 1)
+            }
             return .object(members)
         case UInt8(ascii: "["):
             var elements: [JSONTree] = []
@@ -50,8 +52,8 @@ indirect enum JSONTree: Sendable, Equatable {
         switch (self, other) {
         case (.object(let mine), .object(let its)):
             for name in Set(mine.keys).union(its.keys).sorted() {
-                guard let a = mine[name], let b = its[name] else { return [name] }
-                if let found = a.path(to: b) { return found + [name] }
+                guard let a = mine[name], let b = its[name] else { return [name.text] }
+                if let found = a.path(to: b) { return found + [name.text] }
             }
             return nil
         case (.array(let mine), .array(let its)):
@@ -70,7 +72,7 @@ indirect enum JSONTree: Sendable, Equatable {
         case .object(let members):
             result += "{"
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-                result += "\(name.debugDescription):"
+                result += "\(name.text.debugDescription):"
                 value.write(into: &result)
                 result += ","
             }
@@ -86,4 +88,12 @@ indirect enum JSONTree: Sendable, Equatable {
         case .word(let text): result += text
         }
     }
+}
+
+/// The name of a member, compared byte by byte (RFC 8259, section 8.3): Unicode's canonical equivalence does not apply.
+struct JSONName: Sendable, Hashable, Comparable {
+    let text: String
+
+    static func == (a: JSONName, b: JSONName) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 }

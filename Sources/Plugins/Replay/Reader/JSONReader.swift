@@ -63,15 +63,19 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// Reads an object; the body receives each name and reads or skips its value. Names of more than 256 bytes are
-    /// empty.
-    mutating func object(_ member: (inout JSONReader, String) throws(HARError) -> Void) throws(HARError) {
+    /// Reads an object; the body receives each name and reads or skips its value.
+    ///
+    /// - Parameter nameLimit: the length in bytes of the longest name that the body receives; a longer one is empty. No
+    ///   name of the format has more than 256.
+    mutating func object(
+        nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
+    ) throws(HARError) {
         try open(UInt8(ascii: "{"), "an object")
         var isFirst = true
         while try next(&isFirst, UInt8(ascii: "}")) {
             guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
             let range = try skipString()
-            let name = range.count <= 256 ? try text(range) : ""
+            let name = range.count <= nameLimit ? try text(range) : ""
             guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
             index += 1
             do throws(HARError) { try member(&self, name) } catch { throw error.within(Self.step(name)) }
