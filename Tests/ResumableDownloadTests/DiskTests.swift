@@ -323,6 +323,42 @@ import Testing
         #expect(throws: DownloadError.self) { try ResumableDownloads.partialDownloads(in: folder.file("missing")) }
     }
 
+    @Test("intervals of progress of any length do not trap", arguments: [1, -1])
+    func endlessInterval(sign: Int) async throws {
+        // Almost the longest duration.
+        let endless = (Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)) * sign
+        origin.breakFirst(after: 300_000)
+        let request = Get(folder.file("a")).with {
+            $0.downloadOptions = quick()
+            $0.downloadOptions?.progressInterval = endless
+        }
+        _ = try await agent(origin.server).send(request)
+        #expect(try folder.data("a") == film)
+    }
+
+    @Test("the age of partial files is judged for limits and dates of any size")
+    func ages() async throws {
+        _ = try await leave()
+        let name = try #require(folder.names.first { $0.hasSuffix(".part") })
+        func change(_ date: Date) throws {
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder.file(name).path)
+        }
+        func removed(_ age: Duration) throws -> Int {
+            try ResumableDownloads.removePartialDownloads(in: folder.url, olderThan: age)
+        }
+        // Beyond what 64 bits of seconds hold.
+        let endless = Duration.seconds(Int64.max) * 18
+        try change(Date(timeIntervalSince1970: -2_000_000_000))
+        #expect(try removed(endless) == 0 && removed(.seconds(Int64.max)) == 0)
+        // Written while the clock was wrong.
+        try change(Date() + 5_000_000_000)
+        #expect(try removed(.zero) == 0 && removed(endless) == 0)
+        #expect(try removed(.zero - endless) == 1 && folder.names.isEmpty)
+        _ = try await leave()
+        try change(Date(timeIntervalSince1970: -2_000_000_000))
+        #expect(try removed(.seconds(3_000_000_000)) == 1 && folder.names.isEmpty)
+    }
+
     @Test("nothing secret lies beside the file")
     func secrets() async throws {
         origin.breakFirst(after: 300_000)

@@ -61,7 +61,7 @@ extension ResumableDownloads {
         -> Int
     {
         var count = 0
-        let limit = Date().addingTimeInterval(-Double(age.components.seconds))
+        let limit = Date().addingTimeInterval(-(age / .seconds(1)))
         for partial in try partialDownloads(in: directory) where !partial.isActive && partial.changed <= limit {
             if (try? partial.remove()) != nil { count += 1 }
         }

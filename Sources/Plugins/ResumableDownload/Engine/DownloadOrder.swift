@@ -45,7 +45,7 @@ struct DownloadOrder: Sendable {
         let call = exchange.tags[DownloadCall.Key.self]
         (control, listeners) = (call.control ?? DownloadControl(), call.listeners)
         let lastReport = LastReportedBytes()
-        meter = ProgressMeter(interval: options.progressInterval, time: exchange.time) { [listeners] progress in
+        meter = ProgressMeter(interval: options.progressInterval.bounded, time: exchange.time) { [listeners] progress in
             let transfer = TransferProgress(received: progress.received, totalToReceive: progress.total)
             if lastReport.differs(from: progress) { exchange.activity.report(.progress(transfer)) }
             for listener in listeners { listener(.progress(progress)) }
