@@ -33,6 +33,23 @@ import Testing
         #expect(jar.field(for: "https://www.example.com/login") == "a=secret; b=x; a=x")
     }
 
+    @Test("cookies of a host with very many labels are stored and found")
+    func longHost() {
+        let jar = CookieJar()
+        jar.set("a=1; Domain=example.com", from: "https://www.example.com/")
+        // Looking up all of the domains above it would take minutes.
+        let page = "https://\(String(repeating: "a.", count: 200_000))example.com/"
+        #expect(jar.field(for: page) == "a=1")
+        #expect(jar.set("b=2", from: page) == nil && jar.set("c=3; Domain=a.a.example.com", from: page) == nil)
+        #expect(jar.set("d=4; Domain=b.example.com", from: page) == .foreignDomain)
+        #expect(jar.field(for: page) == "a=1; b=2; c=3")
+        #expect(jar.field(for: "https://a.a.a.example.com/") == "a=1; c=3")
+        // The longest name, absolute.
+        let long = String(repeating: "a.", count: 121) + "example.com."
+        #expect(jar.set("e=5; Domain=\(long)", from: "https://b.\(long)/") == nil)
+        #expect(jar.field(for: "https://c.\(long)/") == "e=5")
+    }
+
     @Test("each refusal says why, and nothing of the cookie")
     func rejections() {
         let jar = CookieJar()

@@ -62,11 +62,28 @@ struct CookieOrigin {
 enum CookieRules {
     /// Whether a host is a domain or lies below it (RFC 6265bis, section 5.1.3). An address lies below nothing.
     static func matches(host: String, domain: String) -> Bool {
-        if host == domain { return true }
-        guard host.utf8.count > domain.utf8.count + 1, !domain.isEmpty, host.hasSuffix(domain) else { return false }
-        let dot = host.utf8.index(host.utf8.endIndex, offsetBy: -domain.utf8.count - 1)
-        return host.utf8[dot] == UInt8(ascii: ".") && !HostName.isAddress(host)
+        let (host, domain) = (host.utf8, domain.utf8)
+        if host.count == domain.count { return host.elementsEqual(domain) }
+        guard host.count > domain.count + 1, !domain.isEmpty else { return false }
+        let end = host.suffix(domain.count + 1)
+        return end.first == UInt8(ascii: ".") && end.dropFirst().elementsEqual(domain)
+            && !HostName.isAddress(String(host))
     }
+
+    /// The domains that a host lies below, the longest first; none that is longer than a name can be (RFC 1035, section
+    /// 2.3.4). Without that limit all of them together would have the square of the host's length.
+    static func domains(above host: String) -> some Sequence<String> {
+        sequence(state: host.utf8[...]) { rest in
+            while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+                rest = rest[rest.index(after: dot)...]
+                if rest.count <= longestName { return String(Substring(rest)) }
+            }
+            return nil
+        }
+    }
+
+    /// With the dot that ends an absolute name.
+    private static let longestName = 254
 
     /// Whether a path is a cookie's or lies below it (section 5.1.4).
     static func matches(path: String, cookiePath: String) -> Bool {

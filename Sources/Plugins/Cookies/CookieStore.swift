@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandHTTPSyntax
 
 /// The cookies of a jar and the rules for them: the storage model and the retrieval of RFC 6265bis, sections 5.7 and 5.8. A value; the
 /// jar holds it behind a lock.
@@ -137,13 +138,8 @@ struct CookieStore {
 
     /// Whether a host, or a domain above it, has cookies; cheaper than retrieving those of a request.
     func hasCookies(for host: String) -> Bool {
-        if table.contains(domain: host) { return true }
-        var domain = host[...]
-        while let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) {
-            domain = domain[domain.utf8.index(after: dot)...]
-            if table.contains(domain: String(domain)) { return true }
-        }
-        return false
+        table.contains(domain: host)
+            || CookieRules.domains(above: host).contains { table.contains(domain: $0) }
     }
 
     /// The secure cookies of a name.
@@ -152,17 +148,15 @@ struct CookieStore {
     /// The cookies for a request, in the order in which they are sent (section 5.8.3).
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [Cookie] {
         var found: [CookieTable.Entry] = []
-        var domain = origin.host[...]
-        while true {
-            let isHost = domain.utf8.count == origin.host.utf8.count
-            if isHost || CookieRules.matches(host: origin.host, domain: String(domain)) {
-                table.use(String(domain), at: origin.path, into: &found) { cookie in
-                    (isHost || !cookie.isHostOnly) && (origin.isSecure || !cookie.isSecure)
-                        && !cookie.isExpired(at: date)
-                }
+        func use(_ domain: String, isHost: Bool) {
+            table.use(domain, at: origin.path, into: &found) { cookie in
+                (isHost || !cookie.isHostOnly) && (origin.isSecure || !cookie.isSecure)
+                    && !cookie.isExpired(at: date)
             }
-            guard let dot = domain.firstIndex(of: ".") else { break }
-            domain = domain[domain.index(after: dot)...]
+        }
+        use(origin.host, isHost: true)
+        if !HostName.isAddress(origin.host) {
+            for domain in CookieRules.domains(above: origin.host) where !domain.isEmpty { use(domain, isHost: false) }
         }
         found.sort {
             let (a, b) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)

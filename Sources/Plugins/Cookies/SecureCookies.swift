@@ -6,7 +6,7 @@ struct SecureCookies {
 
     mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {
         for cookie in store.secureCookies(named: new.name) {
-            steps += 1 + cookie.path.utf8.count / 64
+            steps += 1 + (cookie.path.utf8.count + cookie.domain.utf8.count) / 64
             if steps > Self.maximumSteps { return true }
             let isRelated =
                 CookieRules.matches(host: cookie.domain, domain: new.domain)
