@@ -45,6 +45,36 @@ import Testing
         #expect(redactor.masking("list, harmless") == "list, harmless")
     }
 
+    @Test("the fields of a part are masked with all lines that continue them, however many there are")
+    func foldedFields() {
+        func shown(_ head: String, _ redactor: inout Redactor) -> String? {
+            let body = Data("--b\r\n\(head)\r\n\r\nopen\r\n--b--".utf8)
+            guard case .shown(let data) = redactor.body(body, contentType: "multipart/mixed; boundary=b") else {
+                return nil
+            }
+            let text = String(decoding: data, as: UTF8.self)
+            guard text.hasPrefix("--b\r\n"), text.hasSuffix("\r\n--b--") else { return nil }
+            return String(text.utf8.dropFirst(5).dropLast(7))
+        }
+        var redactor = Redactor()
+        #expect(shown("X-Key: canary-1\r\n canary-2\n\tcanary-3", &redactor) == "X-Key: •••\r\n•••\n•••\r\n\r\nopen")
+        // Elsewhere as it was, as one line and in part.
+        #expect(redactor.masking("<canary-1 canary-2\tcanary-3> <canary-3>") == "<•••> <•••>")
+        // What Unicode joins with a blank or a colon to one character.
+        #expect(shown("X-Key: canary-1\r\n \u{301}canary-2", &redactor) == "X-Key: •••\r\n•••\r\n\r\nopen")
+        #expect(shown("X-Key:\u{301}canary-4", &redactor) == "X-Key: •••\r\n\r\nopen")
+        // Lines that are no field hide the content too.
+        #expect(
+            shown("canary-5\r\nContent-Type: text/plain", &redactor) == "•••\r\nContent-Type: text/plain\r\n\r\n•••")
+        #expect(
+            shown("Content-Type: text/plain;\r\n charset=utf-8", &redactor)?.hasSuffix("=utf-8\r\n\r\nopen") == true)
+        // Joining all before each of them would take hours.
+        let lines = String(repeating: "\r\n canary-6-canary-6", count: 100_000)
+        #expect(
+            shown("X-Key: canary-6\(lines)", &redactor)
+                == "X-Key: •••\(String(repeating: "\r\n•••", count: 100_000))\r\n\r\nopen")
+    }
+
     @Test("JSON keeps every byte but those of secrets, cut off or not, and what is not JSON is refused")
     func json() {
         func masked(_ text: String) -> String? {

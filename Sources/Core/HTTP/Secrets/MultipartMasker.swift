@@ -38,36 +38,17 @@ struct MultipartMasker {
 
     /// The head and the content of a part, up to the next delimiter.
     private mutating func part(_ redactor: inout Redactor, _ depth: Int) {
-        var (fields, isReadable, field) = ([(name: String, value: String)](), true, "")
+        var (fields, isReadable) = ([(name: String, value: String)](), true)
         while position < bytes.count {
             let line = line(at: position)
             if isDelimiter(line) { return }
-            let (start, next) = (position, end(of: position))
-            position = next
             if line.isEmpty {
-                result += bytes[start..<next]
+                let start = position
+                position = end(of: position)
+                result += bytes[start..<position]
                 break
             }
-            let text = String(decoding: line, as: UTF8.self)
-            let isFolded = text.hasPrefix(" ") || text.hasPrefix("\t")
-            field = isFolded ? field + text : text
-            guard let colon = field.firstIndex(of: ":") else {
-                isReadable = false
-                result += bytes[start..<next]
-                continue
-            }
-            let name = String(ASCII.trimmed(field[..<colon]))
-            let value = String(ASCII.trimmed(field[field.index(after: colon)...]))
-            if isFolded, !fields.isEmpty { fields.removeLast() }
-            fields.append((name, value))
-            let known = HTTPHeaders.Field(HTTPHeaderName(name), value)
-            if name.lowercased().hasPrefix("content-") || !redactor.redaction.isSecret(known) {
-                result += bytes[start..<next]
-            } else {
-                redactor.remember(value)
-                let lineEnd = bytes[(start + line.count)..<next]
-                result += Array("\(isFolded ? "" : "\(name): ")\(Redaction.mask)".utf8) + lineEnd
-            }
+            if let field = field(&redactor) { fields.append(field) } else { isReadable = false }
         }
         let content = content()
         guard !content.isEmpty else { return }
@@ -79,6 +60,41 @@ struct MultipartMasker {
             if let text = String(validating: content, as: UTF8.self) { redactor.remember(text) }
             result += Array(Redaction.mask.utf8)
         }
+    }
+
+    /// A field with the lines that continue it (RFC 5322, section 2.2.3), in which a secret is masked line by line. Nil
+    /// for a line that is no field: as some server may take it for a part of one, it is masked too.
+    private mutating func field(_ redactor: inout Redactor) -> (name: String, value: String)? {
+        var lines: [(text: ArraySlice<UInt8>, end: ArraySlice<UInt8>)] = []
+        repeat {
+            let (text, next) = (line(at: position), end(of: position))
+            lines.append((text, bytes[text.endIndex..<next]))
+            position = next
+        } while position < bytes.count && ASCII.isBlank(bytes[position])
+        let first = lines[0].text
+        let colon = first.firstIndex(of: UInt8(ascii: ":"))
+        let name = Self.trimmed(first[..<(colon ?? first.startIndex)])
+        let values = [first[(colon.map { $0 + 1 } ?? first.startIndex)...]] + lines.dropFirst().map(\.text)
+        let value = Self.trimmed(values.joined())
+        if colon != nil, isShown(name, value, redactor.redaction) {
+            for line in lines { result += line.text + line.end }
+            return (name, value)
+        }
+        // Elsewhere it may be folded in another way.
+        redactor.remember(value)
+        if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
+        if colon != nil { result += "\(name): ".utf8 }
+        for line in lines { result += Redaction.mask.utf8 + line.end }
+        return colon == nil ? nil : (name, value)
+    }
+
+    private func isShown(_ name: String, _ value: String, _ redaction: Redaction) -> Bool {
+        name.lowercased().hasPrefix("content-")
+            || !redaction.isSecret(HTTPHeaders.Field(HTTPHeaderName(name), value))
+    }
+
+    private static func trimmed(_ bytes: some Sequence<UInt8>) -> String {
+        String(ASCII.trimmed(String(decoding: Array(bytes), as: UTF8.self)[...]))
     }
 
     private func isSecret(_ fields: [(name: String, value: String)], _ redaction: Redaction) -> Bool {
