@@ -3,6 +3,7 @@ import ErrandEssentials
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandXML
+import Synchronization
 import Testing
 
 @Suite("Hostile XML", .leakChecked) struct HostileTests {
@@ -42,6 +43,26 @@ import Testing
             #expect(failure(of: data, charset: charset)?.code == .refusedDocumentType)
             #expect(try await streamFailure(of: data, charset: charset)?.code == .refusedDocumentType)
         }
+    }
+
+    @Test("markup that comes in tiny chunks is not counted again with each of them")
+    func tinyChunks() async throws {
+        // Counting all of it with each chunk would take hours.
+        let (count, chunk) = (100_000, Data("x\n\u{E9}xxxxxxxxxxxxxxxxxxxxxxxxxxxx".utf8))
+        let left = Mutex(count + 2)
+        let body = HTTPBody {
+            left.withLock { left in
+                left -= 1
+                return left == count + 1
+                    ? Data("<a><!--".utf8) : left > 0 ? chunk : left == 0 ? Data("--></b>".utf8) : nil
+            }
+        }
+        var limits = XMLLimits.streaming
+        limits.maximumMarkupBytes = .max
+        let error = await #expect(throws: XMLError.self) {
+            for try await _ in XMLEvents(body, limits: limits) {}
+        }
+        #expect(error?.code == .malformed && error?.line == count + 1 && error?.column == 37)
     }
 
     @Test("a stream in a charset that is read as a whole is held up to the limit of a tree")

@@ -51,8 +51,12 @@ public struct XMLEvents: AsyncSequence, Sendable {
         private var position = 0
         /// Thrown after the events.
         private var failure: XMLError?
-        /// The position behind the bytes that were parsed last.
-        private(set) var location = XMLLocation()
+        /// The position at which the parsing ended.
+        private var endLocation = XMLLocation()
+
+        /// The position behind the bytes that were parsed last. Computed when it is needed: the bytes of an incomplete
+        /// construct are counted anew each time.
+        var location: XMLLocation { parser?.location ?? endLocation }
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
             hold = Hold(body)
@@ -86,8 +90,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             guard var parser = parser.take() else { return }
             (events, failure) = await Self.parse(piece, &parser)
             position = 0
-            location = parser.location
-            if piece != nil, failure == nil { self.parser = parser }
+            if piece != nil, failure == nil { self.parser = parser } else { endLocation = parser.location }
         }
 
         /// Parses off the reader's actor. Nil is the end of the document.
