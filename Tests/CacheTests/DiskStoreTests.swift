@@ -600,6 +600,26 @@ struct DiskStoreTests {
         #expect(try await store.usage().entries == 0)
     }
 
+    @Test("removeAll removes entries that cannot be opened, and reports those that cannot be removed")
+    func unreadableRemoval() async throws {
+        let (store, files) = (DiskStore(at: directory.url), FileManager.default)
+        for name in ["a", "b", "c"] { try await store.store(entry(name), for: CacheKey(name)) }
+        func path(_ name: String) -> URL {
+            directory.url.appending(path: "errand-cache/entries/\(CacheKey(name).digest)")
+        }
+        // What cannot be opened, as with too many open files, may be what is to be removed.
+        let moved = directory.url.appending(path: "moved")
+        try files.moveItem(at: path("a"), to: moved)
+        try files.createSymbolicLink(at: path("a"), withDestinationURL: moved)
+        try await store.removeAll { _ in false }
+        #expect((try? files.destinationOfSymbolicLink(atPath: path("a").path)) == nil)
+        #expect(files.fileExists(atPath: moved.path))
+        #expect(try await text(CacheKey("b"), store) == "b")
+        try files.createDirectory(at: path("a"), withIntermediateDirectories: false)
+        await #expect(throws: CacheStoreError.self) { try await store.removeAll { _ in true } }
+        #expect(!files.fileExists(atPath: path("b").path) && !files.fileExists(atPath: path("c").path))
+    }
+
     @Test("a date of use that nanoseconds cannot count is one in the future")
     func farUse() async throws {
         let store = DiskStore(at: directory.url)

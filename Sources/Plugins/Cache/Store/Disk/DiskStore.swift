@@ -200,23 +200,25 @@ public final class DiskStore: CacheStore {
         do { try files.remove(key.digestBytes) } catch { throw error.error }
     }
 
-    /// Reads the head of every entry, and removes matching and damaged entries.
+    /// Reads the head of every entry, and removes those that match or cannot be read. Throws ``CacheStoreError`` if the
+    /// directory cannot be read, or an entry not be removed.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        let digests: [[UInt8]]
+        do { digests = try files.digests() } catch { throw error.error }
         var failure: DiskFile.Failure?
-        for digest in try files.digests() {
+        for digest in digests {
             try Task.checkCancellation()
-            guard let file = try? DiskFile(reading: files.path(of: digest)), let status = file.status else { continue }
-            let head = try? storedHead(of: file, status, digest)
-            guard head.map(matches) ?? true else { continue }
+            // What a head does not rule out is removed, which takes no descriptor where there are none left.
+            if let head = try? storedHead(digest), !matches(head) { continue }
             do { try files.remove(digest) } catch { failure = failure ?? error }
         }
         if let failure { throw failure.error }
     }
 
-    private func storedHead(
-        of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
-    ) throws -> CacheEntryHead? {
-        guard let (_, _, data) = try current(of: file, status, digest) else { return nil }
+    /// The head of an entry; nil if its file is damaged.
+    private func storedHead(_ digest: [UInt8]) throws -> CacheEntryHead? {
+        let file = try DiskFile(reading: files.path(of: digest))
+        guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
         return CacheEntryHead(encoded: try opened(data))
     }
 
