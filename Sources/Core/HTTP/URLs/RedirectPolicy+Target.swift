@@ -36,7 +36,7 @@ extension RedirectPolicy {
     }
 
     private static let describesBody: Set<HTTPHeaderName> = [
-        .contentType, .contentLength, .contentEncoding, .transferEncoding, .contentLanguage, .contentLocation,
-        "Digest", .contentDigest, .reprDigest, .expect,
+        .contentType, .contentLength, .contentEncoding, .contentRange, .transferEncoding, .contentLanguage,
+        .contentLocation, "Digest", .contentDigest, .reprDigest, .expect,
     ]
 }
