@@ -71,6 +71,22 @@ struct RequestLogTests {
         #expect(records.all.map(withoutTime) == ["GET \(base)/text → 204, network, HTTP/3, T ms"])
     }
 
+    @Test("a duration of any length is written")
+    func endlessDuration() async throws {
+        let time = ManualTimeSource()
+        let log = RequestLog(.line, to: ClosureSink { [records] in records.add($0) }, time: time)
+        let endless = ClosureFilter { exchange, next in
+            // Beyond what 64 bits of seconds hold.
+            time.advance(to: time.now.advanced(by: .seconds(Int64.max) * 17))
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("ok")), filters: [endless], accessories: [log], time: time)
+        _ = try await agent.send(Get())
+        await log.flush()
+        #expect(records.all.map(\.line).first?.contains("200, network, 3155760000000.0 ms") == true)
+    }
+
     @Test("the response that a filter's own error carries stands in the line")
     func evidence() async throws {
         struct Gone: Filter {

@@ -118,7 +118,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
 
     /// In milliseconds, rounded to a tenth.
     private static func append(_ duration: Duration, to line: inout String) {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = duration.bounded.components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
         line += String(tenths / 10)
         line += "."
