@@ -92,4 +92,17 @@ struct MatchingTests {
         #expect(try await f.text(get(of: "jose\u{301}")) == "2")
         #expect(try await f.text(get(of: "jos\u{E9}")) == "1")
     }
+
+    @Test("tags that differ only in the composition of a letter are different tags")
+    func canonicallyEqualTags() async throws {
+        let f = Fixture()
+        f.respond(["Cache-Control": "max-age=100"])
+        var get = Get("a", .http)
+        get.cacheTags = ["caf\u{E9}"]
+        #expect(try await f.text(get) == "1")
+        try await f.cache.remove(.tag("cafe\u{301}"))
+        #expect(try await f.text(get) == "1")
+        try await f.cache.remove(.tag("caf\u{E9}"))
+        #expect(try await f.text(get) == "2")
+    }
 }

@@ -53,6 +53,18 @@ import Testing
         #expect(try await exchanges(Self.call(method), Self.call(method)) == 2)
     }
 
+    @Test("Values that differ only in the composition of a letter, or in their coding, keep requests apart")
+    func composition() async throws {
+        func get(_ value: String, isLatin1: Bool = false) -> Call<Data> {
+            var field = HTTPHeaders.Field("X-A", value)
+            field.isLatin1 = isLatin1
+            return Self.call { [field] in $0.headers = HTTPHeaders([field]) }
+        }
+        #expect(try await exchanges(get("jos\u{E9}"), get("jos\u{E9}")) == 1)
+        #expect(try await exchanges(get("jos\u{E9}"), get("jose\u{301}")) == 2)
+        #expect(try await exchanges(get("jos\u{E9}"), get("jos\u{E9}", isLatin1: true)) == 2)
+    }
+
     @Test("Method, URL, header fields, credentials, cookies, body, timeout and delivery keep requests apart")
     func differences() async throws {
         let base = Self.call { $0.headers = ["Accept": "text/plain", "X-A": "1"] }

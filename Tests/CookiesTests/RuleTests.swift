@@ -50,6 +50,22 @@ import Testing
         #expect(jar.field(for: "https://c.\(long)/") == "e=5")
     }
 
+    @Test("cookies whose names or values differ only in the composition of a letter are different cookies")
+    func composition() {
+        let (jar, page) = (CookieJar(), "https://example.com/")
+        func sent() -> [[UInt8]] { jar.cookies(for: url(page), at: epoch).map { Array("\($0.name)=\($0.value)".utf8) } }
+        for text in ["\u{E9}=1", "e\u{301}=2", "v=\u{E9}"] { jar.set(text, from: page) }
+        #expect(sent() == ["\u{E9}=1", "e\u{301}=2", "v=\u{E9}"].map { Array($0.utf8) })
+        jar.set("v=e\u{301}", from: page)
+        #expect(sent().last == Array("v=e\u{301}".utf8))
+        jar.set("s=1; Secure", from: page)
+        jar.set("\u{E9}s=1; Secure", from: page)
+        #expect(jar.set("e\u{301}s=2", from: "http://example.com/") == nil)
+        #expect(throws: CookieRejection.controlCharacter) {
+            try jar.insert(Cookie("a=\u{301}", "b", domain: "example.com"), at: epoch)
+        }
+    }
+
     @Test("each refusal says why, and nothing of the cookie")
     func rejections() {
         let jar = CookieJar()

@@ -26,6 +26,15 @@ import Testing
         #expect(!headers.isOnly(secret))
     }
 
+    @Test("values are compared and replaced byte by byte") func composition() {
+        var headers: HTTPHeaders = ["X-A": "\u{E9}"]
+        #expect(headers != ["X-A": "e\u{301}"] && headers == ["x-a": "\u{E9}"])
+        headers.set("X-A", "e\u{301}")
+        #expect(headers["X-A"].map { Array($0.utf8) } == [0x65, 0xCC, 0x81])
+        headers.set(HTTPHeaders.Field("X-A", "\u{E9}"))
+        #expect(headers["X-A"].map { Array($0.utf8) } == [0xC3, 0xA9])
+    }
+
     @Test("a field that is invalid, or becomes so, is refused though it was marked as checked")
     func checkedFieldIsRefused() throws {
         let url = try #require(URL(string: "https://example.com/"))

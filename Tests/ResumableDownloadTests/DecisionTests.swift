@@ -24,6 +24,7 @@ import Testing
         #expect(strong(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 08:50:36 GMT"]) == nil)
         #expect(strong(["Last-Modified": date]) == nil && strong([:]) == nil)
         #expect(Validator(strongIn: ["ETag": "\"a\""])?.matches(["ETag": "W/\"a\""]) == false)
+        #expect(Validator(strongIn: ["ETag": "\"\u{E9}\""])?.matches(["ETag": "\"e\u{301}\""]) == false)
     }
 
     @Test("Content-Range, right and wrong")

@@ -68,9 +68,14 @@ public struct CoalescingRule: Sendable, Hashable {
         let (own, others) = (a.filter(isCompared), b.filter(isCompared))
         return own.count == others.count
             && own.allSatisfy { field in
-                own.lazy.filter { $0.name == field.name }.map(\.value)
-                    .elementsEqual(others.lazy.filter { $0.name == field.name }.map(\.value))
+                own.lazy.filter { $0.name == field.name }
+                    .elementsEqual(others.lazy.filter { $0.name == field.name }, by: Self.haveSameBytes)
             }
+    }
+
+    /// Whether two fields are sent with the same value: Unicode's canonical equivalence does not apply.
+    private static func haveSameBytes(_ a: HTTPHeaders.Field, _ b: HTTPHeaders.Field) -> Bool {
+        a.isLatin1 == b.isLatin1 && a.value.utf8.elementsEqual(b.value.utf8)
     }
 
     private func isCompared(_ field: HTTPHeaders.Field) -> Bool {

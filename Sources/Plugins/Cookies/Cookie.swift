@@ -51,6 +51,9 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
+    /// Whether another cookie of the same name, domain and path is the same in everything; its value byte by byte.
+    func isSame(as other: Cookie) -> Bool { self == other && value.utf8.elementsEqual(other.value.utf8) }
+
     /// The pair in the form of the `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 

@@ -46,8 +46,10 @@ private struct CookieSender: Filter {
         var exchange = exchange
         let own = exchange.http.headers[.cookie]
         if let own {
-            let names = Set(own.split(separator: ";").map { ASCII.trimmed($0.prefix { $0 != "=" }) })
-            cookies.removeAll { names.contains($0.name[...]) }
+            // By bytes, as a server compares names.
+            let pairs = own.utf8.split(separator: UInt8(ascii: ";"))
+            let names = Set(pairs.map { Array(ASCII.trimmed(Substring($0.prefix { $0 != UInt8(ascii: "=") })).utf8) })
+            cookies.removeAll { names.contains(Array($0.name.utf8)) }
             if cookies.isEmpty, fields < 2 { return exchange }
         }
         // A request has one such field (RFC 6265bis, section 5.8.1).

@@ -100,7 +100,7 @@ struct CookieStore {
         let isClean = text.allSatisfy { part in
             !part.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F || $0 == UInt8(ascii: ";") }
         }
-        if !isClean || cookie.name.contains("=") { throw .controlCharacter }
+        if !isClean || cookie.name.utf8.contains(UInt8(ascii: "=")) { throw .controlCharacter }
         try checkName(of: cookie)
         if cookie.name.utf8.count + cookie.value.utf8.count > policy.limits.maximumNameAndValueBytes { throw .tooLong }
         if cookie.domain.isEmpty || cookie.domain.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x80 }) { throw .noHost }
@@ -116,7 +116,7 @@ struct CookieStore {
     private mutating func keep(_ cookie: Cookie, at date: Date) {
         let isExpired = cookie.isExpired(at: date)
         let replaced = isExpired ? table.remove(like: cookie)?.cookie : table.insert(cookie)
-        if replaced.map({ $0 != cookie }) ?? !isExpired { version += 1 }
+        if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
     /// Section 5.7, at its end: the expired, those of a crowded domain, and then any.

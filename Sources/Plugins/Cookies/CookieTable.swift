@@ -11,15 +11,23 @@ struct CookieTable {
         let stamp: UInt64
     }
 
-    /// The identity of a cookie among those of its domain and path (RFC 6265bis, section 5.7, step 23).
+    /// The identity of a cookie among those of its domain (RFC 6265bis, section 5.7, step 23).
     private struct Key: Hashable {
         let name: String
+        let path: String
         let isHostOnly: Bool
 
-        init(_ cookie: Cookie) { (name, isHostOnly) = (cookie.name, cookie.isHostOnly) }
+        init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
+
+        /// Compares byte by byte: canonically equivalent names, and paths, are different ones.
+        static func == (a: Key, b: Key) -> Bool {
+            a.isHostOnly == b.isHostOnly && a.name.utf8.elementsEqual(b.name.utf8)
+                && a.path.utf8.elementsEqual(b.path.utf8)
+        }
     }
 
     private struct Domain {
+        /// By path; canonically equivalent ones are together.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
         /// Those that are not secure go first.
@@ -48,6 +56,7 @@ struct CookieTable {
     /// The secure cookies of a name.
     func secureCookies(named name: String) -> some Sequence<Cookie> {
         (secureNames[name] ?? []).lazy.compactMap { slots[$0]?.cookie }
+            .filter { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
     /// Stores a cookie, and returns the one that it has replaced.
@@ -124,7 +133,8 @@ struct CookieTable {
 
     /// Whether there is a cookie exactly like that.
     func contains(_ cookie: Cookie) -> Bool {
-        domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)].map { slots[$0]?.cookie == cookie } ?? false
+        domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)].map { slots[$0]?.cookie.isSame(as: cookie) ?? false }
+            ?? false
     }
 
     /// Whether there are cookies of a domain.

@@ -43,8 +43,8 @@ extension ResponseCache {
         switch selection.kind {
         case .all: return { _, _ in true }
         case .expired: return { head, now in head.expires < now }
-        case .prefix(let prefix): return { head, _ in head.url.hasPrefix(prefix) }
-        case .tag(let tag): return { head, _ in head.tags.contains(tag) }
+        case .prefix(let prefix): return { head, _ in head.url.utf8.starts(with: prefix.utf8) }
+        case .tag(let tag): return { head, _ in head.tags.contains { $0.hasSameBytes(as: tag) } }
         case .partition(let partition):
             let hash = try await stores.open(store).hasher.hash(partition)
             return { head, _ in head.partition == hash }

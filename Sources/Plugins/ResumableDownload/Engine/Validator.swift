@@ -30,9 +30,15 @@ struct Validator: Codable, Hashable, Sendable {
     /// Whether a response is of this version; one without the validator is not.
     func matches(_ headers: HTTPHeaders) -> Bool {
         switch kind {
-        case .entityTag: headers.values(of: .entityTag) == [value]
-        case .date: headers.values(of: .lastModified) == [value] && !headers.contains(.entityTag)
+        case .entityTag: isOnly(.entityTag, in: headers)
+        case .date: isOnly(.lastModified, in: headers) && !headers.contains(.entityTag)
         }
+    }
+
+    /// Whether the headers have one field of that name, with the same value byte by byte.
+    private func isOnly(_ name: HTTPHeaderName, in headers: HTTPHeaders) -> Bool {
+        let values = headers.values(of: name)
+        return values.count == 1 && values[0].utf8.elementsEqual(value.utf8)
     }
 
     /// The condition under which a range is requested (section 13.1.5), with the bytes that the server sent.
