@@ -71,7 +71,7 @@ let plugins: [Target] = [
     plugin("Cache", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Chain"),
-    plugin("Coalescing"),
+    plugin("Coalescing", needs: ["ErrandSupport"]),
     plugin("Compression", needs: ["CErrandCodings", "ErrandHTTPSyntax"]),
     plugin("Cookies", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
     plugin(

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandSupport
 
 /// The rule that decides which requests are equal.
 ///
@@ -75,7 +76,7 @@ public struct CoalescingRule: Sendable, Hashable {
 
     /// Whether two fields are sent with the same value: Unicode's canonical equivalence does not apply.
     private static func haveSameBytes(_ a: HTTPHeaders.Field, _ b: HTTPHeaders.Field) -> Bool {
-        a.isLatin1 == b.isLatin1 && a.value.utf8.elementsEqual(b.value.utf8)
+        a.isLatin1 == b.isLatin1 && a.value.hasSameBytes(as: b.value)
     }
 
     private func isCompared(_ field: HTTPHeaders.Field) -> Bool {

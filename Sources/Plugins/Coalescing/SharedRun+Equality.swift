@@ -1,4 +1,5 @@
 import Errand
+import ErrandSupport
 
 /// What makes a request equal to others, beside itself.
 struct SharedWay: Sendable {
@@ -36,7 +37,8 @@ extension SharedRun: Hashable {
         guard way.hash == other.way.hash, way.common == other.way.common else { return false }
         let (one, two) = (exchange, other.exchange)
         let (mine, others) = (one.http, two.http)
-        return Self.areEqual(mine.urlText, others.urlText) && mine.method == others.method && way.rule == other.way.rule
+        return mine.urlText.hasSameBytes(as: others.urlText) && mine.method == others.method
+            && way.rule == other.way.rule
             && way.rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
             && one.timeout == two.timeout && one.isTrusted == two.isTrusted
             && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
@@ -46,11 +48,8 @@ extension SharedRun: Hashable {
 
     private static func areEqual(_ one: RequestBody, _ two: RequestBody) -> Bool {
         one.isNone == two.isNone
-            && (one.isNone || one.data == two.data && areEqual(one.contentType ?? "", two.contentType ?? ""))
+            && (one.isNone || one.data == two.data && (one.contentType ?? "").hasSameBytes(as: two.contentType ?? ""))
     }
-
-    /// Byte by byte: Unicode's canonical equivalence does not apply.
-    private static func areEqual(_ one: String, _ two: String) -> Bool { one.utf8.elementsEqual(two.utf8) }
 
     /// Whether filters that follow judge responses alike for both, such as a retry.
     private static func haveSameDemands(_ one: any Request, _ two: any Request) -> Bool {

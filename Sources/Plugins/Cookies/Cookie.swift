@@ -1,5 +1,6 @@
 import Errand
 public import ErrandEssentials
+import ErrandSupport
 
 /// A cookie as stored in a ``CookieJar`` (RFC 6265bis, section 5.7).
 ///
@@ -52,7 +53,7 @@ public struct Cookie: Sendable, Hashable {
     }
 
     /// Whether another cookie of the same name, domain and path is the same in everything; its value byte by byte.
-    func isSame(as other: Cookie) -> Bool { self == other && value.utf8.elementsEqual(other.value.utf8) }
+    func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
     /// The pair in the form of the `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }

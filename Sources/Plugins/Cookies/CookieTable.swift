@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// The cookies of a jar under their indices: by domain, path and name to find them, by last use and expiry to remove them.
 /// Neither a request nor a new cookie makes it look at all of them.
@@ -21,8 +22,8 @@ struct CookieTable {
 
         /// Compares byte by byte: canonically equivalent names, and paths, are different ones.
         static func == (a: Key, b: Key) -> Bool {
-            a.isHostOnly == b.isHostOnly && a.name.utf8.elementsEqual(b.name.utf8)
-                && a.path.utf8.elementsEqual(b.path.utf8)
+            a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
+                && a.path.hasSameBytes(as: b.path)
         }
     }
 
@@ -56,7 +57,7 @@ struct CookieTable {
     /// The secure cookies of a name.
     func secureCookies(named name: String) -> some Sequence<Cookie> {
         (secureNames[name] ?? []).lazy.compactMap { slots[$0]?.cookie }
-            .filter { $0.name.utf8.elementsEqual(name.utf8) }
+            .filter { $0.name.hasSameBytes(as: name) }
     }
 
     /// Stores a cookie, and returns the one that it has replaced.

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Header fields in the order in which they were added; names compare without case, and a name may occur more than
 /// once.
 ///
@@ -42,13 +44,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
             isSensitive = sensitive || name.isSensitive
         }
 
-        /// Whether name, value and marks are the same; the case of the name does not matter.
+        /// Whether name, value, byte by byte, and marks are the same; the case of the name does not matter.
         public static func == (a: Field, b: Field) -> Bool {
-            a.name == b.name && a.hasValue(b.value) && a.isSensitive == b.isSensitive && a.isLatin1 == b.isLatin1
+            a.name == b.name && a.value.hasSameBytes(as: b.value) && a.isSensitive == b.isSensitive
+                && a.isLatin1 == b.isLatin1
         }
-
-        /// Whether the value is this one byte by byte: Unicode's canonical equivalence does not apply.
-        fileprivate func hasValue(_ other: String) -> Bool { value.utf8.elementsEqual(other.utf8) }
 
         /// Hashes name and value.
         public func hash(into hasher: inout Hasher) {
@@ -187,7 +187,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Whether a field is the only one of its name, with the same value and mark.
     public func isOnly(_ field: Field) -> Bool {
         guard let first = index(of: field.name), index(of: field.name, from: first + 1) == nil else { return false }
-        return fields[first].hasValue(field.value) && fields[first].isSensitive == field.isSensitive
+        return fields[first].value.hasSameBytes(as: field.value) && fields[first].isSensitive == field.isSensitive
     }
 
     /// Removes all fields of a name.

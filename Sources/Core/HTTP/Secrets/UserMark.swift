@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Names the user that a request belongs to, so that a response that is stored or shared for one user never reaches
 /// another.
 ///
@@ -18,7 +20,7 @@ public struct UserMark: Sendable, Hashable {
 
     /// Compares byte by byte: users whose names are canonically equivalent are different users.
     public static func == (a: UserMark, b: UserMark) -> Bool {
-        a.identity.utf8.elementsEqual(b.identity.utf8) && a.source.utf8.elementsEqual(b.source.utf8)
+        a.identity.hasSameBytes(as: b.identity) && a.source.hasSameBytes(as: b.source)
     }
 }
 

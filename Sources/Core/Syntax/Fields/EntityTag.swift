@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// An entity tag (RFC 9110, section 8.8.3): `"xyzzy"` or `W/"xyzzy"`.
 public struct EntityTag: Sendable, Hashable {
     /// The text between the quotes.
@@ -28,7 +30,7 @@ public struct EntityTag: Sendable, Hashable {
     public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && matchesWeakly(other) }
 
     /// Whether both are the same, weak or not (section 8.8.3.2): for `If-None-Match`.
-    public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
+    public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.hasSameBytes(as: other.opaque) }
 
     /// Whether both are the same byte by byte (section 8.8.3.2): Unicode's canonical equivalence does not apply.
     public static func == (a: EntityTag, b: EntityTag) -> Bool { a.isWeak == b.isWeak && a.matchesWeakly(b) }
@@ -59,7 +61,7 @@ public enum EntityTagCondition: Sendable, Hashable {
 
     /// The items of the list. Unlike in a quoted string, a backslash in a tag escapes nothing (section 8.8.3): every
     /// quotation mark begins or ends one.
-    private static func items(_ value: String) -> [Substring] {
+    package static func items(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }

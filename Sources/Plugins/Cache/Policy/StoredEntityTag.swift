@@ -1,4 +1,5 @@
 import ErrandHTTPSyntax
+import ErrandSupport
 
 /// The `ETag` of a stored response, compared with the tags of requests and responses (RFC 9110, section 8.8.3.2).
 ///
@@ -28,17 +29,7 @@ struct StoredEntityTag {
     /// Whether the list in `If-None-Match` names the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
-        return Self.items(value).contains { matchesWeakly(String($0)) }
-    }
-
-    /// The items of a list of tags, in which a backslash escapes nothing.
-    private static func items(_ value: String) -> [Substring] {
-        var isQuoted = false
-        let items = value.utf8.split { byte in
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            return byte == UInt8(ascii: ",") && !isQuoted
-        }
-        return items.map { ASCII.trimmed(Substring($0)) }
+        return EntityTagCondition.items(value).contains { matchesWeakly(String($0)) }
     }
 
     private static func withoutWeakness(_ text: String) -> Substring {

@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandSupport
 
 /// The metadata of an entry. A store saves ``encoded()`` and restores it with ``init(encoded:)``.
 ///

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// A JSON value, for the comparison of bodies.
 indirect enum JSONTree: Sendable, Equatable {
@@ -94,6 +95,6 @@ indirect enum JSONTree: Sendable, Equatable {
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
-    static func == (a: JSONName, b: JSONName) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+    static func == (a: JSONName, b: JSONName) -> Bool { a.text.hasSameBytes(as: b.text) }
     static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 }

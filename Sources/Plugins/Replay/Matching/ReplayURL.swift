@@ -75,7 +75,7 @@ enum MaskedText {
 
     /// Whether the text matches the pattern, in which each mask matches any text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
-        if pattern.utf8.elementsEqual(text.utf8) { return true }
+        if pattern.hasSameBytes(as: text) { return true }
         guard hasMask(pattern) else { return false }
         return matches(Array(pattern.utf8), Array(text.utf8))
     }

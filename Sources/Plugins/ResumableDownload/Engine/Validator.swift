@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
+import ErrandSupport
 
 /// Shows that two responses are parts of the same version of a file, byte for byte (RFC 9110, section 8.8).
 struct Validator: Codable, Hashable, Sendable {
@@ -38,7 +39,7 @@ struct Validator: Codable, Hashable, Sendable {
     /// Whether the headers have one field of that name, with the same value byte by byte.
     private func isOnly(_ name: HTTPHeaderName, in headers: HTTPHeaders) -> Bool {
         let values = headers.values(of: name)
-        return values.count == 1 && values[0].utf8.elementsEqual(value.utf8)
+        return values.count == 1 && values[0].hasSameBytes(as: value)
     }
 
     /// The condition under which a range is requested (section 13.1.5), with the bytes that the server sent.
