@@ -68,6 +68,40 @@ import Testing
         #expect(notes.isEmpty && damage.count == 1)
     }
 
+    @Test(
+        "a great number leaves room for later ones, which are read again, also from a log that was written anew",
+        arguments: [OutboxFormat.Kind.next, .put])
+    func greatNumber(kind: OutboxFormat.Kind) async throws {
+        var bytes = OutboxFormat.prefix
+        let id = OutboxFormat.maximumID
+        let planted = StoredEntry(
+            id: id, name: "note", lane: "", key: UUID(), enqueued: desk.time.date, expiry: nil, replacementKey: nil,
+            dependencies: [])
+        OutboxFormat.add(kind, id, kind == .put ? planted.payload(Data("{}".utf8)) : [], to: &bytes)
+        try FileManager.default.createDirectory(
+            at: desk.log.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: desk.log)
+        var ids: [OutboxEntry.ID] = []
+        for number in 1...3 {
+            let outbox = try await desk.enqueueOnly()
+            ids.append(try await outbox.enqueue(Note(number: number)))
+            await outbox.close()
+        }
+        #expect(ids == ids.sorted() && ids[0].rawValue >= id && Set(ids).count == 3)
+        // Rewritten, since most of it is gone by now.
+        for _ in 0..<4 {
+            let outbox = try await desk.enqueueOnly()
+            let large = try await outbox.enqueue(Draft(text: String(repeating: "x", count: 500_000)))
+            try await outbox.remove(large)
+            await outbox.close()
+        }
+        #expect(try Data(contentsOf: desk.log).count < 1 << 20)
+        let outbox = try await desk.enqueueOnly()
+        for (number, id) in zip(1..., ids) { #expect(try await outbox.request(Note.self, of: id)?.number == number) }
+        #expect(outbox.state.entries.count == (kind == .put ? 4 : 3) && outbox.state.damage.isEmpty)
+        await outbox.close()
+    }
+
     @Test("an entry whose bytes are damaged while the outbox is open is lost and reported, and the next one is sent")
     func damagedMeanwhile() async throws {
         let outbox = try await desk.open()

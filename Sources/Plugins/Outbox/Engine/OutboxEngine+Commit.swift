@@ -77,7 +77,7 @@ extension OutboxEngine {
             state.withLock { state in items.forEach { state.receive($0) } }
             items.removeAll(keepingCapacity: true)
         }
-        try log.readNew(reset: { whole = State() }) { item in
+        try log.readNew(nextID: state.withLock { $0.queue.next }, reset: { whole = State() }) { item in
             if whole != nil {
                 whole?.receive(item)
             } else {

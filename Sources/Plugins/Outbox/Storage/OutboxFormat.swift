@@ -20,8 +20,11 @@ enum OutboxFormat {
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// The greatest number of an entry, far from where one more would overflow.
+    /// The greatest number to which a log may leap. The entries after it have greater ones, in sequence: these are read
+    /// too.
     static let maximumID: UInt64 = 1 << 62
+    /// The greatest number of the next entry to which a log may leap: that of a log with such entries, written anew.
+    static let maximumNext: UInt64 = 1 << 63
     /// The longest content of a record.
     static let maximumPayload = 32 << 20
 
@@ -49,7 +52,9 @@ enum OutboxFormat {
     }
 
     /// Nil unless a valid head begins there.
-    static func head(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Head? {
+    ///
+    /// - Parameter next: the number of the next entry, as far as the log was read.
+    static func head(_ bytes: UnsafeRawBufferPointer, at offset: Int, next: UInt64) -> Head? {
         guard bytes.count - offset >= headSize, bytes[offset] == mark[0], bytes[offset + 1] == mark[1],
             bytes[offset + 2] == mark[2], bytes[offset + 3] == mark[3],
             checksum(UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + 24)])) == number(bytes, offset + 24),
@@ -57,7 +62,9 @@ enum OutboxFormat {
                 rawValue: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self).littleEndian)
         else { return nil }
         let (id, length) = (number(bytes, offset + 8), number(bytes, offset + 16))
-        guard id <= maximumID, length <= UInt64(maximumPayload), (length > 0) == (kind == .put) else { return nil }
+        guard id <= max(next, kind == .next ? maximumNext : maximumID), length <= UInt64(maximumPayload),
+            (length > 0) == (kind == .put)
+        else { return nil }
         return Head(kind: kind, id: id, length: Int(length))
     }
 

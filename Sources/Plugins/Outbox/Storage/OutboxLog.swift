@@ -46,20 +46,24 @@ struct OutboxLog: ~Copyable {
 
     /// Reads what was added since the last call, by any process; under the lock.
     ///
-    /// - Parameter reset: called first where all is read anew, since the file is another one.
+    /// - Parameters:
+    ///   - nextID: the number of the next entry, as far as the log was read.
+    ///   - reset: called first where all is read anew, since the file is another one.
     mutating func readNew(
-        reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
+        nextID: UInt64, reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
+        var nextID = nextID
         var size = file?.status?.size ?? 0
         if !isRead || file?.isAt(path) != true || size < end {
             file = try Self.opened(path)
             isRead = false
             size = file?.status?.size ?? 0
             reset()
+            nextID = 1
             end = try begin(size)
             size = max(size, end)
         }
-        var scanner = OutboxScanner(from: end, size: size)
+        var scanner = OutboxScanner(from: end, size: size, nextID: nextID)
         while let item = try scanner.next({ (count, offset) throws(OutboxError) in try read(count, at: offset) }) {
             receive(item)
         }

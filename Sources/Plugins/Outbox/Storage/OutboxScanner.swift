@@ -15,6 +15,8 @@ struct OutboxScanner {
     private var offset: Int64
     private var piece = Data()
     private var pieceStart: Int64 = 0
+    /// The number of the next entry, as far as the log was read.
+    private var nextID: UInt64
     /// The end of the last valid record.
     private(set) var validEnd: Int64
     /// Where the damage began that was met last, and the entry that it hit.
@@ -22,14 +24,16 @@ struct OutboxScanner {
 
     static let pieceSize = 1 << 20
 
-    init(from offset: Int64, size: Int64) { (self.offset, self.size, validEnd) = (offset, size, offset) }
+    init(from offset: Int64, size: Int64, nextID: UInt64 = 1) {
+        (self.offset, self.size, validEnd, self.nextID) = (offset, size, offset, nextID)
+    }
 
     /// The next record or damage; nil at the end.
     mutating func next(_ read: Reading) throws(OutboxError) -> Item? {
         while size - offset >= Int64(OutboxFormat.headSize) {
             try load(OutboxFormat.headSize, read)
             let start = Int(offset - pieceStart)
-            guard let head = piece.withUnsafeBytes({ OutboxFormat.head($0, at: start) }) else {
+            guard let head = piece.withUnsafeBytes({ OutboxFormat.head($0, at: start, next: nextID) }) else {
                 skip()
                 continue
             }
@@ -66,6 +70,7 @@ struct OutboxScanner {
             offset += Int64(head.size)
             validEnd = offset
         }
+        if head.kind == .next || head.kind == .put { nextID = max(nextID, head.kind == .put ? head.id + 1 : head.id) }
         if head.kind != .put { return .mark(head.kind, head.id) }
         let start = Int(extent.offset - pieceStart)
         let entry = piece.withUnsafeBytes { bytes in
