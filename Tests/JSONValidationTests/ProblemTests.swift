@@ -157,4 +157,14 @@ struct ProblemTests {
             #expect(shape.problems("[]").map(\.expected) == [expected])
         }
     }
+
+    @Test("a range that contains nothing has no amount")
+    func emptyAmounts() {
+        for shape in [
+            JSONShape.array(of: .integer, count: ..<Int.min), .array(of: .integer, count: 5..<5),
+            .array(of: .integer, count: Int.min..<Int.min),
+        ] {
+            #expect(shape.problems("[]").map(\.expected) == ["an array of another number of elements"])
+        }
+    }
 }

@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
-import ErrandMultipart
 import ErrandSystemTransport
 import ErrandTesting
 import Testing
+
+@testable import ErrandMultipart
 
 @Suite("Multipart bodies", .timeLimit(.minutes(10)), .leakChecked) struct FormTests {
     private struct Position: Codable, Sendable { var x = 1 }
@@ -244,6 +245,19 @@ import Testing
         #expect(part(Data(), "x", "a.png", "image/x-own").contentType == "image/x-own")
         #expect(Multipart.Part.file(URL(filePath: "/tmp/é.pdf"), name: "x").fileName == "é.pdf")
         #expect(Multipart.Part.file(URL(filePath: "/tmp/a.pdf"), name: "x", fileName: "").fileName == nil)
+    }
+
+    @Test("a form that is longer than can be counted has no length")
+    func uncountable() throws {
+        let longest = Int64.max - (1 << 20) - 1000
+        func length(_ streams: Int64...) throws -> Int64? {
+            let parts = streams.map { length in Multipart.Part.stream(length: length, name: "s") { HTTPBody(Data()) } }
+            let form = Multipart(parts: parts + [.data(Data(count: 2 << 20), name: "d")])
+            return try MultipartPlan(form, JSONEncoder()).length
+        }
+        #expect(try length(longest) == nil && length(.max) == nil && length(-1) == nil)
+        #expect(try length(longest / 2, longest / 2, longest / 2) == nil)
+        #expect(try length(longest / 2) ?? 0 > longest / 2)
     }
 
     @Test("a stream of another length than it announced makes no request, and its own error is kept")

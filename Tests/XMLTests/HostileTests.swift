@@ -45,6 +45,19 @@ import Testing
         }
     }
 
+    @Test("negative limits count as zero", arguments: [-1, Int.min])
+    func negativeLimits(limit: Int) async throws {
+        var limits = XMLLimits.standard
+        limits.maximumBytes = limit
+        let data = Data("<a>x</a>".utf8)
+        for charset in [nil, "latin1", "Shift_JIS", "utf-16"] {
+            #expect(failure(of: data, charset: charset, limits: limits)?.code == .tooLarge)
+            #expect(try await streamFailure(of: data, charset: charset, limits: limits)?.code == .tooLarge)
+        }
+        #expect(failure(of: data, limits: limits)?.message == "the document is longer than 0 bytes")
+        #expect(failure(of: Data(), limits: limits)?.code == .truncated)
+    }
+
     @Test("markup that comes in tiny chunks is not counted again with each of them")
     func tinyChunks() async throws {
         // Counting all of it with each chunk would take hours.

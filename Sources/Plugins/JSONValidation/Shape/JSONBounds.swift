@@ -35,8 +35,9 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
-    /// The range as an amount: "at least 1", "2 to 4"; nil for a range expression of another type.
+    /// The range as an amount: "at least 1", "2 to 4"; nil for a range expression of another type, and for an empty range.
     var amount: String? {
+        if excludesUpper, upper == lower ?? .min { return nil }
         let last = upper.map { excludesUpper ? $0 - 1 : $0 }
         return switch (lower, last) {
         case _ where other != nil: nil

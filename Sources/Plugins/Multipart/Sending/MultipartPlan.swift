@@ -72,22 +72,24 @@ struct MultipartPlan: Sendable {
     private mutating func append(_ segment: Segment) {
         switch segment {
         case .data(let data):
-            length = length.map { $0 + Int64(data.count) }
+            lengthen(by: Int64(data.count))
             // Delimiters and headers go out in one piece.
             if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
                 last.append(data)
                 segments[segments.count - 1] = .data(last)
                 return
             }
-        case .file(let file): length = length.map { $0 + file.length }
-        case .stream(let announced, _, _):
-            if let announced, let known = length, announced >= 0, known <= .max - announced - (1 << 20) {
-                length = known + announced
-            } else {
-                length = nil
-            }
+        case .file(let file): lengthen(by: file.length)
+        case .stream(let announced, _, _): lengthen(by: announced)
         }
         segments.append(segment)
+    }
+
+    /// A body whose length is not known, or cannot be counted, is sent without one.
+    private mutating func lengthen(by count: Int64?) {
+        guard let known = length, let count, count >= 0 else { return length = nil }
+        let (sum, isBeyond) = known.addingReportingOverflow(count)
+        length = isBeyond ? nil : sum
     }
 
     private static func inMemory(_ part: Multipart.Part, _ encoder: any BodyEncoder) throws -> Data? {

@@ -8,7 +8,8 @@ public struct TestFrame: Sendable, Hashable {
     public var reserved: UInt8 = 0
     /// 0 to 15: 0 continues, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
     public var opcode: UInt8
-    /// The key by which the content is masked; nil for none, as servers send.
+    /// The key by which the content is masked; nil for none, as servers send. It has four bytes; those that a shorter
+    /// one lacks mask nothing.
     public var mask: [UInt8]?
     /// The content, unmasked.
     public var content: Data
@@ -47,10 +48,13 @@ public struct TestFrame: Sendable, Hashable {
         let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
         var bytes = Data([(isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode & 15])
         bytes.append((mask == nil ? 0 : 0x80) | (size == 0 ? UInt8(count & 0x7F) : size == 2 ? 126 : 127))
-        for index in (0..<size).reversed() { bytes.append(UInt8(truncatingIfNeeded: UInt64(count) >> (8 * index))) }
+        for index in (0..<max(0, size)).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: UInt64(count) >> (8 * index)))
+        }
         guard let mask else { return bytes + content }
         bytes.append(contentsOf: mask)
-        bytes.append(contentsOf: content.enumerated().map { $0.element ^ mask[$0.offset & 3] })
+        let key = Array((mask + [0, 0, 0, 0]).prefix(4))
+        bytes.append(contentsOf: content.enumerated().map { $0.element ^ key[$0.offset & 3] })
         return bytes
     }
 

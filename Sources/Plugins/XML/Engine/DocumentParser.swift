@@ -10,6 +10,8 @@ struct DocumentParser: Sendable {
     private var count = 0
 
     init(charset: String?, limits: XMLLimits) {
+        var limits = limits
+        limits.maximumBytes = max(0, limits.maximumBytes)
         self.limits = limits
         decoder = CharsetDecoder(header: charset, limit: limits.maximumBytes)
         reader = DocumentReader(limits)
