@@ -25,7 +25,7 @@ public final class StubTransport: Transport {
         var rules: [StubRule] = []
         /// The number of matches of each rule.
         var uses: [Int] = []
-        var log: [HTTPRequest] = []
+        var log = BoundedLog<HTTPRequest>()
     }
 
     private let otherwise: StubRule.Responses?
@@ -53,7 +53,7 @@ public final class StubTransport: Transport {
     }
 
     /// The requests so far, the oldest first, with their bodies as data.
-    public var received: [HTTPRequest] { state.withLock { Array($0.log.suffix(recordLimit)) } }
+    public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
     /// Responds to a request. Throws the scripted error, ``UnmatchedRequest``, and `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -116,11 +116,7 @@ public final class StubTransport: Transport {
     /// The responses to a request, and the number of earlier uses.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
-            if recordLimit > 0 {
-                state.log.append(request)
-                // Half of the log is dropped at a time, so that dropping costs nothing on average.
-                if state.log.count - recordLimit >= recordLimit { state.log.removeFirst(state.log.count - recordLimit) }
-            }
+            if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
             return state.rules
         }
         if rules.isEmpty, let otherwise { return (otherwise, 0) }
