@@ -34,7 +34,7 @@ func program(
     _ name: String, in folder: String, needs more: [Target.Dependency] = [], excluding: [String] = []
 ) -> Target {
     .executableTarget(
-        name: name, dependencies: ["Errand", "ErrandEssentials", "ErrandHTTPSyntax", "ErrandTesting"] + more,
+        name: name, dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"] + more,
         path: folder, exclude: excluding)
 }
 
@@ -48,60 +48,101 @@ let hasSwiftUI = Context.environment["ERRAND_APPLE"] != nil
 let curlPlatforms: [Platform] = [.linux, .android]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
-/// What lies below the plugins, each on those before it.
+/// What lies below the plugins, each on those before it. An app builds what its plugins name and no more: the parts of the
+/// grammar and the redaction that the core does without are modules of their own.
 let core: [Target] = [
     .target(name: "ErrandEssentials", path: "Sources/Core/Essentials"),
     .target(
-        name: "ErrandHTTPSyntax", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core/Syntax"),
+        name: "ErrandMessageSyntax", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core/Syntax"),
     .target(
-        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandHTTPSyntax", "ErrandSupport"],
+        name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandMessageSyntax", "ErrandSupport"],
         path: "Sources/Core/HTTP"),
     .target(
-        name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandHTTPSyntax", "ErrandSupport"],
+        name: "ErrandHTTPFields",
+        dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"],
+        path: "Sources/Core/Fields"),
+    .target(
+        name: "ErrandJSONSyntax", dependencies: ["ErrandMessageSyntax"], path: "Sources/Core/JSONSyntax"),
+    .target(
+        name: "ErrandHTTPSyntax", dependencies: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"],
+        path: "Sources/Core/HTTPSyntax"),
+    .target(
+        name: "ErrandRedaction",
+        dependencies: [
+            "ErrandEssentials", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
+            "ErrandSupport",
+        ],
+        path: "Sources/Core/Redaction"),
+    .target(
+        name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"],
         path: "Sources/Core/Errand"),
 ]
 
-/// Files, digests and the C library: nothing of HTTP, and no product.
-let system = Target.target(
-    name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System", exclude: ["Codings"])
+/// Files, digests, what transfers share, and the C library: nothing of HTTP, and no products.
+let system: [Target] = [
+    .target(
+        name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System", exclude: ["Codings"]),
+    .target(name: "ErrandDigests", dependencies: ["ErrandSupport"], path: "Sources/Core/Digests"),
+    .target(
+        name: "ErrandTransfers", dependencies: ["ErrandDigests", "ErrandEssentials", "ErrandSupport"],
+        path: "Sources/Core/Transfers"),
+]
 
 let plugins: [Target] = [
-    plugin("Authentication", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Authentication", needs: ["ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Batch"),
-    plugin("Cache", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Cache", needs: ["ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Chain"),
     plugin("Coalescing", needs: ["ErrandSupport"]),
-    plugin("Compression", needs: ["CErrandCodings", "ErrandHTTPSyntax"]),
-    plugin("Cookies", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Compression", needs: ["CErrandCodings", "ErrandMessageSyntax"]),
+    plugin("Cookies", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
-        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandHTTPSyntax", "ErrandSupport"],
+        "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
-    plugin("JSONDecoding", needs: ["ErrandHTTPSyntax"]),
-    plugin("JSONSchema", needs: ["ErrandHTTPSyntax", "ErrandJSONValidation", "ErrandSupport"]),
-    plugin("JSONValidation", needs: ["ErrandHTTPSyntax"]),
-    plugin("LoadingIndicatorLog", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
-    plugin("Multipart", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax"]),
+    plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax"]),
+    plugin(
+        "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
+    plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Outbox", needs: ["ErrandSupport"]),
-    plugin("Paging", needs: ["ErrandHTTPSyntax"]),
-    plugin("Recording", needs: ["ErrandSupport"]),
-    plugin("Replay", needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandSupport"]),
-    plugin("ResumableDownload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
-    plugin("ResumableUpload", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
-    plugin("Retry", needs: ["ErrandHTTPSyntax"]),
-    plugin("Streaming", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Paging", needs: ["ErrandHTTPFields"]),
+    plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
+    plugin(
+        "Replay",
+        needs: [
+            "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRecording",
+            "ErrandRedaction", "ErrandSupport",
+        ]),
+    plugin(
+        "ResumableDownload",
+        needs: [
+            "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
+        ]),
+    plugin(
+        "ResumableUpload",
+        needs: [
+            "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
+        ]),
+    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
+    plugin("Streaming", needs: ["ErrandJSONSyntax", "ErrandSupport"]),
     plugin(
         "SystemTransport",
         needs: [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: curlPlatforms)),
             .target(name: "ErrandURLSessionTransport", condition: .when(platforms: applePlatforms)),
         ]),
-    plugin("Testing", needs: ["ErrandSupport"]),
-    plugin("URLFilters", needs: ["ErrandHTTPSyntax", "ErrandSupport"]),
+    plugin("Testing", needs: ["ErrandDigests", "ErrandSupport"]),
+    plugin(
+        "URLFilters",
+        needs: [
+            "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport",
+        ]),
     plugin("URLSessionTransport"),
-    plugin("WebSocket", needs: ["CErrandCodings", "ErrandHTTPSyntax", "ErrandSupport"]),
-    plugin("XML", needs: ["ErrandHTTPSyntax"]),
+    plugin("WebSocket", needs: ["CErrandCodings", "ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
+    plugin("XML", needs: ["ErrandMessageSyntax"]),
 ]
 
 /// All plugins but the test kit, which every program gets anyway.
@@ -198,7 +239,7 @@ let programs: [Target] = [
         "errand-download", in: "Examples/Download",
         needs: [
             .target(name: "ErrandCurlTransport", condition: .when(platforms: curlPlatforms)),
-            "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
+            "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
         ]),
     program(
         "errand-download-process", in: "Tests/DownloadProcess",
@@ -264,8 +305,8 @@ let suites: [Target] = [
         ]),
     suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP"]),
-    suite("CurlTransportTests", needs: ["ErrandCurlTransport", "errand-curl-process"]),
-    suite("DocumentationTests", needs: everything),
+    suite("CurlTransportTests", needs: ["ErrandCurlTransport", "ErrandHTTPSyntax", "errand-curl-process"]),
+    suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandRedaction"]),
     .testTarget(
         name: "ErrandIntegrationTests",
         dependencies: [
@@ -298,7 +339,9 @@ let suites: [Target] = [
             "ErrandSystemTransport", "ErrandURLFilters",
             "ErrandXML",
         ]),
-    suite("MultipartTests", needs: ["ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),
+    suite(
+        "MultipartTests",
+        needs: ["ErrandHTTPSyntax", "ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),
     suite(
         "NewPluginTests",
         needs: [
@@ -319,18 +362,20 @@ let suites: [Target] = [
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandRecording", "ErrandSystemTransport", "ErrandWebSocket",
         ]),
+    suite("RedactionTests", needs: ["ErrandHTTP", "ErrandRedaction"]),
     suite(
         "ReplayTests",
         needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport", "ErrandWebSocket"]),
     suite(
         "ResumableDownloadTests",
         needs: [
-            "ErrandCache", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport", "ErrandSystemTransport",
-            "ErrandURLSessionTransport", "errand-download", "errand-download-process",
+            "ErrandCache", "ErrandDigests", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport",
+            "ErrandSystemTransport",
+            "ErrandTransfers", "ErrandURLSessionTransport", "errand-download", "errand-download-process",
         ]),
     suite(
         "ResumableUploadTests",
-        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "errand-upload"]),
+        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "ErrandTransfers", "errand-upload"]),
     suite(
         "RetryTests",
         needs: [
@@ -348,11 +393,11 @@ let suites: [Target] = [
         name: "ErrandRecipesTests",
         dependencies: ["Errand", "ErrandEnvelopes", "ErrandSystemTransport", "ErrandTesting"],
         path: "Examples/Recipes"),
-    suite("SupportTests", needs: ["ErrandSupport"]),
+    suite("SupportTests", needs: ["ErrandDigests", "ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite("TestingTests"),
-    suite("URLFiltersTests", needs: ["ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
+    suite("URLFiltersTests", needs: ["ErrandDigests", "ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
     suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
     suite(
         "UsersTests",
@@ -390,7 +435,7 @@ let package = Package(
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : [])
         + (hasSwiftUI ? [.library(name: "ErrandAppViews", targets: ["ErrandAppViews"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
-    targets: core + [system] + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
+    targets: core + system + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
         + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )

@@ -57,8 +57,13 @@ import Testing
 
     /// The folders of Core from below: a module uses those above it in this list.
     private static let layers = [
-        ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandHTTPSyntax"),
+        ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
+    ]
+    /// What only plugins need, on all of those but the last, and on those above it in this list.
+    private static let parts = [
+        ("Digests", "ErrandDigests"), ("Transfers", "ErrandTransfers"), ("Fields", "ErrandHTTPFields"),
+        ("JSONSyntax", "ErrandJSONSyntax"), ("HTTPSyntax", "ErrandHTTPSyntax"), ("Redaction", "ErrandRedaction"),
     ]
 
     private static func imports(in folder: String) throws -> [(path: String, module: String)] {
@@ -71,18 +76,28 @@ import Testing
         }
     }
 
-    @Test("a module of Core imports those below it, and no plugin")
+    @Test("a module of Core imports those below it, no plugin, and nothing that only plugins need")
     func coreImports() throws {
-        var below: Set<String> = []
-        for (folder, module) in Self.layers {
-            for (path, imported) in try Self.imports(in: "Sources/Core/\(folder)") where imported.contains("Errand") {
-                #expect(below.contains(imported), "\(path) imports \(imported)")
+        func check(_ modules: [(String, String)], above base: Set<String>) throws {
+            var below = base
+            for (folder, module) in modules {
+                for (path, imported) in try Self.imports(in: "Sources/Core/\(folder)")
+                where imported.contains("Errand") {
+                    #expect(below.contains(imported), "\(path) imports \(imported)")
+                }
+                below.insert(module)
             }
-            below.insert(module)
         }
+        try check(Self.layers, above: [])
+        try check(Self.parts, above: Set(Self.layers.dropLast().map(\.1)))
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Sources/Core").path)
-        #expect(Set(folders.filter { !$0.hasPrefix(".") }) == Set(Self.layers.map(\.0)))
+        #expect(Set(folders.filter { !$0.hasPrefix(".") }) == Set((Self.layers + Self.parts).map(\.0)))
+    }
+
+    @Test("what a module of Core or a plugin imports is the part of the grammar that it uses, not all of it")
+    func narrowImports() throws {
+        for (path, imported) in try Self.imports(in: "Sources") { #expect(imported != "ErrandHTTPSyntax", "\(path)") }
     }
 
     @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay and JSON Schema")
@@ -93,7 +108,7 @@ import Testing
             "SystemTransport": "Transport", "CacheTesting": "Cache", "Replay": "Recording",
             "JSONSchema": "JSONValidation",
         ]
-        let core = Set(Self.layers.map(\.1))
+        let core = Set((Self.layers + Self.parts).map(\.1))
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Sources/Plugins").path
         ).filter { !$0.hasPrefix(".") }
@@ -132,7 +147,10 @@ import Testing
         let plugins = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Sources/Plugins").path
         ).filter { !$0.hasPrefix(".") }
-        #expect(listed == ["Errand", "ErrandHTTP", "ErrandHTTPSyntax"] + plugins.map { "Errand\($0)" }.sorted())
+        let core = [
+            "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction",
+        ]
+        #expect(listed == core + plugins.map { "Errand\($0)" }.sorted())
     }
 
     @Test("the names of header fields that sources read or set come from the table")

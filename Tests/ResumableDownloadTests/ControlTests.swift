@@ -3,6 +3,7 @@ import ErrandCache
 import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandHTTPSyntax
 import ErrandSupport
 import ErrandTesting

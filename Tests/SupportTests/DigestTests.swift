@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandSupport
 import Testing
 

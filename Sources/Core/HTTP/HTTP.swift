@@ -5,5 +5,5 @@
 // Parameters/  parameters in a query, a form or JSON
 // URLs/        base URLs, redirects, trusted origins
 // Transfer/    tags, priorities, timings, progress
-// Secrets/     what descriptions and logs mask
+// Secrets/     what descriptions and logs mask; whose an exchange is
 // Errors/      ``ErrandError``, and what errors of plugins have in common

@@ -1,5 +1,3 @@
-// Start here: the grammar of HTTP and JSON as values and pure functions.
+// Start here: the grammar that every message needs, as values and pure functions: bytes, URLs, hosts.
 //
-// Fields/      fields: dates, entity tags, ranges, media types, `Link`, `Retry-After` …
-// Structured/  structured fields (RFC 9651)
-// JSON/        the tokens of JSON
+// Fields/  fields of messages and connections: lists, parameters, media types, dates, `Retry-After`, `Alt-Svc`

@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 import Synchronization

@@ -1,6 +1,6 @@
 public import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension HTTPRequest {
     /// Whether a secret occurs in the URL, in a header field or in a body in memory of at most 64 KiB: whole, and not

@@ -1,6 +1,6 @@
 public import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Compresses the bodies of requests, for servers that are known to support it.
 ///

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Dates in the form of `Expires`, which servers write in many ways (RFC 6265bis, section 5.1.1).
 enum CookieDate {

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Cookies in the Netscape format, as curl reads and writes it: one line a cookie, seven fields between tabs.

@@ -1,6 +1,6 @@
 public import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Sends the cookies of a jar with each request on the wire, and stores those of each response, redirects included.
 ///

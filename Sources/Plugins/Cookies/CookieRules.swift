@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The server that sets cookies, or receives them.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The domains below which anybody can register a name, so that no cookie may cover them as a whole (RFC 6265bis,
 /// section 5.7, and publicsuffix.org).

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// A `Set-Cookie` field, read but not judged (RFC 6265bis, section 5.6).
 struct SetCookie: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Makes the index of a text in one pass, and checks the whole text on the way (RFC 8259).
 struct IndexBuilder {

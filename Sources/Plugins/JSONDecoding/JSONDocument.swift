@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// A text with its index and the settings of its decoder: what all frames of a decoding share.
 final class JSONDocument {

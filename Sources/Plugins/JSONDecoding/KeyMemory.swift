@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The memory of the keys of an object: the position of the last one that was found, and those that were seen.
 ///

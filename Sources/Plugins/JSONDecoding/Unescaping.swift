@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Strings with escapes, which the index has found to be valid (RFC 8259, section 7).
 enum Unescaping {

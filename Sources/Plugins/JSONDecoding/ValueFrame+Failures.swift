@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 // The errors of `JSONDecoder`, and the ways to values that are rare enough to look for them.
 extension ValueFrame {

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The JSON text of one value, for a custom check.
 public struct JSONFragment: Sendable {

@@ -3,7 +3,7 @@
 // Sending/  the body: files, lengths, boundaries
 // Reading/  the parser, and parts as they arrive
 
-public import ErrandHTTPSyntax
+public import ErrandMessageSyntax
 
 /// A body that consists of several, each with headers of its own: a form with files, or another multipart type (RFC
 /// 2046, section 5.1).

@@ -1,6 +1,6 @@
 public import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// A list that a server delivers in pages: the request for a page, and the items of a response.
 ///

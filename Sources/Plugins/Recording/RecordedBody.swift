@@ -1,5 +1,6 @@
 import Errand
 public import ErrandEssentials
+import ErrandRedaction
 
 /// A bounded copy of a body: its bytes, with only the values of secrets replaced.
 public struct RecordedBody: Sendable, Hashable {

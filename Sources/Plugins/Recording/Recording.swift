@@ -5,6 +5,9 @@
 // Sockets/    the messages of WebSockets
 // Waterfall/  a page that shows exchanges over time
 
+// Who masks what is recorded masks other bodies as well.
+@_exported public import ErrandRedaction
+
 /// The exchanges and activities that a recorder has kept, or that a file restores: values without secrets, to inspect
 /// or to render.
 ///

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The response of an entry, made again for one request.
 struct ReplayedResponse {

@@ -1,5 +1,6 @@
 public import Errand
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 extension Agent {
     /// Starts a download and delivers its events.

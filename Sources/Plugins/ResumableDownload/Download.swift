@@ -1,6 +1,6 @@
 public import Errand
 public import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 
 /// A running download: its events, in order, for one reader. Newer progress replaces progress that the reader has not
 /// received yet.

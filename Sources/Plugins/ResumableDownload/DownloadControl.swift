@@ -1,4 +1,5 @@
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// Pauses and resumes a download, from any thread.
 ///

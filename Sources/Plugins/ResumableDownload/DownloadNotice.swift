@@ -1,6 +1,6 @@
 import Errand
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// An event of a download apart from the bytes that arrive: a wait, a retry, a restart.
 ///

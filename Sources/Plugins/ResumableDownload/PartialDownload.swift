@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The bytes of an unfinished download in a directory. Sending the same request again resumes it.

@@ -1,5 +1,6 @@
 public import Errand
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// Downloads the file of every ``DownloadRequest``: in segments, attempt after attempt, until the file is complete.
 ///

@@ -1,5 +1,6 @@
 public import Errand
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// Sends the body of every ``UploadRequest``: attempt after attempt, each from where the server is, until it has all of it.
 ///

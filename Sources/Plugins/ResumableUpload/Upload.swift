@@ -1,5 +1,6 @@
 public import Errand
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// A running upload: its events, in order, for one reader. Newer progress replaces progress that the reader has not received
 /// yet.

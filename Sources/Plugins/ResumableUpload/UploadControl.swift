@@ -1,4 +1,5 @@
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// Pauses and resumes an upload, from any thread.
 ///

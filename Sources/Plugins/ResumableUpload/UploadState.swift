@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 
 /// The state of an upload. Cases may be added: write a `default`.
 public enum UploadState: Sendable, Hashable {

@@ -1,6 +1,6 @@
 public import Errand
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension XMLTree {
     /// Reads a document.

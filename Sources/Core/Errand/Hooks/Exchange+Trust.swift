@@ -1,6 +1,6 @@
 public import ErrandEssentials
 import ErrandHTTP
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension Exchange {
     /// Whether the request goes to an origin that may see the agent's secrets: that of one of its base URLs, or one of

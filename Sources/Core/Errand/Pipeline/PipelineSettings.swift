@@ -1,6 +1,6 @@
 import ErrandEssentials
 import ErrandHTTP
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The part of a configuration that the way of a request needs, made ready: parsed once, then used by every start until
 /// the next change.

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
 /// follow. Counts an attempt each time a call filter calls `next`.

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Turns the description of a request into what goes over the wire; nothing else does.

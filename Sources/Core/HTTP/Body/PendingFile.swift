@@ -1,5 +1,5 @@
 package import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 extension HTTPBody {

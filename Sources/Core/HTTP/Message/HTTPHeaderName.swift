@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The name of a header field. Names compare without case, and are sent as they were written (RFC 9110, section 5.1).

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
 ///

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// One request as it goes over the wire.

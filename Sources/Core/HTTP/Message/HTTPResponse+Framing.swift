@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension HTTPResponse {
     /// Checks the body against the length that the head announces (RFC 9110, section 8.6). Throws `invalidResponse`, or

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// A response as it was received: a status, headers, a body, and where it came from.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// How parameters are written as the text of a query or a form.

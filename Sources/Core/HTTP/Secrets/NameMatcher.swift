@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Finds words in the names of fields, all words in one pass over the bytes (Aho and Corasick).
 ///

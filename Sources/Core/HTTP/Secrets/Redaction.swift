@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The rules for the values that a description, a log, a recording or another file for people may show: header fields
 /// by an allow list, query items and fields of bodies unless their name looks secret.
@@ -58,7 +58,7 @@ public struct Redaction: Sendable {
     }
 
     /// The same for a name in UTF-8.
-    func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         if !shownNames.isEmpty, shownNames.contains(NameMatcher.plain(name)) { return false }
         return (matcher ?? Self.standardMatcher).matches(name)
     }

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Masks the secrets of one exchange, and remembers them: a secret from a header, a URL or a body is masked wherever
@@ -81,15 +81,6 @@ public struct Redactor: Sendable {
                 masked.value = Redaction.mask
                 return masked
             })
-    }
-
-    /// A JSON text, which may be cut off, with the values of secret fields masked and every other byte as it was. Nil
-    /// for text that is not JSON as far as it goes: its secrets are then unknown.
-    public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? {
-        let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask) { redaction.isSecret($0) }
-        guard let masked else { return nil }
-        for secret in masked.secrets { remember(secret) }
-        return Data(masked.bytes)
     }
 
     /// The text with every secret masked that was found so far.

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The URL that the app requested, where a server's response has led from there to the URL of this request, as a "next"
 /// link does; nil, the default, where the app named the URL itself.

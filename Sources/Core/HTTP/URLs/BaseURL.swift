@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// A base URL, split at the position where paths are joined to it.

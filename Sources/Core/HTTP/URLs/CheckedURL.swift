@@ -1,5 +1,5 @@
 package import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import Synchronization
 
 /// An absolute http or https URL of checked text, parsed on first use: most requests need the text alone.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The pinned public keys of hosts, found by every way of writing a host; for a transport that pins.
 ///

@@ -1,5 +1,5 @@
 public import ErrandEssentials
-package import ErrandHTTPSyntax
+package import ErrandMessageSyntax
 
 /// The `Location` of a response (RFC 9110, section 10.2.2).
 package enum Location {

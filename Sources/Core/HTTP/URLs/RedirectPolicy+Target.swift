@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension RedirectPolicy {
     /// The request that a response redirects to (RFC 9110, section 15.4); nil if it is no redirect, or redirects are

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 extension DefaultStringInterpolation {

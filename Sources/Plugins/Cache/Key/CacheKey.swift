@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandSupport
 
 /// The key of an entry: a canonical text that identifies the request without secrets, and its SHA-256 digest.

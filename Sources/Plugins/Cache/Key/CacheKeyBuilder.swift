@@ -1,6 +1,8 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%`

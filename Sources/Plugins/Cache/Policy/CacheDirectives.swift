@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The directives of `Cache-Control` (RFC 9111, section 5.2), interpreted conservatively for a private cache.
 ///

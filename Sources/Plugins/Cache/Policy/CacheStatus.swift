@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// How the cache handled a request, in the terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// One directive of `Cache-Control`, as bytes of the field value: text is made of the few values that a rule needs.

@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The header fields that are stored, sent and merged (RFC 9111, sections 3.1, 3.2 and 4.3).

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// How a stored response satisfies a request that has conditions or a range of its own (RFC 9111, section 4.3.2, RFC
 /// 9110, sections 13 and 14).

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The freshness of a response, calculated once when the response is stored (RFC 9111, section 4.2). In seconds.
 struct HTTPFreshness: Sendable, Hashable {

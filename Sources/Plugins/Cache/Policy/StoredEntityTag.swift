@@ -1,4 +1,5 @@
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The `ETag` of a stored response, compared with the tags of requests and responses (RFC 9110, section 8.8.3.2).

@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The request header fields that selected a response (RFC 9111, section 4.1).
 struct VaryRule: Sendable, Hashable {

@@ -1,6 +1,6 @@
 #if os(Linux) || os(Android)
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The offers of HTTP/3 in a file: a line for each, with the origin, the host, the port and the time at which it

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The origins that offer HTTP/3, and what has become of their offers (RFC 7838).
 ///

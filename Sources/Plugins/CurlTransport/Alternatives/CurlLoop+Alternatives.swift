@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 // HTTP/3 with the servers that offer it, under the driver lock.
 extension CurlLoop {

@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The addresses that the configuration gives for hosts, in the place of those that a lookup would find.
 struct AddressTable {

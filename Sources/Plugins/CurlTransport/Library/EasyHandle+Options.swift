@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension EasyHandle {
     /// The options that are the same for all transfers of a transport.

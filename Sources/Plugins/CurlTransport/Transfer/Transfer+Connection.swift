@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 

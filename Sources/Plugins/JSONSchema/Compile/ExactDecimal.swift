@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// A number of a JSON text without any loss: `mantissa * 10^exponent`, without zeros at the end of the mantissa.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// The identity of values by their meaning: numbers by value, strings without escapes, objects in any order. Equal

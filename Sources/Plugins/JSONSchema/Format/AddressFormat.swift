@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Addresses: of mailboxes (RFC 5321, section 4.1.2, and RFC 6531), and of the Internet Protocol (RFC 2673 and RFC 4291).
 enum AddressFormat {

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Dates, times and durations (RFC 3339, section 5.6 and appendix A).
 enum DateFormat {

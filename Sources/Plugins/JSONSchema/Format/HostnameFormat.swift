@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Names of hosts: ASCII (RFC 1123, section 2.1), with international labels in Punycode (RFC 5890, section 2.3.2.1), and
 /// international ones as they are written.

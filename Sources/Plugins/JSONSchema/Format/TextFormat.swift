@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// UUIDs (RFC 4122), URI templates (RFC 6570), JSON Pointers (RFC 6901), relative ones, and regular expressions.
 enum TextFormat {

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// URIs and IRIs, and references (RFC 3986, appendix A, and RFC 3987, section 2.2).
 enum URIFormat {

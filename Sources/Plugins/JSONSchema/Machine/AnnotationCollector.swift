@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// Keeps, for each result that is in use, the annotations that stand if the lane holds.

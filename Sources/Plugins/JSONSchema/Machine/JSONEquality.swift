@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 extension JSONText {
     /// The number of characters: Unicode scalars, with escapes resolved.

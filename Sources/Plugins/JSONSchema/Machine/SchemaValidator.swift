@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
 
 /// A JSON document that schemas are read from: its values by index, each with its place in the text.

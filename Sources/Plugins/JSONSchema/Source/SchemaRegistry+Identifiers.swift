@@ -1,5 +1,6 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import ErrandJSONValidation
+import ErrandMessageSyntax
 
 extension SchemaRegistry {
     /// Reads `$id`, `$anchor` and the like; returns the resource that the schema belongs to.

@@ -1,5 +1,5 @@
-import ErrandHTTPSyntax
 import ErrandJSONValidation
+import ErrandMessageSyntax
 
 extension SchemaRegistry {
     /// The schema that a reference leads to, from the resource that the reference is in, and the name of its anchor.

@@ -1,4 +1,4 @@
-package import ErrandHTTPSyntax
+package import ErrandJSONSyntax
 
 /// Hashes keys by their decoded bytes, with a random seed for each process, which prevents chosen collisions.
 @usableFromInline package enum KeyHash {

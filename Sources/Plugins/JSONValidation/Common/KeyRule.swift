@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// A key, prepared for comparison: its first 16 bytes with the closing quote, and all of it in the pool.
 package struct KeyRule: BitwiseCopyable {

@@ -1,4 +1,4 @@
-package import ErrandHTTPSyntax
+package import ErrandJSONSyntax
 
 /// The keys of the open objects, to find duplicates: one table for all of them.
 @usableFromInline package struct KeySet {

@@ -1,4 +1,4 @@
-package import ErrandHTTPSyntax
+package import ErrandJSONSyntax
 
 /// Looks ahead for a member of an object, over those in front of it, which are not validated.
 package struct MemberSearch {

@@ -1,4 +1,4 @@
-package import ErrandHTTPSyntax
+package import ErrandJSONSyntax
 
 /// The common part of the validators of shapes and of schemas: the beginning of a text, and the problems of the text
 /// itself.

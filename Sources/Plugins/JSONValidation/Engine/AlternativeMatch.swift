@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The state of matching one value against several alternatives in a single pass over its bytes, so that no value is read
 /// once for each alternative, however deeply alternatives are nested.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The keys of an object that was read before at the same place, in their order. They are known to differ, so that an object
 /// with some of them in the same order has no key twice: none has to be stored.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// A key of an object that was read before, prepared for comparison: its first 16 bytes with the closing quote, and its place
 /// in the text.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// A compiled shape: nodes that refer to each other and to their rules by index.
 final class ShapeProgram: Sendable {

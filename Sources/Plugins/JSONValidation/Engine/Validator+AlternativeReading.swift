@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Reads a value that several alternatives compete for.
 extension Validator {

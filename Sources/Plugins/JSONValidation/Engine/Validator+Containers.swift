@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 extension Validator {
     /// Reads a key that is not the expected one; nil if the rest of the text is not read.

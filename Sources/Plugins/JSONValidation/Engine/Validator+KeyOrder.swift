@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Objects without constraints: their keys are compared with those of another object before they are stored.
 extension Validator {

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The constraint that a scalar violates.
 enum Violation {

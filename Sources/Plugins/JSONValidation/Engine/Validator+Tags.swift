@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Objects of several shapes that a tag discriminates: the tag is read first, so that a value is matched against the shapes
 /// with its tag only.

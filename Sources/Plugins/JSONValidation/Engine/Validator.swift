@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Validates one text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 import Synchronization
 
 /// The sets of `\p{…}`, by the data of the standard library and the tables beside this file (ECMA-262, section 22.2.1,

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
 struct ExampleReader {

@@ -1,6 +1,7 @@
 public import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
+import ErrandRedaction
 
 extension HTTPRequest {
     /// The request as a command line that any shell runs as it stands, secrets masked.

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// JSON with a line for each value, indented; names, order and numbers stay as they are. The text may be cut off.
 struct JSONIndenter {

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
+import ErrandRedaction
 
 /// The copy of a body as text for people, secrets masked.
 enum LogBody {

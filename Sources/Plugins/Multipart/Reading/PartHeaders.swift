@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The headers of a part, read from their lines (RFC 2046, section 5.1; RFC 5322, section 2.2).
 enum PartHeaders {

@@ -1,6 +1,7 @@
 public import Errand
 public import ErrandEssentials
-public import ErrandHTTPSyntax
+public import ErrandHTTPFields
+public import ErrandMessageSyntax
 
 /// One part of a multipart response.
 ///

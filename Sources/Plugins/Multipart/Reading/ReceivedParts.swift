@@ -1,5 +1,5 @@
 public import Errand
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The parts of a multipart response, one after the other, as they arrive.
 ///

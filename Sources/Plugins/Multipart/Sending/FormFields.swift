@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Parameters as the fields of a form, named as in one that is URL-encoded.
 enum FormFields {

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// A multipart body that is ready to be sent: everything that can be checked before is checked.
 struct MultipartPlan: Sendable {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandRedaction
 
 /// The newest messages of a socket, with their secrets in the clear.
 struct SocketMessages: Sendable {

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Numbers of JSON (RFC 8259, section 6) in one form for each value, without loss: `1`, `1.0` and `10e-1` are one
 /// number.

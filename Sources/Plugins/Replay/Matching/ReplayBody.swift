@@ -1,6 +1,8 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The body of a request in the form in which a replay compares it.

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// Finds the recorded requests that are equal to one, and the nearest if none is.
 struct ReplayTable: Sendable {

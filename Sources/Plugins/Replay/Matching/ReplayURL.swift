@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// A URL in the form in which a replay compares it.

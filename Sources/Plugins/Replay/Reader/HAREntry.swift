@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// One entry of an archive with the parts that a replay needs: heads in memory, bodies as ranges of the file.
 struct HAREntry: Sendable {

@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 extension JSONReader {
     /// The maximum nesting of containers.

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
+import ErrandMessageSyntax
 
 /// Reads JSON (RFC 8259) from an archive in one pass, in a window of 64 KiB; a value that is not needed is skipped
 /// without being kept, however long it is.

@@ -1,4 +1,5 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
+import ErrandMessageSyntax
 
 /// Undoes the escape sequences of a JSON string (RFC 8259, section 7), fed piece by piece.
 ///

@@ -1,6 +1,6 @@
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
-import ErrandSupport
+import ErrandHTTPFields
 
 /// The fields of RFC 9530: `Repr-Digest: sha-256=:…:, sha-512=:…:`.
 enum DigestField {

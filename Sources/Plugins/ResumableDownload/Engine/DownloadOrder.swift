@@ -1,7 +1,9 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 /// The download that one call requests, checked before anything is opened or sent.

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 
 /// The number of attempts of a run, and the wait before the next.
 struct DownloadRetries {

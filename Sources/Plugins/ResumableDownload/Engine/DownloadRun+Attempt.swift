@@ -1,5 +1,6 @@
 import Errand
 import ErrandSupport
+import ErrandTransfers
 
 extension DownloadRun {
     /// One attempt: one request, or several side by side.

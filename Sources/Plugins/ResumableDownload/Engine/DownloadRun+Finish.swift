@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 
 extension DownloadRun {
     /// Verifies the complete file, flushes it, and moves it to its destination.

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 
 extension DownloadRun {
     /// Records the properties of the file from a response, before its first byte is written.

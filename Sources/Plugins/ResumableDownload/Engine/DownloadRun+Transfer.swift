@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 
 extension DownloadRun {
     /// One request and its body. `.whole` means that all requested bytes arrived.

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
-import ErrandSupport
+import ErrandHTTPFields
+import ErrandTransfers
 
 /// The run of one download: attempts until the file is complete, or until no further attempt would help.
 struct DownloadRun: Sendable {

@@ -1,5 +1,6 @@
 import Errand
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 
 /// Counts the bytes of a download; what was reported never falls.
 typealias ProgressMeter = TransferMeter<DownloadState>

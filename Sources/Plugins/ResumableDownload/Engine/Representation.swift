@@ -1,6 +1,7 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// One version of a file on a server, as the head of a response describes it.

@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 import ErrandSupport
 
 /// Makes a file name from a server harmless in any directory.

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Shows that two responses are parts of the same version of a file, byte for byte (RFC 9110, section 8.8).

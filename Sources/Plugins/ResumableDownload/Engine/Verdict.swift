@@ -1,5 +1,6 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// The request to the server.
 struct Inquiry: Sendable {

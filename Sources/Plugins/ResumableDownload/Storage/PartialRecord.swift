@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 
 /// The record of a partial file, in its sidecar.
 struct PartialRecord: Codable, Sendable, Equatable {

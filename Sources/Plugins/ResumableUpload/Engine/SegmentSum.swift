@@ -1,4 +1,5 @@
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 import Synchronization
 
 /// The bytes of all segments: what each has sent, what the server has confirmed of it, and what the upload does then.

@@ -1,7 +1,9 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
+import ErrandTransfers
 
 /// The upload that one call requests, checked before anything is opened or sent.
 struct UploadOrder: Sendable {

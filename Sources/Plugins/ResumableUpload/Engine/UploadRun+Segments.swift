@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 import ErrandSupport
 
 /// A body in segments: uploads of their own, side by side, that the server joins at the end.

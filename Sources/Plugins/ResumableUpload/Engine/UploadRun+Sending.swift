@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 extension UploadRun {

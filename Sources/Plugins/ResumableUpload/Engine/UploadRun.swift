@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
-import ErrandSupport
+import ErrandHTTPFields
+import ErrandTransfers
 
 /// The run of one upload: attempts until the server has the whole body, or until no further attempt would help.
 struct UploadRun: Sendable {

@@ -1,4 +1,5 @@
-import ErrandSupport
+import ErrandEssentials
+import ErrandTransfers
 import Synchronization
 
 /// Where a run reports the bytes that it sends, and its state: those of the whole body, or those of a segment.

@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// The fields of both protocols. A value that cannot be read, or that occurs twice, counts as none.
 enum UploadFields {

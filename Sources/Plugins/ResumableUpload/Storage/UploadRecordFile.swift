@@ -1,5 +1,6 @@
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 /// The record of an upload on the disk, locked against other runs of the same upload, in other processes too.

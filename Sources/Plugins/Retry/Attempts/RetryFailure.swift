@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// The failure of an attempt that another one may avoid.
 struct RetryFailure {

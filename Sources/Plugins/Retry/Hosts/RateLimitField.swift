@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// The tightest limit in a response: of its `RateLimit` field, or of the separate fields of the first drafts.
 struct RateLimitField: Equatable {

@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The elements of one JSON array (RFC 8259, section 5), each as soon as it is complete.
 final class JSONArraySplitter: ElementSplitter {

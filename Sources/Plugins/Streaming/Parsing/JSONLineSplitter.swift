@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
 final class JSONLineSplitter: ElementSplitter {

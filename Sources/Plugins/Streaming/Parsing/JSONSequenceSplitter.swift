@@ -1,5 +1,5 @@
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// A JSON text sequence (RFC 7464): a record separator, a JSON text, LF, and so on.
 ///

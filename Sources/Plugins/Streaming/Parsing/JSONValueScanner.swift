@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// Finds the end of one JSON value, at any split of its bytes. It counts brackets and skips strings; the decoder checks
 /// the rest.

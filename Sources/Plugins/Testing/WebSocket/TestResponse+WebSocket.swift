@@ -1,6 +1,6 @@
 public import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandSupport
 
 extension TestResponse {
     /// Opens a WebSocket, and hands its server's end to a closure; the connection is closed when that has returned.

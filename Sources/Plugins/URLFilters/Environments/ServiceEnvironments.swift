@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 

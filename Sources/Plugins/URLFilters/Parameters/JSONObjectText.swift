@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandJSONSyntax
 
 /// The bytes of a JSON object and the ranges of its members, so that members can be added without changing the rest:
 /// order, spacing, and numbers beyond the precision of `Double`.

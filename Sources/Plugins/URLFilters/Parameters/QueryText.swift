@@ -1,5 +1,5 @@
 import Errand
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 /// Edits the encoded text of a query or a form, item by item.
 enum QueryText {

@@ -1,3 +1,4 @@
+import ErrandDigests
 public import ErrandEssentials
 import ErrandSupport
 

@@ -1,6 +1,7 @@
 public import Errand
+import ErrandDigests
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The request at the time when it is signed.

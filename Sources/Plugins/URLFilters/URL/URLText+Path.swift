@@ -1,5 +1,5 @@
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 extension URLText {
     /// The path, percent-encoded; `/` if it is empty.

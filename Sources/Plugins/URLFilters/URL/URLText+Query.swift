@@ -1,5 +1,5 @@
 public import Errand
-import ErrandHTTPSyntax
+import ErrandHTTPFields
 
 extension URLText {
     /// The items of the query in order, decoded as servers decode them: `+` and `%20` are a space. The value is nil for a

@@ -1,6 +1,6 @@
 import Errand
 public import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The percent-encoded text of a request's URL, edited in place.
 ///

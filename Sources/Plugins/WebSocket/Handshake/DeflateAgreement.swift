@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The parameters of permessage-deflate that both sides have agreed on (RFC 7692, section 7.1).
 struct DeflateAgreement: Hashable {

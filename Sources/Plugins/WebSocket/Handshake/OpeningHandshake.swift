@@ -1,7 +1,7 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
-import ErrandHTTPSyntax
-import ErrandSupport
+import ErrandMessageSyntax
 
 /// One opening handshake (RFC 6455, section 4.1): what is sent, and whether the response fits it.
 struct OpeningHandshake: Sendable {

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Reads the response to an opening handshake, at any split into pieces (RFC 9112): its head, and where it refuses the
 /// upgrade the beginning of its body.

@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// Sends a request over a connection of its own, and keeps the connection where the server upgrades it.
 struct UpgradeTransport: Transport {

@@ -1,4 +1,4 @@
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The declaration at the beginning of a document: `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML 1.0,
 /// section 2.8).

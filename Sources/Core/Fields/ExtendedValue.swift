@@ -1,0 +1,27 @@
+import ErrandMessageSyntax
+
+/// Parameter values with a charset and a language (RFC 8187): `UTF-8'en'na%C3%AFve`.
+public enum ExtendedValue {
+    /// The decoded text; nil for another form, bytes that are not in the charset, and charsets other than UTF-8,
+    /// ISO-8859-1 and US-ASCII.
+    public static func decode(_ value: some StringProtocol) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            let bytes = PercentEncoding.bytes(parts[2])
+        else { return nil }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case "us-ascii": return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
+        default: return nil
+        }
+    }
+
+    /// The text as `UTF-8''…`, all but `attr-char` percent-encoded (section 3.2.1).
+    public static func encode(_ text: String) -> String { "UTF-8''" + PercentEncoding.encode(text, allowed: isPlain) }
+
+    /// `attr-char`: a token character that is none of `*`, `'` and `%`.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.isToken(byte) && byte != UInt8(ascii: "*") && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "%")
+    }
+}

@@ -1,0 +1,3 @@
+// Start here: the grammar of HTTP's other fields, as values and pure functions: entity tags, ranges, `Link` …
+//
+// Structured/  structured fields (RFC 9651)

@@ -1,0 +1,86 @@
+public import ErrandEssentials
+public import ErrandMessageSyntax
+
+/// One link of a `Link` field (RFC 8288): `<https://example.com/?page=2>; rel="next"`.
+///
+/// ```swift
+/// let links = LinkValue.parse(response.headers.values(of: "Link"))
+/// let next = links.first { $0.relations.contains("next") }?.url(relativeTo: response.url)
+/// ```
+public struct LinkValue: Sendable, Hashable {
+    /// The target as it is written, a URI reference.
+    public var target: String
+    /// The parameters as they came.
+    public var parameters: FieldParameters
+
+    /// Makes a link.
+    public init(target: String, parameters: FieldParameters) {
+        self.target = target
+        self.parameters = parameters
+    }
+
+    /// The links of one or more field lines, in order; text that is no link is skipped. At most 256 links.
+    public static func parse(_ values: [String]) -> [LinkValue] {
+        var links: [LinkValue] = []
+        for value in values {
+            var scanner = LinkScanner(value)
+            while links.count < 256, let link = scanner.next() { links.append(link) }
+        }
+        return links
+    }
+
+    /// The relation types in lower case: of the first `rel` (section 3.3), which may name several.
+    public var relations: [String] {
+        (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
+    }
+
+    /// The title: `title*` before `title` (section 3.4.1).
+    public var title: String? { parameters["title*"].flatMap { ExtendedValue.decode($0) } ?? parameters["title"] }
+
+    /// The URI reference of the link's context, where that is not the resource itself.
+    public var anchor: String? { parameters["anchor"] }
+
+    /// The target as an absolute URL, resolved against the URL of the response (RFC 3986, section 5); nil if it is not
+    /// a URL.
+    public func url(relativeTo base: URL) -> URL? { URL(string: target, relativeTo: base)?.absoluteURL }
+}
+
+extension LinkValue: CustomStringConvertible {
+    /// The link as it stands in a field.
+    public var description: String { "<\(target)>\(parameters)" }
+}
+
+/// Finds one link after the other. A comma ends a link only outside of `<…>` and quoted strings.
+private struct LinkScanner {
+    private var rest: Substring
+
+    init(_ value: String) { rest = value[...] }
+
+    mutating func next() -> LinkValue? {
+        while let open = rest.utf8.firstIndex(of: UInt8(ascii: "<")) {
+            let start = rest.utf8.index(after: open)
+            guard let close = rest.utf8[start...].firstIndex(of: UInt8(ascii: ">")) else { break }
+            let target = String(ASCII.trimmed(rest[start..<close]))
+            let tail = rest[rest.utf8.index(after: close)...]
+            let end = endOfParameters(tail)
+            rest = tail[end...]
+            if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) { continue }
+            return LinkValue(target: target, parameters: FieldParameters(parsing: tail[..<end]))
+        }
+        return nil
+    }
+
+    private func endOfParameters(_ text: Substring) -> Substring.Index {
+        var (isQuoted, isEscaped) = (false, false)
+        for index in text.utf8.indices {
+            switch text.utf8[index] {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isQuoted
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted: return index
+            default: break
+            }
+        }
+        return text.endIndex
+    }
+}

@@ -1,0 +1,97 @@
+import ErrandMessageSyntax
+
+/// Finds the end of a string (RFC 8259, section 7) that comes in pieces, at any split of its bytes.
+///
+/// ```swift
+/// var scan = JSONStringScan()                                 // behind the opening quote
+/// let none = scan.end(in: [0x61, 0x5C])                       // nil: the piece ends within an escape
+/// let end = scan.end(in: [0x22, 0x22])                        // 2: behind the closing quote
+/// ```
+///
+/// A piece is looked at once, eight bytes at a time, and nothing of it is kept. By default only the end is found; a
+/// scan that checks escapes and control characters keeps the first of their faults, and goes on. UTF-8 and pairs of
+/// surrogates, which a piece may break, are left to what decodes the string.
+public struct JSONStringScan: Sendable {
+    /// The first fault, and its index in the piece that has it; nil if there is none, and without checks.
+    public private(set) var fault: (fault: JSONFault, index: Int)?
+
+    @usableFromInline let checks: Bool
+    /// 1 behind a backslash, then 2 more than the hexadecimal digits that are missing; 0 outside of escapes.
+    @usableFromInline var pending: UInt8 = 0
+
+    /// Starts behind the opening quote.
+    ///
+    /// - Parameter checks: whether escapes and control characters are checked; false by default.
+    @inlinable public init(checks: Bool = false) { self.checks = checks }
+
+    /// The index behind the closing quote; nil if the string goes on beyond the piece.
+    ///
+    /// - Parameters:
+    ///   - bytes: the next piece.
+    ///   - start: where in it the string begins, or goes on.
+    @inlinable @inline(__always)
+    public mutating func end(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+        var index = start
+        let count = bytes.count
+        if pending != 0 { index = finishEscape(bytes, index) }
+        while index < count {
+            // Eight bytes at once where none of them is special.
+            while index &+ 8 <= count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let found = JSONWord.delimiters(word, controls: checks)
+                if found != 0 {
+                    index &+= found.trailingZeroBitCount >> 3
+                    break
+                }
+                index &+= 8
+            }
+            guard index < count else { break }
+            let byte = bytes[index]
+            if byte == JSONGrammar.quote { return index &+ 1 }
+            if byte == JSONGrammar.backslash {
+                if !checks, index &+ 1 < count {
+                    index &+= 2
+                    continue
+                }
+                pending = 1
+                index = finishEscape(bytes, index &+ 1)
+                continue
+            }
+            if checks, byte < 0x20 { note(.controlCharacter, index) }
+            index &+= 1
+        }
+        return nil
+    }
+
+    /// The same in an array.
+    public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
+        bytes.withUnsafeBytes { end(in: $0, from: start) }
+    }
+
+    /// Passes over the rest of an escape as far as the piece goes.
+    @usableFromInline mutating func finishEscape(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Int {
+        var index = start
+        while pending != 0, index < bytes.count {
+            let byte = bytes[index]
+            if pending > 1 {
+                guard ASCII.isHexDigit(byte) else {
+                    note(.badEscape, index)
+                    pending = 0
+                    return index
+                }
+                pending = pending == 3 ? 0 : pending - 1
+            } else if byte == 0x75, checks {
+                pending = 6
+            } else {
+                if checks, JSONGrammar.character(escapedAs: byte) == nil { note(.badEscape, index) }
+                pending = 0
+            }
+            index += 1
+        }
+        return index
+    }
+
+    @usableFromInline mutating func note(_ fault: JSONFault, _ index: Int) {
+        if self.fault == nil { self.fault = (fault, index) }
+    }
+}

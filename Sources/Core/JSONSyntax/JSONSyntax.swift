@@ -1,0 +1,1 @@
+// The grammar of JSON text, as pure functions over bytes: ``JSONTokenizer`` reads tokens, ``JSONGrammar`` scans.

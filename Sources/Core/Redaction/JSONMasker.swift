@@ -1,0 +1,108 @@
+import ErrandJSONSyntax
+
+/// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut
+/// off.
+package struct JSONMasker {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
+    private var tokens: JSONTokenizer
+    private var secretRanges: [Range<Int>] = []
+    private var secrets: [String] = []
+    /// The closing brace or bracket of each container that is open.
+    private var closers: [JSONToken.Kind] = []
+
+    /// Containers within one another; a text with more is not masked.
+    private static let maximumDepth = 256
+
+    /// The text with the mask as a string in place of each secret value, and the secret strings and words that it
+    /// replaces. A field whose name has an escape sequence counts as secret. Nil for text that is not JSON as far as it
+    /// goes.
+    ///
+    /// - Parameter isSecret: whether the field of that name, in UTF-8, holds a secret.
+    package static func masked(
+        _ bytes: [UInt8], with mask: String, where isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> (bytes: [UInt8], secrets: [String])? {
+        withoutActuallyEscaping(isSecret) { isSecret in
+            bytes.withUnsafeBufferPointer { text in
+                var masker = JSONMasker(text, isSecret)
+                guard masker.scan() else { return nil }
+                if masker.secretRanges.isEmpty { return (bytes, []) }
+                return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
+            }
+        }
+    }
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ isSecret: @escaping (UnsafeBufferPointer<UInt8>) -> Bool) {
+        self.bytes = bytes
+        self.isSecret = isSecret
+        tokens = JSONTokenizer(bytes, isComplete: false)
+    }
+
+    private func replaced(with mask: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var end = 0
+        for range in secretRanges {
+            result += bytes[end..<range.lowerBound]
+            result += mask
+            end = range.upperBound
+        }
+        return result + bytes[end...]
+    }
+
+    private mutating func scan() -> Bool {
+        var mayBeName = false
+        while let token = tokens.next() {
+            switch token.kind {
+            case .openBrace, .openBracket:
+                guard closers.count < Self.maximumDepth else { return false }
+                closers.append(token.kind == .openBrace ? .closeBrace : .closeBracket)
+                mayBeName = token.kind == .openBrace
+            case .closeBrace, .closeBracket:
+                guard closers.popLast() == token.kind else { return false }
+                mayBeName = false
+            case .comma: mayBeName = closers.last == .closeBrace
+            case .colon: return false
+            case .string where mayBeName:
+                mayBeName = false
+                guard let colon = tokens.next() else { return true }
+                guard colon.kind == .colon else { return false }
+                let name = UnsafeBufferPointer(rebasing: bytes[token.content])
+                if name.contains(JSONGrammar.backslash) || isSecret(name) { maskValue() }
+            case .string, .number, .literal: break
+            case .invalid:
+                // A word of any kind hides nothing; a control character may.
+                guard bytes[token.range.lowerBound] > 0x20 else { return false }
+            }
+        }
+        return true
+    }
+
+    /// Skips the value of a secret field, and records its position and its content.
+    private mutating func maskValue() {
+        var range: Range<Int>?
+        var depth = 0
+        repeat {
+            // What ends the container or the member is left to the scan.
+            var ahead = tokens
+            guard let token = ahead.next() else { break }
+            switch token.kind {
+            case .openBrace, .openBracket: depth += 1
+            case .closeBrace, .closeBracket: depth -= 1
+            case .string:
+                var behind = ahead
+                // Names within a secret value are not secret.
+                if depth == 0 || behind.next()?.kind != .colon { secrets.append(text(token.content)) }
+            case .comma, .colon: if depth == 0 { depth = -1 }
+            case .number, .literal: secrets.append(text(token.range))
+            case .invalid: if bytes[token.range.lowerBound] > 0x20 { secrets.append(text(token.range)) }
+            }
+            guard depth >= 0 else { break }
+            tokens = ahead
+            range = (range?.lowerBound ?? token.range.lowerBound)..<token.range.upperBound
+        } while depth > 0
+        if let range { secretRanges.append(range) }
+    }
+
+    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}

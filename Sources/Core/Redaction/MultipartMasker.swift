@@ -1,0 +1,151 @@
+import ErrandEssentials
+import ErrandHTTP
+import ErrandHTTPFields
+import ErrandMessageSyntax
+
+/// Masks the parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and secret values within other
+/// parts.
+///
+/// It accepts more than is valid, so that no field that some server may read stays unmasked: any line end, a body that
+/// is cut off, folded fields. A part whose head cannot be read counts as secret.
+struct MultipartMasker {
+    private let bytes: [UInt8]
+    private let delimiter: [UInt8]
+    private var position = 0
+    private var result: [UInt8] = []
+
+    init(_ bytes: [UInt8], boundary: String) {
+        (self.bytes, delimiter) = (bytes, boundary.isEmpty ? [] : Array("--\(boundary)".utf8))
+    }
+
+    /// Nil for a body without a part.
+    mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
+        guard !delimiter.isEmpty else { return nil }
+        while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
+        guard position < bytes.count else { return nil }
+        result += bytes[..<position]
+        while position < bytes.count {
+            let (line, end) = (line(at: position), end(of: position))
+            result += bytes[position..<end]
+            position = end
+            // The line break between a content and its delimiter.
+            if line.isEmpty { continue }
+            if isLastDelimiter(line) { break }
+            part(&redactor, depth)
+        }
+        // Text behind the last delimiter belongs to no part.
+        result += bytes[position...]
+        return result
+    }
+
+    /// The head and the content of a part, up to the next delimiter.
+    private mutating func part(_ redactor: inout Redactor, _ depth: Int) {
+        var (fields, isReadable) = ([(name: String, value: String)](), true)
+        while position < bytes.count {
+            let line = line(at: position)
+            if isDelimiter(line) { return }
+            if line.isEmpty {
+                let start = position
+                position = end(of: position)
+                result += bytes[start..<position]
+                break
+            }
+            if let field = field(&redactor) { fields.append(field) } else { isReadable = false }
+        }
+        let content = content()
+        guard !content.isEmpty else { return }
+        let isSecret = !isReadable || isSecret(fields, redactor.redaction)
+        let type = fields.last { ASCII.equalsIgnoringCase($0.name, "content-type") }?.value
+        if !isSecret, case .shown(let data) = redactor.body(Data(content), type, depth: depth + 1) {
+            result += data
+        } else {
+            if let text = String(validating: content, as: UTF8.self) { redactor.remember(text) }
+            result += Array(Redaction.mask.utf8)
+        }
+    }
+
+    /// A field with the lines that continue it (RFC 5322, section 2.2.3), in which a secret is masked line by line. Nil
+    /// for a line that is no field: as some server may take it for a part of one, it is masked too.
+    private mutating func field(_ redactor: inout Redactor) -> (name: String, value: String)? {
+        var lines: [(text: ArraySlice<UInt8>, end: ArraySlice<UInt8>)] = []
+        repeat {
+            let (text, next) = (line(at: position), end(of: position))
+            lines.append((text, bytes[text.endIndex..<next]))
+            position = next
+        } while position < bytes.count && ASCII.isBlank(bytes[position])
+        let first = lines[0].text
+        let colon = first.firstIndex(of: UInt8(ascii: ":"))
+        let name = Self.trimmed(first[..<(colon ?? first.startIndex)])
+        let values = [first[(colon.map { $0 + 1 } ?? first.startIndex)...]] + lines.dropFirst().map(\.text)
+        let value = Self.trimmed(values.joined())
+        if colon != nil, isShown(name, value, redactor.redaction) {
+            for line in lines { result += line.text + line.end }
+            return (name, value)
+        }
+        // Elsewhere it may be folded in another way.
+        redactor.remember(value)
+        if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
+        if colon != nil { result += "\(name): ".utf8 }
+        for line in lines { result += Redaction.mask.utf8 + line.end }
+        return colon == nil ? nil : (name, value)
+    }
+
+    private func isShown(_ name: String, _ value: String, _ redaction: Redaction) -> Bool {
+        name.lowercased().hasPrefix("content-")
+            || !redaction.isSecret(HTTPHeaders.Field(HTTPHeaderName(name), value))
+    }
+
+    private static func trimmed(_ bytes: some Sequence<UInt8>) -> String {
+        String(ASCII.trimmed(String(decoding: Array(bytes), as: UTF8.self)[...]))
+    }
+
+    private func isSecret(_ fields: [(name: String, value: String)], _ redaction: Redaction) -> Bool {
+        fields.contains { field in
+            switch field.name.lowercased() {
+            case "content-disposition":
+                ContentDisposition(parsing: field.value).parameters.all.contains {
+                    ["name", "name*"].contains($0.name) && redaction.isSecret($0.value)
+                }
+            // Nothing can be masked within such a coding.
+            case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
+            default: false
+            }
+        }
+    }
+
+    /// The bytes before the line break of the next delimiter, or of the end; the position is behind it afterwards.
+    private mutating func content() -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
+        var stop = position
+        if position < bytes.count, stop > start, bytes[stop - 1] == UInt8(ascii: "\n") {
+            stop -= 1
+            if stop > start, bytes[stop - 1] == UInt8(ascii: "\r") { stop -= 1 }
+        }
+        position = stop
+        return bytes[start..<stop]
+    }
+
+    /// The line without its end.
+    private func line(at start: Int) -> ArraySlice<UInt8> {
+        var stop = end(of: start)
+        if stop > start, bytes[stop - 1] == UInt8(ascii: "\n") { stop -= 1 }
+        if stop > start, bytes[stop - 1] == UInt8(ascii: "\r") { stop -= 1 }
+        return bytes[start..<stop]
+    }
+
+    /// The start of the next line.
+    private func end(of start: Int) -> Int {
+        bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+    }
+
+    private func isDelimiter(_ line: ArraySlice<UInt8>) -> Bool {
+        guard line.starts(with: delimiter) else { return false }
+        let rest = line.dropFirst(delimiter.count)
+        return (rest.starts(with: "--".utf8) ? rest.dropFirst(2) : rest).allSatisfy(ASCII.isBlank)
+    }
+
+    private func isLastDelimiter(_ line: ArraySlice<UInt8>) -> Bool {
+        line.dropFirst(delimiter.count).starts(with: "--".utf8)
+    }
+}

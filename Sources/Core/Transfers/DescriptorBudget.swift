@@ -1,0 +1,111 @@
+import ErrandSupport
+import Synchronization
+
+/// Admits transfers until they use half of the file descriptors that this process may open; further ones wait in order.
+///
+/// Uploads and downloads of one process share it: each counts the files and the sockets that it opens.
+package final class DescriptorBudget: Sendable {
+    package static let shared = DescriptorBudget { capacity(limit: currentLimit()) }
+
+    private struct Waiter {
+        let id: UInt64
+        let weight: Int
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var used = 0
+        var lastID: UInt64 = 0
+        var waiters: [Waiter] = []
+    }
+
+    private let state = Mutex(State())
+    private let capacity: @Sendable () -> Int
+    /// Whether this task runs within an admitted transfer: if such a transfer waited, it could wait for itself.
+    @TaskLocal private static var isInside = false
+
+    package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
+
+    /// Runs a body once `weight` descriptors are available. `onWait` is called if it has to wait. Throws
+    /// `CancellationError` as soon as the task is cancelled.
+    package func withDescriptors<Value>(
+        for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
+    ) async throws -> Value {
+        if Self.isInside {
+            state.withLock { $0.used += weight }
+        } else {
+            try await acquire(weight, onWait)
+        }
+        defer { resume(state.withLock { release(&$0, weight) }) }
+        return try await Self.$isInside.withValue(true) { try await body() }
+    }
+
+    package var waiting: Int { state.withLock { $0.waiters.count } }
+
+    private func acquire(_ weight: Int, _ onWait: () -> Void) async throws {
+        try Task.checkCancellation()
+        let id = state.withLock { state -> UInt64? in
+            if state.waiters.isEmpty, fits(state, weight) {
+                state.used += weight
+                return nil
+            }
+            state.lastID += 1
+            return state.lastID
+        }
+        guard let id else { return }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
+                    if Task.isCancelled { return (true, []) }
+                    state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation))
+                    // Another transfer may have ended meanwhile.
+                    return (false, admit(&state))
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+                if !isCancelled, !admitted.contains(where: { $0.id == id }) { onWait() }
+                resume(admitted)
+            }
+        } onCancel: {
+            let (waiter, admitted) = state.withLock { state -> (Waiter?, [Waiter]) in
+                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return (nil, []) }
+                return (state.waiters.remove(at: index), admit(&state))
+            }
+            waiter?.continuation.resume(throwing: CancellationError())
+            resume(admitted)
+        }
+    }
+
+    private func fits(_ state: State, _ weight: Int) -> Bool {
+        state.used == 0 || state.used + weight <= capacity()
+    }
+
+    private func admit(_ state: inout State) -> [Waiter] {
+        var admitted: [Waiter] = []
+        while let first = state.waiters.first, fits(state, first.weight) {
+            state.used += first.weight
+            admitted.append(state.waiters.removeFirst())
+        }
+        return admitted
+    }
+
+    private func release(_ state: inout State, _ weight: Int) -> [Waiter] {
+        state.used -= weight
+        return admit(&state)
+    }
+
+    private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
+
+    /// Half of the limit, from 6 to 4,096: more transfers at once are not faster.
+    package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
+
+    /// The current soft limit of open files.
+    private static func currentLimit() -> UInt64 {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        #else
+        let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
+        #endif
+        return isKnown ? UInt64(limit.rlim_cur) : 256
+    }
+}

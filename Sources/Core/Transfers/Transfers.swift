@@ -1,0 +1,1 @@
+// What uploads and downloads share: meter, events, pause, records, the budget of descriptors. Within the package only.

@@ -1,0 +1,142 @@
+import ErrandHTTP
+import ErrandRedaction
+import ErrandTestSupport
+import Foundation
+import Testing
+
+/// The rules for secrets against the plainest code that follows them, over names and texts that are made at random.
+@Suite(.timeLimit(.minutes(10)), .leakChecked) struct RedactionRuleTests {
+    /// Whether a name is secret, word by word.
+    private func isSecret(_ name: String, by redaction: Redaction) -> Bool {
+        let decoded = decoded(name)
+        let plain = String(
+            decoded.lowercased().unicodeScalars
+                .filter { $0.properties.isAlphabetic || $0.properties.numericType != nil }.map(Character.init))
+        if redaction.shownNames.contains(plain) { return false }
+        return redaction.secretWords.contains(plain) || redaction.secretNames.contains(where: plain.contains)
+    }
+
+    private func decoded(_ name: String) -> String {
+        var (bytes, rest) = ([UInt8](), Array(name.utf8)[...])
+        while let first = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if first == UInt8(ascii: "%"), digits.count == 2,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(byte)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(first)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let pieces =
+        [
+            "%", "%7", "%%", "%41", "%70", "%6B", "%c3%a9", "%ff", "_", "-", ".", "[", "", "a", "K", "key", "s", "si",
+            "sig", "n", "o", "p", "pin", "t", "to", "tok", "oken", "pass", "word", "card", "number", "7", "0", "x",
+        ] + Array(Redaction().secretNames) + Array(Redaction().secretWords)
+
+    private static let otherPieces = [
+        "é", "e\u{301}", "ß", "İ", "\u{212A}ey", "٣", "\u{345}", "가", "\u{1100}\u{1161}", "名",
+    ]
+
+    private func name(_ generator: inout SeededGenerator, of pieces: [String]) -> String {
+        (0..<generator.below(6)).map { _ in
+            let piece = generator.pick(pieces)
+            return generator.chance(3) ? piece.uppercased() : piece
+        }.joined()
+    }
+
+    /// Rules with other words than the defaults.
+    private func rules(_ generator: inout SeededGenerator, of pieces: [String]) -> Redaction {
+        var redaction = Redaction()
+        if generator.chance(2) { return redaction }
+        func words(_ generator: inout SeededGenerator) -> Set<String> {
+            Set((0..<generator.below(6)).map { _ in name(&generator, of: pieces) })
+        }
+        if generator.chance(2) { redaction.secretNames = words(&generator) }
+        if generator.chance(2) { redaction.secretWords.formUnion(words(&generator)) }
+        if generator.chance(3) { redaction.shownNames = words(&generator) }
+        return redaction
+    }
+
+    @Test("a name is secret exactly where a search for each word finds one", arguments: 0..<20)
+    func names(seed: Int) {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            let redaction = rules(&generator, of: Self.pieces)
+            for _ in 0..<20 {
+                let name = name(&generator, of: Self.pieces)
+                #expect(redaction.isSecret(name) == isSecret(name, by: redaction), "\(name.debugDescription)")
+            }
+        }
+    }
+
+    @Test("no name of any script is shown that a search for each word finds secret", arguments: 0..<20)
+    func otherNames(seed: Int) {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            let redaction = rules(&generator, of: Self.pieces + Self.otherPieces)
+            for _ in 0..<20 {
+                let name = name(&generator, of: Self.pieces + Self.otherPieces)
+                if isSecret(name, by: redaction) { #expect(redaction.isSecret(name), "\(name.debugDescription)") }
+            }
+        }
+    }
+
+    @Test("fields of JSON are judged as names are")
+    func fields() {
+        var generator = SeededGenerator(seed: 1)
+        let redaction = Redaction()
+        for _ in 0..<500 {
+            let name = name(&generator, of: Self.pieces + Self.otherPieces)
+            var redactor = Redactor(redaction)
+            let masked = redactor.json(Data("{\"\(name)\":7}".utf8)).map { String(decoding: $0, as: UTF8.self) }
+            #expect(masked == (redaction.isSecret(name) ? "{\"\(name)\":\"•••\"}" : "{\"\(name)\":7}"))
+        }
+    }
+
+    /// The text with a mask for each run of bytes that secrets cover.
+    private func masked(_ text: [UInt8], _ secrets: [[UInt8]]) -> [UInt8] {
+        var ranges: [Range<Int>] = []
+        for secret in secrets where secret.count <= text.count {
+            for start in 0...(text.count - secret.count) where text[start...].starts(with: secret) {
+                ranges.append(start..<start + secret.count)
+            }
+        }
+        var (result, end) = ([UInt8](), 0)
+        for start in text.indices where start >= end {
+            guard ranges.contains(where: { $0.lowerBound == start }) else {
+                result.append(text[start])
+                end = start + 1
+                continue
+            }
+            end = start
+            while let longer = ranges.first(where: {
+                $0.upperBound > end && ($0.lowerBound < end || $0.lowerBound == start)
+            }) {
+                end = longer.upperBound
+            }
+            result += "•••".utf8
+        }
+        return result
+    }
+
+    @Test("no byte of a secret is left, however secrets overlap, and every other byte stays", arguments: 0..<20)
+    func texts(seed: Int) {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            let letters = Array("abcd".utf8.prefix(1 + generator.below(4)))
+            func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in generator.pick(letters) } }
+            let secrets = (0..<generator.below(6)).map { _ in bytes(6 + generator.below(4)) }
+            var redactor = Redactor()
+            for secret in secrets { redactor.remember(String(decoding: secret, as: UTF8.self)) }
+            let text = bytes(generator.below(60))
+            #expect(Array(redactor.masking(Data(text))) == masked(text, secrets))
+            #expect(redactor.masking(String(decoding: text, as: UTF8.self)).utf8.elementsEqual(masked(text, secrets)))
+        }
+    }
+}
