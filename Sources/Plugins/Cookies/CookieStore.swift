@@ -1,6 +1,6 @@
 import Errand
 import ErrandEssentials
-import ErrandHTTPSyntax
+import ErrandMessageSyntax
 
 /// The cookies of a jar and the rules for them: the storage model and the retrieval of RFC 6265bis, sections 5.7 and 5.8. A value; the
 /// jar holds it behind a lock.
