@@ -140,6 +140,33 @@ import Testing
         #expect(result == nil || result == .deadlineExceeded)
     }
 
+    @Test("timeouts of any length and sign do not trap", arguments: [endless, .zero - endless, .seconds(Int64.max)])
+    func extremeTimeouts(timeout: Duration) async throws {
+        /// Adds the timeout to the time, as a transport may.
+        struct Adding: Transport {
+            let seen: Log<Duration>
+
+            func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+                let end = options.time.now + options.timeout
+                seen.add(options.time.now.duration(to: end))
+                return HTTPResponse(to: request, status: 204)
+            }
+        }
+        let (seen, given) = (Log<Duration>(), Log<Duration>())
+        let noting = ClosureFilter { exchange, next in
+            given.add(exchange.timeout)
+            return try await next(exchange)
+        }
+        let agent = NetworkAgent(
+            baseURL: base, transport: Adding(seen: seen), filters: [noting], time: ManualTimeSource())
+        try await agent.send(
+            Plain {
+                $0.timeout = timeout
+                $0.deadline = endless
+            })
+        #expect(given.all == [timeout] && seen.all == [timeout.bounded])
+    }
+
     @Test("nothing is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}
@@ -166,3 +193,6 @@ import Testing
         #expect(error?.code == .timedOut && error?.message.hasSuffix("for 0 s") == true, "\(error?.message ?? "")")
     }
 }
+
+/// Almost the longest duration, and more than 64 bits of seconds hold.
+private let endless = Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)

@@ -88,7 +88,7 @@ final class Transfer: Sendable {
 
     private func watch() {
         if let silence {
-            silence.add(self, deadline: options.time.now + options.timeout)
+            silence.add(self, deadline: options.time.instant(after: options.timeout))
             if state.withLock({ $0.isOver }) { silence.remove(self) }
             return
         }

@@ -33,7 +33,7 @@ struct UploadOrder: Sendable {
         let (acknowledged, time) = (Acknowledgement(), exchange.time)
         self.acknowledged = acknowledged
         meter = TransferMeter(
-            interval: options.progressInterval, mayFall: true, now: { time.now },
+            interval: options.progressInterval.bounded, mayFall: true, now: { time.now },
             sleep: { try await time.sleep(until: $0) },
             deliver: { [listeners] report in
                 let (confirmed, transfer) = acknowledged.values(reporting: report.count)

@@ -49,8 +49,8 @@ final class HedgeHistory: HostRecord {
 
     /// Adds the duration of the first request of a call, or its duration when it lost.
     func add(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = max(0, min(seconds, 1 << 32)) * 1_000_000_000 + attoseconds / 1_000_000_000
+        let (seconds, attoseconds) = duration.bounded.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         state.withLock { state in
             if state.durations.count < Self.capacity {
                 state.durations.append(nanoseconds)
