@@ -167,6 +167,20 @@ import Testing
         #expect(given.all == [timeout] && seen.all == [timeout.bounded])
     }
 
+    @Test("a time source whose sleep fails delays deadlines, and stops none")
+    func brokenSleep() async throws {
+        let (time, gate) = (BrokenSleep(), Gate())
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
+        let first = agent.start(Plain { $0.deadline = .milliseconds(1) })
+        try await eventually { time.failures.value == 1 }
+        time.manual.advance(by: .seconds(1))
+        #expect(await code { try await first.value } == .deadlineExceeded)
+        let second = agent.start(Plain { $0.deadline = .seconds(1) })
+        try await time.manual.waitForSleepers()
+        time.manual.advance(by: .seconds(1))
+        #expect(await code { try await second.value } == .deadlineExceeded)
+    }
+
     @Test("nothing is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}
@@ -196,3 +210,22 @@ import Testing
 
 /// Almost the longest duration, and more than 64 bits of seconds hold.
 private let endless = Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)
+
+/// A clock whose first sleep fails.
+private final class BrokenSleep: TimeSource {
+    struct Failure: Error {}
+
+    let manual = ManualTimeSource()
+    let failures = Counter()
+
+    var now: ContinuousClock.Instant { manual.now }
+    var date: Date { manual.date }
+
+    func sleep(until instant: ContinuousClock.Instant) async throws {
+        if failures.value == 0 {
+            failures.increment()
+            throw Failure()
+        }
+        try await manual.sleep(until: instant)
+    }
+}

@@ -61,10 +61,19 @@ final class ActivityRegistry: Sendable {
         let stale = state.timer
         state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
-            do { try await time.sleep(until: moment.instant) } catch { return }
+            do { try await time.sleep(until: moment.instant) } catch {
+                if Task.isCancelled { return }
+                await Self.pause(time.now.duration(to: moment.instant))
+            }
             self?.cancelOverdue()
         }
         return stale
+    }
+
+    /// Takes the place of a time source that does not sleep: the deadlines depend on this one timer. Long enough not to
+    /// keep a processor busy.
+    private static func pause(_ duration: Duration) async {
+        try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
     }
 
     private func cancelOverdue() {
