@@ -2,6 +2,7 @@
 import Errand
 import ErrandCurlTransport
 import ErrandEssentials
+import ErrandTesting
 import Synchronization
 import Testing
 
@@ -43,6 +44,25 @@ struct TimeoutTests {
         gaveUp.go()
         #expect(error.code == .timedOut)
         #expect(error.isRetryable)
+    }
+
+    @Test("limits of any length and sign do not trap", arguments: [1, -1])
+    func endless(sign: Int) async throws {
+        // Almost the longest duration.
+        let limit = (Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)) * sign
+        let server = try RawServer { peer in
+            while peer.readHead() != nil { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+        }
+        var configuration = CurlConfiguration()
+        (configuration.keepAliveTime, configuration.connectTimeout) = (limit, limit)
+        for time in [SystemTimeSource(), ManualTimeSource()] as [any TimeSource] {
+            let options = TransportOptions(timeout: limit, time: time)
+            let transport = CurlTransport(configuration)
+            for _ in 0..<2 {
+                let response = try? await transport.send(try request(.get, server.url()), options: options)
+                #expect(sign < 0 || response?.status == 200)
+            }
+        }
     }
 
     @Test("a slow response that never falls silent is not ended")

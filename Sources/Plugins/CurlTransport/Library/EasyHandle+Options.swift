@@ -26,7 +26,7 @@ extension EasyHandle {
         let margin = loop.library.reportsAttempts ? Self.connectMargin : 0
         let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
         set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
-        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.keepAliveTime.components.seconds)))
+        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.keepAliveTime.bounded.components.seconds)))
         if loop.library.avoids(.unseenHeaders) { set(ERRAND_CURLOPT_HEADER, 1) }
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
