@@ -147,6 +147,9 @@ struct CurlFailure {
     /// that a GOAWAY leaves out.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
+    /// Whether an HTTP/2 stream ended although its server named no error for it.
+    var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
+
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 
     /// The check that the peer failed.

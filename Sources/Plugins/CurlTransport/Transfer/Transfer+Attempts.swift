@@ -120,9 +120,12 @@ extension Transfer {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// Whether a server has ended the connection, with GOAWAY or, if it was a kept one, without a word.
+    /// Whether a server has ended the connection, with GOAWAY or, if it was a kept one, without a word, which may end a
+    /// stream alone.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
-        CurlFailure.isGoAway(code) || attempts.count > 0 && handle.isReused && codesOfLostConnection.contains(code)
+        if CurlFailure.isGoAway(code) { return true }
+        return attempts.count > 0 && handle.isReused
+            && (codesOfLostConnection.contains(code) || handle.failure(code).isEndedStream)
     }
 
     /// The codes for a connection that has ended without a word.
