@@ -16,6 +16,15 @@ struct ReplayMatchingTests {
         return true
     }
 
+    /// Whether a recorded body of JSON equals a requested one.
+    private func matches(json recorded: String, _ requested: String) async throws -> Bool {
+        let escaped = recorded.replacing("\"", with: "\\\"")
+        return try await matches(
+            entry("POST", "\(site)/a", post: #"{"mimeType":"application/json","text":"\#(escaped)"}"#),
+            Raw(path: "a", method: .post, body: .text(requested, contentType: "application/json")),
+            ReplayMatching(body: true))
+    }
+
     @Test(
         "a URL may be written in several ways",
         arguments: [
@@ -49,42 +58,28 @@ struct ReplayMatchingTests {
 
     @Test("names and texts in JSON are compared byte by byte")
     func composition() async throws {
-        func matches(_ recorded: String, _ requested: String) async throws -> Bool {
-            let escaped = recorded.replacing("\"", with: "\\\"")
-            return try await self.matches(
-                entry("POST", "\(site)/a", post: #"{"mimeType":"application/json","text":"\#(escaped)"}"#),
-                Raw(path: "a", method: .post, body: .text(requested, contentType: "application/json")),
-                ReplayMatching(body: true))
-        }
         let (composed, decomposed, masked) = ("\u{E9}", "e\u{301}", #""m":"\#(Redaction.mask)","#)
         for mask in ["", masked] {
             let both = #"{\#(mask)"\#(composed)":1,"\#(decomposed)":2}"#
-            #expect(try await matches(both, both))
-            #expect(try await !matches(both, #"{\#(mask)"\#(composed)":2,"\#(decomposed)":1}"#))
-            #expect(try await !matches(#"{\#(mask)"\#(composed)":1}"#, #"{\#(mask)"\#(decomposed)":1}"#))
-            #expect(try await !matches(#"{\#(mask)"a":"\#(composed)"}"#, #"{\#(mask)"a":"\#(decomposed)"}"#))
+            #expect(try await matches(json: both, both))
+            #expect(try await !matches(json: both, #"{\#(mask)"\#(composed)":2,"\#(decomposed)":1}"#))
+            #expect(try await !matches(json: #"{\#(mask)"\#(composed)":1}"#, #"{\#(mask)"\#(decomposed)":1}"#))
+            #expect(try await !matches(json: #"{\#(mask)"a":"\#(composed)"}"#, #"{\#(mask)"a":"\#(decomposed)"}"#))
         }
     }
 
     @Test("names in JSON are compared as a whole, however long they are", arguments: [200, 255, 256, 300, 100_000])
     func longNames(length: Int) async throws {
         let long = String(repeating: "n", count: length)
-        func matches(_ recorded: String, _ requested: String) async throws -> Bool {
-            let escaped = recorded.replacing("\"", with: "\\\"")
-            return try await self.matches(
-                entry("POST", "\(site)/a", post: #"{"mimeType":"application/json","text":"\#(escaped)"}"#),
-                Raw(path: "a", method: .post, body: .text(requested, contentType: "application/json")),
-                ReplayMatching(body: true))
-        }
         let recorded = #"{"\#(long)a":1,"\#(long)b":{"\#(long)c":2}}"#
-        #expect(try await matches(recorded, #"{"\#(long)b":{"\#(long)c":2.0},"\#(long)a":1}"#))
-        #expect(try await !matches(recorded, #"{"\#(long)a":3,"\#(long)b":{"\#(long)c":2}}"#))
-        #expect(try await !matches(recorded, #"{"\#(long)b":{"\#(long)c":2}}"#))
-        #expect(try await !matches(recorded, #"{"\#(long)a":1,"\#(long)b":{"\#(long)d":2}}"#))
+        #expect(try await matches(json: recorded, #"{"\#(long)b":{"\#(long)c":2.0},"\#(long)a":1}"#))
+        #expect(try await !matches(json: recorded, #"{"\#(long)a":3,"\#(long)b":{"\#(long)c":2}}"#))
+        #expect(try await !matches(json: recorded, #"{"\#(long)b":{"\#(long)c":2}}"#))
+        #expect(try await !matches(json: recorded, #"{"\#(long)a":1,"\#(long)b":{"\#(long)d":2}}"#))
         // With a mask, which a table of keys does not find.
         let masked = #"{"x":"\#(Redaction.mask)","\#(long)b":{"\#(long)c":2}}"#
-        #expect(try await matches(masked, #"{"\#(long)b":{"\#(long)c":2},"x":"secret"}"#))
-        #expect(try await !matches(masked, #"{"\#(long)b":{"\#(long)d":2},"x":"secret"}"#))
+        #expect(try await matches(json: masked, #"{"\#(long)b":{"\#(long)c":2},"x":"secret"}"#))
+        #expect(try await !matches(json: masked, #"{"\#(long)b":{"\#(long)d":2},"x":"secret"}"#))
     }
 
     @Test("bodies count on demand: JSON by its values, a form by its items, anything else byte by byte")
