@@ -11,11 +11,12 @@ enum BareCurl {
 
     /// 0, or libcurl's code.
     static func send(
-        _ url: String, headers: [String] = transportHeaders, body: Int = 0, lanes: Int, count: Int
+        _ url: String, authority: String? = nil, headers: [String] = transportHeaders, body: Int = 0, lanes: Int,
+        count: Int
     ) -> Int32 {
         var list: [UnsafePointer<CChar>?] = headers.map { UnsafePointer(strdup($0)) } + [nil]
         defer { for line in list { free(UnsafeMutablePointer(mutating: line)) } }
-        return bare_curl_send(url, &list, body, Int32(lanes), count)
+        return bare_curl_send(url, authority, &list, body, Int32(lanes), count)
     }
 }
 #endif

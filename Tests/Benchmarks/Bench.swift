@@ -21,7 +21,8 @@ struct Bench {
     static let sections: [Section] =
         [
             ("core", CoreBench.run), ("count", CountBench.run), ("batch", BatchBench.run), ("wire", WireBench.run),
-            ("cpu", WireCostBench.run), ("plugins", PluginsBench.run),
+            ("cpu", WireCostBench.run), ("http2", HTTP2Bench.run), ("discard", DiscardBench.run),
+            ("plugins", PluginsBench.run),
         ] + programs + [
             ("cache", CacheBench.run), ("json", JSONValidationBench.run), ("decoding", JSONDecodingBench.run),
             ("xml", XMLBench.run),

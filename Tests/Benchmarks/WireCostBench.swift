@@ -25,13 +25,12 @@ enum WireCostBench {
             try await post(server, transport, lanes)
         }
         try await switches(server)
-        if let size = server.large { try await discard(server, transport, size) }
         try await memory()
         withExtendedLifetime(server) {}
     }
 
     /// Microseconds of processor time for each of `count` parts.
-    private static func cost(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
+    static func cost(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
         let start = WireBench.processorTime()
         try await body()
         return (WireBench.processorTime() - start) * 1e6 / Double(count)
@@ -129,9 +128,9 @@ enum WireCostBench {
         let agent = NetworkAgent(baseURL: url, transport: CurlTransport())
         var least = Double.infinity
         for _ in 0..<5 {
-            let before = voluntarySwitches()
+            let before = bare_voluntary_switches()
             for _ in 0..<2000 { _ = try await agent.send(Get()) }
-            least = min(least, Double(voluntarySwitches() - before) / 2000)
+            least = min(least, Double(bare_voluntary_switches() - before) / 2000)
         }
         return least
     }
@@ -158,35 +157,6 @@ enum WireCostBench {
         let folder = "/proc/\(process == 0 ? getpid() : process)/task"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for thread in threads.compactMap({ Int32($0) }) { bare_pin_thread(thread, mask) }
-    }
-
-    private static func voluntarySwitches() -> Int { bare_voluntary_switches() }
-
-    private static func discard(_ server: BenchServer, _ transport: CurlTransport, _ size: Int) async throws {
-        let text = server.url + "/large"
-        guard let url = URL(string: text) else { return }
-        let bare = "libcurl from C, 1 GB discarded"
-        var costs = Rounds()
-        var switches = Double.infinity
-        for _ in 0..<5 {
-            try await costs.take(bare) {
-                try await cost(1000) { try WireBench.check(bare_curl_discard(text, 256 << 10)) }
-            }
-            try await costs.take("CurlTransport, 1 GB discarded") {
-                let before = voluntarySwitches()
-                defer { switches = min(switches, Double(voluntarySwitches() - before)) }
-                return try await cost(1000) {
-                    let options = TransportOptions(delivery: .stream)
-                    var received = 0
-                    for try await chunk in try await transport.send(HTTPRequest(.get, url), options: options).body {
-                        received += chunk.count
-                    }
-                    try WireBench.check(received == size ? 0 : -3)
-                }
-            }
-        }
-        costs.reportMinimum("CPU ms", against: bare)
-        print("\(Rounds.pad("switches of threads for it", 44)) \(Rounds.number(switches))")
     }
 
     /// What 10,000 requests take that wait for one server.

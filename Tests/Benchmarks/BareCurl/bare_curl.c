@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { WRITEFUNCTION = 20011, HEADERFUNCTION = 20079, URL = 10002, BUFFERSIZE = 98, NOSIGNAL = 99, HTTPHEADER = 10023 };
-enum { POSTFIELDS = 10015, POSTFIELDSIZE = 60 };
+enum { POSTFIELDS = 10015, POSTFIELDSIZE = 60, CAINFO = 10065, HTTP_VERSION = 84, VERSION_2TLS = 4, PIPEWAIT = 237 };
 enum { SOCKETFUNCTION = 20001, SOCKETDATA = 10002, TIMERFUNCTION = 20004, TIMERDATA = 10005 };
 
 struct message {
@@ -66,6 +66,7 @@ struct request {
     void *headers;
     const char *body;
     long size;
+    const char *authority;
 };
 
 static void *handle(const struct request *request) {
@@ -78,6 +79,11 @@ static void *handle(const struct request *request) {
     if (request->body) {
         curl.easy_setopt(easy, POSTFIELDSIZE, request->size);
         curl.easy_setopt(easy, POSTFIELDS, request->body);
+    }
+    if (request->authority) {
+        curl.easy_setopt(easy, CAINFO, request->authority);
+        curl.easy_setopt(easy, HTTP_VERSION, (long)VERSION_2TLS);
+        curl.easy_setopt(easy, PIPEWAIT, 1L);
     }
     return easy;
 }
@@ -151,9 +157,11 @@ static int run(const struct request *request, int lanes, long count) {
     return failure;
 }
 
-int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count) {
+int bare_curl_send(
+    const char *url, const char *authority, const char *const *headers, long body, int lanes, long count
+) {
     if (!load()) return -2;
-    struct request request = {url, NULL, NULL, body};
+    struct request request = {url, NULL, NULL, body, authority};
     for (; *headers; headers++) request.headers = curl.append(request.headers, *headers);
     char *bytes = body > 0 ? calloc(1, body) : NULL;
     request.body = bytes;
@@ -165,7 +173,7 @@ int bare_curl_send(const char *url, const char *const *headers, long body, int l
 
 int bare_curl_discard(const char *url, long buffer) {
     if (!load()) return -2;
-    struct request request = {url, NULL, NULL, 0};
+    struct request request = {url, NULL, NULL, 0, NULL};
     void *easy = handle(&request);
     curl.easy_setopt(easy, BUFFERSIZE, buffer);
     int failure = curl.easy_perform(easy);
@@ -189,7 +197,11 @@ long bare_voluntary_switches(void) {
 
 #else
 
-int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count) { return -2; }
+int bare_curl_send(
+    const char *url, const char *authority, const char *const *headers, long body, int lanes, long count
+) {
+    return -2;
+}
 int bare_curl_discard(const char *url, long buffer) { return -2; }
 void bare_pin_thread(int thread, unsigned long cores) {}
 long bare_voluntary_switches(void) { return 0; }

@@ -4,8 +4,10 @@
 
 // Sends a request `count` times, `lanes` at a time over as many kept connections, with a callback for each line of the
 // head, and drops the bodies: one after the other by the easy interface, more by the multi interface over epoll. `headers`
-// end with NULL; a `body` of so many bytes makes it a POST. 0, or a number that says what went wrong.
-int bare_curl_send(const char *url, const char *const *headers, long body, int lanes, long count);
+// end with NULL; a `body` of so many bytes makes it a POST. With the file of an `authority` they share connections over TLS
+// in HTTP/2. 0, or a number that says what went wrong.
+int bare_curl_send(
+    const char *url, const char *authority, const char *const *headers, long body, int lanes, long count);
 
 // Gets one URL with a receive buffer of that many bytes, and drops the body.
 int bare_curl_discard(const char *url, long buffer);
