@@ -155,8 +155,10 @@ private final class StoppedClock: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.withLock { state in
-                    if instant > state.now && !Task.isCancelled { state.waiting[id] = (instant, continuation) }
-                    return instant <= state.now || Task.isCancelled
+                    // Asked once: a cancellation in between would resume it twice.
+                    let isDue = instant <= state.now || Task.isCancelled
+                    if !isDue { state.waiting[id] = (instant, continuation) }
+                    return isDue
                 }
                 if isDue { continuation.resume() }
             }
