@@ -9,7 +9,7 @@ package enum ChunkPool {
     /// The size of a chunk in bytes.
     package static let chunkBytes = 256 << 10
     /// Pieces beyond this number are freed.
-    private static let kept = 4
+    private static let kept = 8
     /// A smaller chunk is copied, so that its memory can be reused at once.
     private static let copiedBytes = 32 << 10
 

@@ -17,9 +17,6 @@ struct ChunkBuffer: ~Copyable {
 
     deinit { if let current { ChunkPool.give(current) } }
 
-    /// Whether a whole chunk is available.
-    var hasChunk: Bool { !full.isEmpty || filled >= Self.chunkBytes }
-
     /// False if there is no memory for the bytes.
     mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
         var (bytes, size) = (bytes, size)

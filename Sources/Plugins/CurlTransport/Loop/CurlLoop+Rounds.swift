@@ -24,7 +24,9 @@ extension CurlLoop {
 
     /// Handles the events of sockets, the commands of other threads and the timers, then their results. Does nothing,
     /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
-    func work(events: UnsafeBufferPointer<errand_poll_event>) -> Bool {
+    ///
+    /// - Parameter mayGather: whether another round follows at once if ``isGathering`` is true after this one.
+    func work(events: UnsafeBufferPointer<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
         defer { errand_curl_leave() }
@@ -45,7 +47,7 @@ extension CurlLoop {
             repetitions += 1
             if !hasRun && !isDue && !hasFinished && !hasBegun && !hasConnected { break }
         } while repetitions < Self.maximumRepetitions
-        flush()
+        flush(mayGather: mayGather)
         if nextDeadlineCheck <= now { checkDeadlines() }
         if nextKeepAliveCheck <= now { endIdleConnections() }
         if shortOfDescriptors.deadline <= now { lookForDescriptors() }
@@ -139,13 +141,24 @@ extension CurlLoop {
     /// A transfer has bytes for a reader that may be waiting: they are delivered together at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    private func flush() {
+    /// Whether readers wait for bytes that are here.
+    var isGathering: Bool { !unflushed.isEmpty }
+
+    private func flush(mayGather: Bool) {
         if unflushed.isEmpty { return }
+        var gathering = 0
         for transfer in unflushed {
-            if let item = transfer.flush() { outbox.add(item) }
+            switch transfer.flush(mayGather: mayGather && transfer.index != nil) {
+            case .kept: break
+            case .gathered:
+                unflushed[gathering] = transfer
+                gathering += 1
+                continue
+            case .handedOver(let item): outbox.add(item)
+            }
             if transfer.index == nil { outbox.add(.release(transfer)) }
         }
-        unflushed.removeAll(keepingCapacity: true)
+        unflushed.removeLast(unflushed.count - gathering)
     }
 }
 #endif

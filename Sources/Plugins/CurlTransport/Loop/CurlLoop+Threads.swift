@@ -24,7 +24,7 @@ extension CurlLoop {
     private func workHere() {
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
-            let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0))
+            let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0), mayGather: false)
             let isEarlier = nextDeadline < sleepsUntil
             if isEarlier { sleepsUntil = 0 }
             var outgoing = Outbox()
@@ -91,8 +91,8 @@ extension CurlLoop {
             loopWaits.store(true, ordering: .releasing)
             driver.lock()
             loopWaits.store(false, ordering: .releasing)
-            if !work(events: UnsafeBufferPointer(rebasing: events[..<count])) { errand_thread_rest() }
-            sleepsUntil = min(nextDeadline, longestSleep)
+            if !work(events: UnsafeBufferPointer(rebasing: events[..<count]), mayGather: true) { errand_thread_rest() }
+            sleepsUntil = isGathering ? 0 : min(nextDeadline, longestSleep)
             let deadline = sleepsUntil
             let isIdle =
                 active.count == parked && shortOfDescriptors.isEmpty && origins.waitingCount == 0

@@ -80,11 +80,12 @@ extension Transfer {
     /// Bytes of the body; returns the number of accepted ones, or libcurl's sign for a pause.
     func receive(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
         noteActivity()
-        var isHandedOn = false
+        // A task that waits gets these bytes, and delivers what is reported until then.
+        var isAwaited = false
         if isStreamed {
             if head.status == Self.expectationFailed { handOver() }
             let taken: Int
-            (taken, isHandedOn) = feed(bytes, count)
+            (taken, isAwaited) = feed(bytes, count)
             if taken != count {
                 isReceivePaused = taken != 0
                 return taken
@@ -96,54 +97,68 @@ extension Transfer {
         progress.received += Int64(count)
         // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that
         // already.
-        if reportProgress(soon: !isStreamed || readerTakes == reportedTakes), isStreamed, !isHandedOn,
-            shared.withLock({ $0.buffer.count == 0 })
-        {
+        let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
+        if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
         }
         return count
     }
 
-    /// Returns the number of accepted bytes, and whether a reader is to be resumed with them.
+    /// Returns the number of accepted bytes, and whether a reader waits for them.
     private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> (Int, Bool) {
         // A pointer may not be captured, an address may; it is read within this call only.
         let address = UInt(bitPattern: bytes)
         var isFirst = false
         var takes = 0
-        let (taken, reader, chunk) = shared.withLock { shared -> (Int, Reader?, Data?) in
-            if shared.isCancelled { return (0, nil, nil) }
+        let (taken, isAwaited) = shared.withLock { shared -> (Int, Bool) in
+            if shared.isCancelled { return (0, false) }
             takes = shared.buffer.takes
-            if shared.buffer.count >= Self.highWater {
+            if shared.buffer.count >= shared.room {
                 shared.isPaused = true
-                return (Int(ERRAND_CURL_WRITEFUNC_PAUSE), nil, nil)
+                shared.isFast = false
+                return (Int(ERRAND_CURL_WRITEFUNC_PAUSE), false)
             }
             guard let bytes = UnsafeRawPointer(bitPattern: address), shared.buffer.append(bytes, count) else {
-                return (0, nil, nil)
-            }
-            if let reader = shared.reader, shared.buffer.hasChunk {
-                shared.reader = nil
-                return (count, reader, shared.buffer.take())
+                return (0, false)
             }
             isFirst = !shared.isFlushPending
             shared.isFlushPending = true
-            return (count, nil, nil)
+            return (count, shared.reader != nil)
         }
-        if let reader, let chunk { loop.outbox.add(.chunk(reader, chunk)) }
         if isFirst { loop.needsFlush(self) }
         readerTakes = takes
-        return (taken, reader != nil)
+        if taken == count { roundBytes += count }
+        return (taken, isAwaited)
     }
 
-    /// Takes the available bytes for a waiting reader.
-    func flush() -> Outbox.Item? {
-        let (reader, chunk) = shared.withLock { shared -> (Reader?, Data?) in
+    /// What becomes of received bytes at the end of a round.
+    enum Flushed {
+        /// Nobody waits for them.
+        case kept
+        /// A reader waits for them, and more come at once.
+        case gathered
+        case handedOver(Outbox.Item)
+    }
+
+    /// Takes the received bytes for a waiting reader. With `mayGather` they may stay for another round while many come, so
+    /// that the reader wakes once for several chunks.
+    func flush(mayGather: Bool) -> Flushed {
+        let isMuch = roundBytes >= Self.gatheredBytes
+        roundBytes = 0
+        if gatheredSince == nil { gatheredSince = loop.now }
+        let isEarly = loop.now - (gatheredSince ?? 0) < Self.longestGathering
+        let flushed = shared.withLock { shared -> Flushed in
+            if shared.reader != nil, mayGather, isMuch, isEarly, shared.buffer.count < Self.fastHighWater {
+                return .gathered
+            }
             shared.isFlushPending = false
-            guard let reader = shared.reader, shared.buffer.count > 0 else { return (nil, nil) }
+            guard let reader = shared.reader, shared.buffer.count > 0 else { return .kept }
             shared.reader = nil
-            return (reader, shared.buffer.take())
+            shared.isFast = shared.buffer.count >= Self.highWater
+            return .handedOver(.chunk(reader, shared.buffer.take()))
         }
-        guard let reader, let chunk else { return nil }
-        return .chunk(reader, chunk)
+        if case .gathered = flushed {} else { gatheredSince = nil }
+        return flushed
     }
 }
 #endif

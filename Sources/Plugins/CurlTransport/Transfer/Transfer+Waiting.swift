@@ -39,16 +39,18 @@ extension Transfer {
     }
 
     func take() throws -> Found {
-        let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found, Bool) in
+        let (found, isToResume) = try shared.withLock { shared throws(ErrandError) -> (Found, Bool) in
             if shared.isCancelled { throw shared.failure ?? Self.cancelled }
             if shared.buffer.count > 0 {
-                defer { shared.isPaused = false }
-                return (.chunk(shared.buffer.take()), shared.isPaused)
+                let chunk = shared.buffer.take()
+                let isToResume = shared.isPaused && shared.buffer.count <= Self.lowWater
+                if isToResume { shared.isPaused = false }
+                return (.chunk(chunk), isToResume)
             }
             if let failure = shared.failure { throw failure }
             return (shared.isOver ? .end : .nothing, false)
         }
-        if isPaused { loop.submit(.resume(self)) }
+        if isToResume { loop.submit(.resume(self)) }
         return found
     }
 

@@ -76,6 +76,10 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var reported: Int64 = 0
     /// The number of chunks that the reader had taken, now and at the last report of progress.
     @exclusivity(unchecked) var (readerTakes, reportedTakes) = (0, 0)
+    /// The bytes of the body that were received since the end of the last round.
+    @exclusivity(unchecked) var roundBytes = 0
+    /// The time since when bytes stay here although a reader waits for them.
+    @exclusivity(unchecked) var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
@@ -87,18 +91,31 @@ final class Transfer: @unchecked Sendable {
         var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
+        /// Whether the reader waited for much the last time, and has not been behind since.
+        var isFast = false
         /// Set here only where the clock is not the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
+
+        /// The number of bytes in the buffer from which the transfer is paused.
+        var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
     /// A body in memory up to this size is passed to libcurl at once, to be sent with the head.
     static let copiedBodyBytes = 64 << 10
     /// The number of bytes that a stream buffers for its reader before the transfer is paused.
     static let highWater = 512 << 10
+    /// The same for a reader that waits for the wire rather than the wire for it.
+    static let fastHighWater = 2 << 20
+    /// The number of bytes in the buffer down to which a paused transfer stays so.
+    static let lowWater = 256 << 10
+    /// The number of bytes in a round from which a reader is left waiting for those of the next one.
+    static let gatheredBytes = 64 << 10
+    /// The time for which it is, at most.
+    static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
