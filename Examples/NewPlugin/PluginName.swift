@@ -88,6 +88,7 @@ struct PluginName {
             "CurlTransport",
             "Essentials",
             "HTTP",
+            "Digests", "HTTPFields", "JSONSyntax", "MessageSyntax", "Redaction", "Transfers",
             "HTTPSyntax", "JSONDecoding", "JSONSchema", "JSONValidation", "LoadingIndicatorLog", "Outbox", "Paging",
             "Recording",
             "Replay",
