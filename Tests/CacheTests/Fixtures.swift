@@ -72,6 +72,16 @@ struct Fixture: Sendable {
     }
 }
 
+/// Adds a query item that differs each time, and shows the URL without it as that of the resource.
+struct Stamp: Filter {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        exchange.tags[ResourceURL.self] = exchange.http.url
+        exchange.http.url.append(queryItems: [URLQueryItem(name: "t", value: "\(exchange.activity.id.rawValue)")])
+        return try await next(exchange)
+    }
+}
+
 /// What the cache says in logs.
 final class Notes: Accessory {
     let all = Mutex<[String]>([])

@@ -288,16 +288,6 @@ struct HTTPCacheTests {
 
     @Test("the URL that filters show is the key, on the first hop only")
     func keyURL() async throws {
-        struct Stamp: Filter {
-            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-                var exchange = exchange
-                exchange.tags[ResourceURL.self] = exchange.http.url
-                exchange.http.url.append(queryItems: [
-                    URLQueryItem(name: "t", value: "\(exchange.activity.id.rawValue)")
-                ])
-                return try await next(exchange)
-            }
-        }
         let f = Fixture(before: [Stamp()])
         f.stub.on("/a", response: StubResponse.redirect(to: "/b").header("Cache-Control", "max-age=100"))
         f.stub.on("/b", response: StubResponse.text("b").header("Cache-Control", "max-age=100"))

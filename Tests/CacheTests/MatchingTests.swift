@@ -60,16 +60,6 @@ struct MatchingTests {
 
     @Test("an unsafe request invalidates the resource that filters show for it")
     func invalidatedResource() async throws {
-        struct Stamp: Filter {
-            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-                var exchange = exchange
-                exchange.tags[ResourceURL.self] = exchange.http.url
-                exchange.http.url.append(queryItems: [
-                    URLQueryItem(name: "t", value: "\(exchange.activity.id.rawValue)")
-                ])
-                return try await next(exchange)
-            }
-        }
         let f = Fixture(before: [Stamp()])
         f.respond(["Cache-Control": "max-age=100"])
         for _ in 0..<2 { #expect(try await f.text(get("a")) == "1") }

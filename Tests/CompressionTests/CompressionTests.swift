@@ -175,17 +175,8 @@ import Testing
             request.headers.contains(.contentEncoding)
                 ? StubResponse.status(415).header("Accept-Encoding", "identity") : .text("plain")
         }
-        let staging = ClosureFilter { exchange, next in
-            let response = try await next(exchange)
-            exchange.whenAccepted {
-                log.add("commit \(response.status)")
-            } otherwise: {
-                log.add("discard \(response.status)")
-            }
-            return response
-        }
         let agent = NetworkAgent(
-            baseURL: "https://api.example.com", transport: stub, filters: [.bodyCompression(), staging])
+            baseURL: "https://api.example.com", transport: stub, filters: [.bodyCompression(), StagingFilter(log)])
         #expect(try await agent.send(Call<String>(.put, "a", body: .data(Self.text))).value == "plain")
         #expect(log.all == ["discard 415", "commit 200"])
     }

@@ -157,21 +157,13 @@ import Testing
     @Test("what is staged is kept if all checks and the decoding pass, and dropped if not")
     func staging() async throws {
         let log = Log<String>()
-        let staging = ClosureFilter { exchange, next in
-            let response = try await next(exchange)
-            exchange.whenAccepted {
-                log.add("kept")
-            } otherwise: {
-                log.add("dropped")
-            }
-            return response
-        }
+        let staging = StagingFilter(log)
         struct Refused: Error {}
         _ = try await agent([staging]).send(Plain())
         _ = try? await agent([staging]).send(Plain { $0.checks = [ResponseCheck("no") { _ in throw Refused() }] })
         _ = try? await agent([staging]).send(Plain { $0.acceptableStatuses = [404] })
         _ = try? await agent([staging]).send(GetUser())
-        #expect(log.all == ["kept", "dropped", "dropped", "dropped"])
+        #expect(log.all == ["commit 200", "discard 200", "discard 200", "discard 200"])
     }
 
     @Test("a filter may judge a response as Core will in the end")

@@ -14,21 +14,12 @@ struct StagedAttemptTests {
     func discarded() async throws {
         let (log, stub) = (Log<String>(), StubTransport())
         stub.on("*", response: .text("down", status: 503), .text("down", status: 503), .text("up"))
-        let staging = ClosureFilter { exchange, next in
-            let response = try await next(exchange)
-            exchange.whenAccepted {
-                log.add("commit \(response.status)")
-            } otherwise: {
-                log.add("discard \(response.status)")
-            }
-            return response
-        }
         let before = ClosureFilter { exchange, next in
             exchange.whenAccepted { log.add("commit of one further out") }
             return try await next(exchange)
         }
         let agent = NetworkAgent(
-            baseURL: "https://api.test", transport: stub, filters: [before, .retry(Self.quick), staging])
+            baseURL: "https://api.test", transport: stub, filters: [before, .retry(Self.quick), StagingFilter(log)])
         #expect(try await agent.send(Call<String>(.get, "x")).value == "up")
         #expect(log.all == ["discard 503", "discard 503", "commit of one further out", "commit 200"])
     }
