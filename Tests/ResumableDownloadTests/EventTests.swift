@@ -2,6 +2,7 @@ import Errand
 import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 import Synchronization
 import Testing
