@@ -13,7 +13,7 @@ import Observation
 import Testing
 
 /// The models of the demo app, each against the server that the app starts.
-@MainActor @Suite("The demo app", .timeLimit(.minutes(10)), .leakChecked) struct AppTests {
+@MainActor @Suite("The demo app", .timeLimit(.minutes(30)), .leakChecked) struct AppTests {
     private let folder = TemporaryDirectory()
     private let time = ManualTimeSource()
     private let backend: Backend

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Requests, refreshes, failures, cancellations, sign-ins and sign-outs in 10,000 orders, each made from a seed.
-@Suite("Orders of events", .timeLimit(.minutes(10)), .leakChecked) struct InterleavingTests {
+@Suite("Orders of events", .timeLimit(.minutes(30)), .leakChecked) struct InterleavingTests {
     @Test(
         "every request ends rightly, one refresh runs at a time, and none is made twice for one token",
         arguments: 0..<10)

@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("Users who change, and users who stay", .timeLimit(.minutes(10)), .leakChecked) struct UserChangeTests {
+@Suite("Users who change, and users who stay", .timeLimit(.minutes(30)), .leakChecked) struct UserChangeTests {
     /// Refuses the first request after it has changed the session.
     private func refusing(
         _ service: Service, _ change: @escaping @Sendable () -> Void

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 /// How a batch ends, and what is notified of it.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {
         let log: Log<String>

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandBatch
 
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchProgressTests {
     /// What a batch reported, in order.
     private final class Watch: Accessory {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Batches of fifty, with failures and cancellations at every point, by numbers of a fixed seed.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchScheduleTests {
     private struct GetName: Request {
         typealias Output = String

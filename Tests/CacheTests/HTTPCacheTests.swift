@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("The HTTP cache on the way of a request (RFC 9111)", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("The HTTP cache on the way of a request (RFC 9111)", .timeLimit(.minutes(30)), .leakChecked)
 struct HTTPCacheTests {
     private let f = Fixture()
 
@@ -346,7 +346,7 @@ struct HTTPCacheTests {
     }
 }
 
-@Suite("Where the app and the server disagree", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Where the app and the server disagree", .timeLimit(.minutes(30)), .leakChecked)
 struct PrecedenceTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
     /// Whether a second request, 10 seconds later, is served from the cache, for each policy.

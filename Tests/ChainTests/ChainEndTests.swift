@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// How a chain ends, and what is notified of it.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
         let log: Log<String>

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Chains of ten and composites in composites, with failures and cancellations at every point, by fixed seeds.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainScheduleTests {
     private enum Form: CaseIterable { case body, list, links, deep }
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The second request of an activity, such as that of a hedge, never waits for the first.
-@Suite("Hedges and what they share", .leakChecked, .timeLimit(.minutes(10))) struct HedgedTests {
+@Suite("Hedges and what they share", .leakChecked, .timeLimit(.minutes(30))) struct HedgedTests {
     private struct Get: CacheableRequest {
         typealias Output = String
         var path: String

@@ -7,7 +7,7 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-@Suite("Parameters and signatures of compressed bodies", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Parameters and signatures of compressed bodies", .timeLimit(.minutes(30)), .leakChecked)
 struct CompressedParameterTests {
     /// Sends back what comes, in the coding in which it came: the transport decodes it.
     private static func echo() throws -> TestServer {

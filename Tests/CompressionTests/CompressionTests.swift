@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("Compressed request bodies", .timeLimit(.minutes(10)), .leakChecked) struct CompressionTests {
+@Suite("Compressed request bodies", .timeLimit(.minutes(30)), .leakChecked) struct CompressionTests {
     /// Sends back what comes, in the coding in which it came: the transport decodes it.
     private static func echo() throws -> TestServer {
         try TestServer { request in

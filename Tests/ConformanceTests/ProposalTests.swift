@@ -7,7 +7,7 @@ import Testing
 
 /// The cases of the API for HTTP clients that Apple proposes (swift-http-api-proposal), each on our own server, through an
 /// agent with cookies and a cache. A group of its cases is a test.
-@Suite("What Apple's proposal for HTTP clients asks for", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What Apple's proposal for HTTP clients asks for", .timeLimit(.minutes(30)), .leakChecked)
 struct ProposalTests {
     private static func agent(_ wire: Wire, _ server: TestServer) -> NetworkAgent {
         NetworkAgent(

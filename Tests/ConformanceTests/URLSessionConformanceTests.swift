@@ -2,7 +2,7 @@ import ErrandTesting
 import ErrandURLSessionTransport
 import Testing
 
-@Suite("What a transport promises, kept by URLSession", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What a transport promises, kept by URLSession", .timeLimit(.minutes(30)), .leakChecked)
 struct URLSessionConformanceTests {
     #if canImport(FoundationNetworking)
     static let excuses: [ConformanceExcuse] = [

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite("Cookies beyond the limits", .timeLimit(.minutes(10)), .leakChecked) struct EvictionTests {
+@Suite("Cookies beyond the limits", .timeLimit(.minutes(30)), .leakChecked) struct EvictionTests {
     /// RFC 6265bis, section 5.7, word for word: every step looks at all cookies.
     private struct Plain {
         struct Entry {

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The end of the events", .timeLimit(.minutes(10)), .leakChecked) struct ClosingTests {
+@Suite("The end of the events", .timeLimit(.minutes(30)), .leakChecked) struct ClosingTests {
     /// Returns what a test has put there, at once, and says what it was given.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()

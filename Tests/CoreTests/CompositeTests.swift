@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Composites of third parties.
-@Suite("A composite of one's own", .timeLimit(.minutes(10)), .leakChecked) struct CompositeTests {
+@Suite("A composite of one's own", .timeLimit(.minutes(30)), .leakChecked) struct CompositeTests {
     /// Users by id; those in `held` wait until they are cancelled, those in `refused` fail.
     private struct Track {
         let recording = RecordingAccessory()

@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The time that evidence takes", .timeLimit(.minutes(10)), .leakChecked) struct EvidenceTimeTests {
+@Suite("The time that evidence takes", .timeLimit(.minutes(30)), .leakChecked) struct EvidenceTimeTests {
     /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
     /// Who asks for the second chunk waits at `never`, and has taken the first one.
     private static func dripping(

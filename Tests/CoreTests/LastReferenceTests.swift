@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What a call is the last to hold ends with the call, and its end may use the agent: no lock is held then.
-@Suite("Last references", .timeLimit(.minutes(10)), .leakChecked) struct LastReferenceTests {
+@Suite("Last references", .timeLimit(.minutes(30)), .leakChecked) struct LastReferenceTests {
     /// Runs a body when it ends.
     private final class Ending: Sendable {
         let body: @Sendable () -> Void

@@ -12,7 +12,7 @@ import Musl
 #endif
 
 /// Connections without a request: without TLS libcurl lets go of their sockets, with TLS it moves their bytes.
-@Suite("Connections over libcurl without a request", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Connections over libcurl without a request", .timeLimit(.minutes(30)), .leakChecked)
 struct ByteConnectionTests {
     private static func server() throws -> RawServer {
         try RawServer { peer in

@@ -13,7 +13,7 @@ import Android
 #endif
 
 /// Each in a process of its own, with a limit of its own; the servers are in the process that runs the tests.
-@Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct DescriptorTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(30)), .leakChecked)
 struct EndedTransportTests {
     /// A body that ends when a test says so, whether it was cancelled or not.
     private final class Stubborn: HTTPBodySource {

@@ -12,7 +12,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Exchanges over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Exchanges over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct ExchangeTests {
     /// Responds to every request of every connection with the same bytes.
     private func server(_ reply: String) throws -> RawServer {

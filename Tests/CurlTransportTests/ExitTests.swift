@@ -13,7 +13,7 @@ import Android
 #endif
 
 @Suite(
-    "The end of a program over libcurl", .timeLimit(.minutes(10)), .serialized,
+    "The end of a program over libcurl", .timeLimit(.minutes(30)), .serialized,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct ExitTests {
     /// `ERRAND_EXITS` in the environment sets how many programs end.

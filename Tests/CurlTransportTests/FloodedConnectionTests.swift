@@ -7,7 +7,7 @@ import Testing
 /// A server that takes many requests for a flood ends their connection in the midst of them: nginx does so where it reads
 /// no bodies. Each request ends, and none that the server may have processed goes out twice.
 @Suite(
-    "HTTP/2 connections that end under many requests, over libcurl", .timeLimit(.minutes(10)),
+    "HTTP/2 connections that end under many requests, over libcurl", .timeLimit(.minutes(30)),
     .needsHTTP2)
 struct FloodedConnectionTests {
     /// The way in which the connection ends while 40 streams wait on it.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandCurlTransport
 
-@Suite("HTTP/3, where this libcurl has none", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("HTTP/3, where this libcurl has none", .timeLimit(.minutes(30)), .leakChecked)
 struct WithoutHTTP3Tests {
     private static var isMissing: Bool { (try? CurlLibrary.load())?.speaksHTTP3 == false }
 
@@ -34,7 +34,7 @@ struct WithoutHTTP3Tests {
 }
 
 @Suite(
-    "HTTP/3 with a server that others wrote", .timeLimit(.minutes(10)),
+    "HTTP/3 with a server that others wrote", .timeLimit(.minutes(30)),
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct HTTP3Tests {
     private static let excuses: [ConformanceExcuse] =
@@ -96,7 +96,7 @@ struct HTTP3Tests {
 }
 
 @Suite(
-    "Servers that offer HTTP/3", .timeLimit(.minutes(10)),
+    "Servers that offer HTTP/3", .timeLimit(.minutes(30)),
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct OfferedHTTP3Tests {
     /// A site over TCP, and the same over QUIC, which it offers.

@@ -23,7 +23,7 @@ private enum Compiler {
 
 /// In processes of their own, where names that end in ".slow.invalid" are looked up until the program says otherwise.
 @Suite(
-    "Name lookups over libcurl", .timeLimit(.minutes(10)),
+    "Name lookups over libcurl", .timeLimit(.minutes(30)),
     .enabled(
         if: Compiler.path != nil && Offer.leavesLookups && getenv("ERRAND_LIBCURL") == nil,
         "no C compiler, a libcurl that waits for lookups, or one that is kept apart from what is loaded before it"),

@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 /// Hosts whose addresses the app gives, or a server of DNS over HTTPS knows.
-@Suite("Names and addresses over libcurl", .timeLimit(.minutes(10)), .leakChecked) struct NameTests {
+@Suite("Names and addresses over libcurl", .timeLimit(.minutes(30)), .leakChecked) struct NameTests {
     private let hosts = Log<String>()
 
     private func makeServer() throws -> RawServer {

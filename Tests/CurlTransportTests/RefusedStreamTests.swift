@@ -9,7 +9,7 @@ import Testing
 /// goes out again whatever its method; what a server may have acted on is repeated by the rule that holds for every
 /// connection.
 @Suite(
-    "HTTP/2 streams that a server refuses, over libcurl", .timeLimit(.minutes(10)),
+    "HTTP/2 streams that a server refuses, over libcurl", .timeLimit(.minutes(30)),
     .needsHTTP2)
 struct RefusedStreamTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-@Suite("What the transport over libcurl reports", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What the transport over libcurl reports", .timeLimit(.minutes(30)), .leakChecked)
 struct ReportTests {
     /// Keeps what the transport reports of one agent's activities.
     final class Listener: Accessory {

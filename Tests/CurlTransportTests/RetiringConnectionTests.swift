@@ -8,7 +8,7 @@ import Testing
 /// A server that closes each connection after some requests refuses the streams that came too late (RFC 9113, section 8.7):
 /// nothing was done for them, so that they are sent again, on another connection.
 @Suite(
-    "Connections that a server retires", .timeLimit(.minutes(10)),
+    "Connections that a server retires", .timeLimit(.minutes(30)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct RetiringConnectionTests {
     @Test(

@@ -14,7 +14,7 @@ import Android
 #endif
 
 /// Each in a process of its own, so that its descriptors and its memory are its own.
-@Suite("Many transfers over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Many transfers over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
         let body = String(repeating: "x", count: 1024)

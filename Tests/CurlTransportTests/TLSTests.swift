@@ -7,7 +7,7 @@ import Testing
 
 /// Against a real nginx, with certificates made for the test.
 @Suite(
-    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(10)),
+    "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(30)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
     /// One for all tests of this suite; detached, since it outlives the test that needs it first,

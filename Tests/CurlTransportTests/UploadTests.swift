@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-@Suite("Request bodies over libcurl", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Request bodies over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct UploadTests {
     /// What a server saw of a request.
     struct Seen: Sendable {

@@ -15,7 +15,7 @@ import Android
 #endif
 
 /// Code of the user's that takes its time holds up its own request and no other.
-@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(10)), .serialized, .leakChecked)
+@Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(30)), .serialized, .leakChecked)
 struct UserCodeTests {
     /// Stops the first thread that comes, as an accessory does that writes to a slow disk.
     private final class Barrier: Sendable {

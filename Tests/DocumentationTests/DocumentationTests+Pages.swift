@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The pages that repeat what the code says are compared with it.
-@Suite("Pages that repeat the code", .timeLimit(.minutes(10))) struct RepeatingPagesTests {
+@Suite("Pages that repeat the code", .timeLimit(.minutes(30))) struct RepeatingPagesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

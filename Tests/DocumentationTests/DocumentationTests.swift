@@ -4,7 +4,7 @@ import Testing
 /// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one, or in one of the
 /// packages that it is about, which are built where the packages of others can be had. That in doc comments is handed to the
 /// compiler as it is.
-@Suite("Documentation", .timeLimit(.minutes(10)), .leakChecked) struct DocumentationTests {
+@Suite("Documentation", .timeLimit(.minutes(30)), .leakChecked) struct DocumentationTests {
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The map for contributors, `docs/house.md`, names what is there. Its links are checked with those of every page.
-@Suite("The map of the house", .timeLimit(.minutes(10)), .leakChecked) struct HouseMapTests {
+@Suite("The map of the house", .timeLimit(.minutes(30)), .leakChecked) struct HouseMapTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
     private static func page() throws -> String {

@@ -47,7 +47,7 @@ enum TransfersTutorial {
     }
 }
 
-@Suite("The tutorial of transfers", .timeLimit(.minutes(10)), .leakChecked) struct TransfersTutorialTests {
+@Suite("The tutorial of transfers", .timeLimit(.minutes(30)), .leakChecked) struct TransfersTutorialTests {
     typealias PostReview = TransfersTutorial.PostReview
 
     private func folder() throws -> URL {

@@ -18,7 +18,7 @@ enum FormReaders {
 /// What others read of the forms that Errand writes: Werkzeug's form parser and Python's `email`.
 @Suite(
     "Forms, read by others", .enabled("python3 with werkzeug is needed") { await FormReaders.areInstalled() },
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct FormReaderTests {
     /// A part as a reader saw it.
     private struct Seen: Codable, Equatable {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Downloads from nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct NginxDownloadTests {
     struct Film: DownloadRequest {
         var path = "/film.bin"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
     "WebSockets through nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct NginxSocketTests {
     private struct Lines: SocketRequest {
         typealias Incoming = String

@@ -70,7 +70,7 @@ private final class PythonPeer: Sendable {
 @Suite(
     "WebSockets of a server in Python", .serialized,
     .enabled("python3 with websockets, nginx and openssl are needed") { await PythonPeer.isInstalled() },
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct PeerSocketTests {
     private struct Lines: SocketRequest {
         typealias Incoming = String

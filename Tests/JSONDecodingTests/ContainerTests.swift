@@ -2,7 +2,7 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-@Suite("Containers and strategies of the fast decoder", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Containers and strategies of the fast decoder", .timeLimit(.minutes(30)), .leakChecked)
 struct ContainerTests {
     /// Decodes by a closure, and keeps a text.
     private struct Probe: Decodable {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What one value leaves to the next: decoders, containers and memory are used again, unless a type keeps them.
-@Suite("What the fast decoder uses again", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What the fast decoder uses again", .timeLimit(.minutes(30)), .leakChecked)
 struct ReuseTests {
     private enum OtherKey: String, CodingKey { case id, inner }
     private struct Identified: Decodable { let id: Int }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import errand_validate
 
-@Suite("errand-validate", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("errand-validate", .timeLimit(.minutes(30)), .leakChecked)
 struct ValidateCommandTests {
     private func folder() throws -> Folder {
         try Folder([

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-@Suite("Problems and limits", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Problems and limits", .timeLimit(.minutes(30)), .leakChecked)
 struct ProblemTests {
     @Test("pointers escape tilde and slash, and name keys by their characters")
     func pointers() {

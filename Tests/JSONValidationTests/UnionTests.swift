@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Many shapes for one place, and shapes within shapes without end.
-@Suite("Unions and deep shapes", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Unions and deep shapes", .timeLimit(.minutes(30)), .leakChecked)
 struct UnionTests {
     private let shapes = JSONShape.either(
         ["kind": .enumeration("circle"), "radius": .number],

@@ -16,7 +16,7 @@ private struct Send: Request {
 /// The printed lines, run by a shell.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"),
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct CurlCommandTests {
     private func run(_ command: String) async throws -> Int32 {
         let folder = try Folder(["script": command])

@@ -7,7 +7,7 @@ import ErrandTesting
 import Testing
 
 /// The indicator on agents, under a clock that the test moves.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
     private let shown = Log<LoadingState>()

@@ -18,7 +18,7 @@ private struct Post: Request {
 }
 
 /// What stands in a log, and what does not.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()
 

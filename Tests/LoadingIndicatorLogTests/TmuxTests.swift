@@ -13,7 +13,7 @@ import Android
 /// What a person sees: the spinner in a terminal of 40 columns.
 @Suite(
     "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"),
-    .timeLimit(.minutes(10)), .leakChecked
+    .timeLimit(.minutes(30)), .leakChecked
 )
 struct TmuxTests {
     /// A tmux of the test's own with the program in it.

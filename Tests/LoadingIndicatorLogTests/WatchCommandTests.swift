@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What errand-watch says, and with which status it ends.
-@Suite("errand-watch", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("errand-watch", .timeLimit(.minutes(30)), .leakChecked)
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")
     func arguments() async throws {

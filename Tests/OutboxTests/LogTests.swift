@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandOutbox
 
-@Suite("The file of an outbox", .timeLimit(.minutes(10)), .leakChecked) struct LogTests {
+@Suite("The file of an outbox", .timeLimit(.minutes(30)), .leakChecked) struct LogTests {
     private let desk = Desk()
 
     /// What is left of a log of these bytes: the numbers of the notes by entry, and the damage that was reported.

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandOutbox
 
 /// The pure decisions against a model that is slow and obvious, with random operations and restarts.
-@Suite("The queue of an outbox", .timeLimit(.minutes(10))) struct QueueTests {
+@Suite("The queue of an outbox", .timeLimit(.minutes(30))) struct QueueTests {
     private static let operations = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 3_000 : 100_000
 
     /// What a list of entries should be.

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("The accessories of the house keep what an accessory promises", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("The accessories of the house keep what an accessory promises", .timeLimit(.minutes(30)), .leakChecked)
 struct HouseAccessoryTests {
     @Test("the log passes every case", arguments: HouseAccessory.log)
     func log(each: PluginConformanceCase) async throws { try await each.run() }

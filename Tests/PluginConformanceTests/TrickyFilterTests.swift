@@ -47,7 +47,7 @@ extension HouseFilter {
     ]
 }
 
-@Suite("Filters that look like wrong ones, and are right", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Filters that look like wrong ones, and are right", .timeLimit(.minutes(30)), .leakChecked)
 struct TrickyFilterTests {
     @Test("a filter that is right passes every case", arguments: HouseFilter.tricky)
     func kept(filter: HouseFilter) async throws {

@@ -12,7 +12,7 @@ import Testing
 /// The waterfall in a real browser.
 @Suite(
     "The waterfall in Chromium", .serialized, .enabled(if: Program("chromium") != nil, "chromium is needed"),
-    .timeLimit(.minutes(10)), .leakChecked)
+    .timeLimit(.minutes(30)), .leakChecked)
 struct BrowserTests {
     /// What the page measures of itself.
     private struct Measured: Decodable {

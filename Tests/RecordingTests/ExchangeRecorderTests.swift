@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The values that archive, page and counters are made of.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ExchangeRecorderTests {
     private let time = ManualTimeSource()
 

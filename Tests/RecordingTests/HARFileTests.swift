@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Archives, read back.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct HARFileTests {
     @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
     func wire() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandRecording
 
 /// Counters, read while and after.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct NetworkMetricsTests {
     private let time = ManualTimeSource()
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Exchanges that are made of a request and its response as they are.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RecordedExchangeTests {
     private let secret = "abcdefgh12345678"
 

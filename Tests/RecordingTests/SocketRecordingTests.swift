@@ -12,7 +12,7 @@ private struct Echo: SocketRequest {
 }
 
 /// The messages of WebSockets, as Chromium's archives have them.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct SocketRecordingTests {
     private let time = ManualTimeSource()
     private let events = RecordingAccessory()

@@ -14,7 +14,7 @@ import FoundationXML
 #endif
 
 /// The page, read as a browser without scripts would.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct WaterfallPageTests {
     /// What stands on the page, tags left out; checks that every element that has to be closed is.
     private final class Text: NSObject, XMLParserDelegate {

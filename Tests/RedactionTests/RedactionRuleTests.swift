@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The rules for secrets against the plainest code that follows them, over names and texts that are made at random.
-@Suite(.timeLimit(.minutes(10)), .leakChecked) struct RedactionRuleTests {
+@Suite(.timeLimit(.minutes(30)), .leakChecked) struct RedactionRuleTests {
     /// Whether a name is secret, word by word.
     private func isSecret(_ name: String, by redaction: Redaction) -> Bool {
         let decoded = decoded(name)

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Files that are damaged, cut off, hostile or large.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayFileTests {
     private func fault(_ text: String) -> HARError? {
         #expect(throws: HARError.self) { try ReplayTransport(har: Data(text.utf8)) }

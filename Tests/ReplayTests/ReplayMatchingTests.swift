@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Which recorded request a request is equal to, and what an error says where it is equal to none.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayMatchingTests {
     /// Whether a replay of one entry responds.
     private func matches(

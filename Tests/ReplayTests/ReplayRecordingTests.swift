@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Recordings that a replay makes.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
 

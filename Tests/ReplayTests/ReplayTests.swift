@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// What a recording responds.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayTests {
     @Test("requests that repeat get their responses in the order of the file, each once, whatever is between them")
     func order() async throws {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Archives of Chromium, Firefox and mitmproxy, against what the server sent; Tests/Traffic/make makes them.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayTrafficTests {
     /// What the server sent.
     private struct Sent: Decodable {

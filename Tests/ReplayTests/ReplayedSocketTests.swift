@@ -12,7 +12,7 @@ private struct Echo: SocketRequest {
 }
 
 /// WebSockets over a transport that replays.
-@Suite(.timeLimit(.minutes(10)), .leakChecked)
+@Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayedSocketTests {
     private func echoes(over replay: ReplayTransport, at url: String = site) async throws {
         let socket = NetworkAgent(baseURL: url, transport: replay).socket(Echo())

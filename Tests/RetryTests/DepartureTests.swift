@@ -6,7 +6,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-@Suite("What waits in the transport", .timeLimit(.minutes(10)), .leakChecked) struct DepartureTests {
+@Suite("What waits in the transport", .timeLimit(.minutes(30)), .leakChecked) struct DepartureTests {
     /// A transport with so many connections: what has none waits in it, and asks before it goes out.
     private final class Queueing: Transport {
         let (turns, wire): (Gate, Wire)

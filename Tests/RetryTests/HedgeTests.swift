@@ -7,7 +7,7 @@ import Testing
 
 @testable import ErrandRetry
 
-@Suite("Hedging", .timeLimit(.minutes(10)), .leakChecked) struct HedgeTests {
+@Suite("Hedging", .timeLimit(.minutes(30)), .leakChecked) struct HedgeTests {
     /// Sends one call after the other, and moves the clock to what happens next.
     private final class Lane: Sendable {
         let time = ManualTimeSource()

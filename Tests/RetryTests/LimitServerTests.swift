@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandTesting
 import Testing
 
-@Suite("Servers with limits of every kind", .timeLimit(.minutes(10)), .leakChecked) struct LimitServerTests {
+@Suite("Servers with limits of every kind", .timeLimit(.minutes(30)), .leakChecked) struct LimitServerTests {
     /// What clients send that keep within so many requests in so many seconds, in seconds.
     enum Pattern: CaseIterable {
         case steady, bursts, uneven

@@ -8,7 +8,7 @@ import ErrandTesting
 import Testing
 
 /// What accessories see of a stream, and how it is cancelled.
-@Suite("Streams as activities", .timeLimit(.minutes(10)), .leakChecked) struct StreamActivityTests {
+@Suite("Streams as activities", .timeLimit(.minutes(30)), .leakChecked) struct StreamActivityTests {
     private let server: TestServer
     private let accessory = RecordingAccessory()
 

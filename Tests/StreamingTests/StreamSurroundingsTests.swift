@@ -10,7 +10,7 @@ import Testing
 @testable import ErrandStreaming
 
 /// Streams on each transport, on an actor, beside a cache, within a composite.
-@Suite("Streams and what is around them", .timeLimit(.minutes(10)), .leakChecked) struct StreamSurroundingsTests {
+@Suite("Streams and what is around them", .timeLimit(.minutes(30)), .leakChecked) struct StreamSurroundingsTests {
     private let server: TestServer
 
     init() throws { server = try TestServer() }

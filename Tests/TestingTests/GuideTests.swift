@@ -4,7 +4,7 @@ import ErrandTesting
 import Testing
 
 /// The code of docs/testing.md, run.
-@Suite("The guide to testing", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("The guide to testing", .timeLimit(.minutes(30)), .leakChecked)
 struct GuideTests {
     struct User: Decodable, Sendable, Equatable { let id: Int, name: String }
 

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("What the test server takes in", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What the test server takes in", .timeLimit(.minutes(30)), .leakChecked)
 struct ServerInputTests {
     @Test("it records method, target, query, headers and body, the connection and the place on it")
     func records() async throws {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-@Suite("How the test server responds", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("How the test server responds", .timeLimit(.minutes(30)), .leakChecked)
 struct ServerResponseTests {
     @Test("a route responds with a status line, its headers and its body")
     func route() async throws {

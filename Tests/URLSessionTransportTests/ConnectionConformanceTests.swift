@@ -9,7 +9,7 @@ import Testing
 
 /// What Network.framework's connections are wrapped in keeps the promises of connections over a socket as well, which
 /// takes the framework's place where there is none.
-@Suite("What connections promise, kept over a socket", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("What connections promise, kept over a socket", .timeLimit(.minutes(30)), .leakChecked)
 struct ConnectionConformanceTests {
     @Test(
         "over a socket", arguments: ConnectionConformance.cases(for: { SocketTransport() }, within: .seconds(500)))

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Requests and responses of Foundation, and back", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("Requests and responses of Foundation, and back", .timeLimit(.minutes(30)), .leakChecked)
 struct ConversionTests {
     @Test("a URLRequest becomes a request")
     func requestFromURLRequest() throws {

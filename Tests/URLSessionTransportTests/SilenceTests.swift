@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-@Suite("The watch for inactivity", .timeLimit(.minutes(10)), .leakChecked)
+@Suite("The watch for inactivity", .timeLimit(.minutes(30)), .leakChecked)
 struct SilenceTests {
     /// An exchange with a timeout of its own.
     private final class Exchange: SilenceWatched {

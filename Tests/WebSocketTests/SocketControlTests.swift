@@ -5,7 +5,7 @@ import ErrandWebSocket
 import Testing
 
 /// What a caller may do with a socket beside sending and reading.
-@Suite("Controls of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketControlTests {
+@Suite("Controls of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketControlTests {
     private let stub = StubTransport()
     private let time = ManualTimeSource()
     private let agent: NetworkAgent

@@ -13,7 +13,7 @@ import Musl
 #endif
 
 /// Ends of sockets at the points of their lives at which nothing is read or sent.
-@Suite("The end of a WebSocket", .timeLimit(.minutes(10)), .leakChecked) struct SocketEndingTests {
+@Suite("The end of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketEndingTests {
     enum Stage: String, CaseIterable {
         /// The server does not speak TLS.
         case securing

@@ -18,7 +18,7 @@ private struct Lines: SocketRequest {
 }
 
 /// The handshake passes what an agent has for its requests.
-@Suite("WebSockets behind filters and accessories", .timeLimit(.minutes(10)), .leakChecked) struct SocketFilterTests {
+@Suite("WebSockets behind filters and accessories", .timeLimit(.minutes(30)), .leakChecked) struct SocketFilterTests {
     private static func echoes(_ socket: WebSocket<String, String>) async throws -> Bool {
         try await socket.send("x")
         var messages = socket.makeAsyncIterator()

@@ -26,7 +26,7 @@ private struct Lines: SocketRequest {
     var socketOptions = SocketOptions(pingInterval: nil)
 }
 
-@Suite("WebSockets", .timeLimit(.minutes(10)), .leakChecked) struct SocketTests {
+@Suite("WebSockets", .timeLimit(.minutes(30)), .leakChecked) struct SocketTests {
     private let server: TestServer
     private let agent: NetworkAgent
 

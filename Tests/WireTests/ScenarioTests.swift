@@ -171,7 +171,7 @@ import Testing
         try await server.waitUntilNoConnections()
     }
 
-    @Test("of a thousand requests at once, a third of them cancelled, each ends once", .timeLimit(.minutes(10)))
+    @Test("of a thousand requests at once, a third of them cancelled, each ends once", .timeLimit(.minutes(30)))
     func thousand() async throws {
         server.on("/echo", .text("x"))
         let recorder = RecordingAccessory()

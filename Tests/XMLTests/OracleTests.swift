@@ -15,7 +15,7 @@ private let python: Program? = {
 /// Python's expat, and lxml where it is installed, on the same documents.
 @Suite(
     "XML beside other parsers", .enabled(if: python != nil, "python3 is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(30)))
 struct OracleTests {
     private static let script = """
         import struct, sys
