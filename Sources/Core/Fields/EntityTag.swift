@@ -55,20 +55,9 @@ public enum EntityTagCondition: Sendable, Hashable {
             self = .any
             return
         }
-        let tags = Self.items(value).compactMap { EntityTag(parsing: $0) }
+        let tags = FieldList.entityTags(value).compactMap { EntityTag(parsing: $0) }
         if tags.isEmpty { return nil }
         self = .tags(tags)
-    }
-
-    /// The items of the list. Unlike in a quoted string, a backslash in a tag escapes nothing (section 8.8.3): every
-    /// quotation mark begins or ends one.
-    package static func items(_ value: String) -> [Substring] {
-        var isQuoted = false
-        let items = value.utf8.split { byte in
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            return byte == UInt8(ascii: ",") && !isQuoted
-        }
-        return items.map { ASCII.trimmed(Substring($0)) }
     }
 
     /// Whether the condition names the tag, by weak comparison, as `If-None-Match` requires.

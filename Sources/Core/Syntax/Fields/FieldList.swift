@@ -21,6 +21,17 @@ public enum FieldList {
         split(value[...], at: UInt8(ascii: ","))
     }
 
+    /// The items of a list of entity tags, such as `If-None-Match`, without empty ones. Unlike in a quoted string, a backslash
+    /// in a tag escapes nothing (section 8.8.3): every quotation mark begins or ends one.
+    public static func entityTags(_ value: String) -> [Substring] {
+        var isQuoted = false
+        let items = value.utf8.split { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ",") && !isQuoted
+        }
+        return items.map { ASCII.trimmed(Substring($0)) }.filter { !$0.isEmpty }
+    }
+
     /// The parts between separators outside of quoted strings, trimmed.
     static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []

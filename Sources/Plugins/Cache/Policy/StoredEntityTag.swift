@@ -30,7 +30,7 @@ struct StoredEntityTag {
     /// Whether the list in `If-None-Match` names the tag (section 13.1.2).
     func isNamed(byCondition value: String) -> Bool {
         if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
-        return EntityTagCondition.items(value).contains { matchesWeakly(String($0)) }
+        return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
     }
 
     private static func withoutWeakness(_ text: String) -> Substring {
