@@ -133,7 +133,7 @@ extension Transfer {
 
     /// What becomes of received bytes at the end of a round.
     enum Flushed {
-        /// Nobody waits for them.
+        /// No reader awaits them.
         case kept
         /// A reader waits for them, and more come at once.
         case gathered
