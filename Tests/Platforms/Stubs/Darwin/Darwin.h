@@ -143,6 +143,7 @@ FUNCTION(struct apple_dirent *, "readdir(_:)", readdir, apple_directory *);
 FUNCTION(int, "closedir(_:)", closedir, apple_directory *);
 FUNCTION(int, "isatty(_:)", isatty, int);
 FUNCTION(apple_pid_t, "getpid()", getpid, void);
+FUNCTION(apple_pid_t, "getppid()", getppid, void);
 FUNCTION(apple_uid_t, "geteuid()", geteuid, void);
 FUNCTION(apple_uid_t, "getuid()", getuid, void);
 FUNCTION(char *, "getenv(_:)", getenv, const char *);
