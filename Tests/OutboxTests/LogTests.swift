@@ -102,6 +102,42 @@ import Testing
         await outbox.close()
     }
 
+    @Test(
+        "a log that has no number left takes no entry, and keeps what it has where it is written anew", arguments: 0...2
+    )
+    func usedUp(room: Int) async throws {
+        var outbox = try await desk.enqueueOnly()
+        let first = try await outbox.enqueue(Note(number: 1))
+        var large: [OutboxEntry.ID] = []
+        for _ in 0..<3 { large.append(try await outbox.enqueue(Draft(text: String(repeating: "x", count: 500_000)))) }
+        await outbox.close()
+        var bytes = [UInt8](try Data(contentsOf: desk.log))
+        OutboxFormat.add(.next, OutboxFormat.maximumNext - UInt64(room), to: &bytes)
+        try Data(bytes).write(to: desk.log)
+        var notes = [first: 1]
+        outbox = try await desk.enqueueOnly()
+        for number in 2..<2 + room { notes[try await outbox.enqueue(Note(number: number))] = number }
+        await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(number: 9)) }
+        for id in large { try await outbox.remove(id) }
+        await outbox.close()
+        #expect(try Data(contentsOf: desk.log).count < 1 << 20)
+        outbox = try await desk.enqueueOnly()
+        await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(number: 9)) }
+        #expect(outbox.state.entries.count == notes.count && outbox.state.damage.isEmpty)
+        for (id, number) in notes { #expect(try await outbox.request(Note.self, of: id)?.number == number) }
+        await outbox.close()
+    }
+
+    @Test("no entry has the number that leaves room for none after it")
+    func lastNumber() {
+        for (number, isRead) in [(OutboxFormat.maximumNext - 1, true), (OutboxFormat.maximumNext, false)] {
+            var bytes: [UInt8] = []
+            OutboxFormat.add(.put, number, [0], to: &bytes)
+            let head = bytes.withUnsafeBytes { OutboxFormat.head($0, at: 0, next: number) }
+            #expect((head != nil) == isRead)
+        }
+    }
+
     @Test("an entry whose bytes are damaged while the outbox is open is lost and reported, and the next one is sent")
     func damagedMeanwhile() async throws {
         let outbox = try await desk.open()

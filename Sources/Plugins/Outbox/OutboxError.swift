@@ -50,6 +50,6 @@ extension FailureCode<OutboxError> {
     public static var unknownFormat: Self { Self("unknownFormat", 8) }
     /// There is no room on the disk, or in the user's quota.
     public static var noSpace: Self { Self("noSpace", 9) }
-    /// Any other failure of the file system, such as a link in place of the file.
+    /// Any other failure of the file, such as a link in its place, or a log without a number for another entry.
     public static var fileFailed: Self { Self("fileFailed", 10) }
 }

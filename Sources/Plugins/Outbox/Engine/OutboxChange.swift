@@ -105,6 +105,10 @@ struct OutboxPlan {
             steps.append(Step(result: .failure(OutboxError(.queueFull, "the outbox is full: \(limit)"))))
             return true
         }
+        guard next < OutboxFormat.maximumNext else {
+            steps.append(Step(result: .failure(OutboxError(.fileFailed, "the log has no number left for an entry"))))
+            return true
+        }
         var entry = new.stored(id: next)
         entry.dependencies = dependencies
         steps.append(Step(result: .success(next), kind: .put, entry: entry, value: new.value))

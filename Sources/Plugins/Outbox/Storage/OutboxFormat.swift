@@ -23,7 +23,8 @@ enum OutboxFormat {
     /// The greatest number to which a log may leap. The entries after it have greater ones, in sequence: these are read
     /// too.
     static let maximumID: UInt64 = 1 << 62
-    /// The greatest number of the next entry to which a log may leap: that of a log with such entries, written anew.
+    /// The greatest number of the next entry. A log that was written anew may leap to it; where it is reached, no entry is
+    /// added, as one after it could not be read.
     static let maximumNext: UInt64 = 1 << 63
     /// The longest content of a record.
     static let maximumPayload = 32 << 20
@@ -62,9 +63,8 @@ enum OutboxFormat {
                 rawValue: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self).littleEndian)
         else { return nil }
         let (id, length) = (number(bytes, offset + 8), number(bytes, offset + 16))
-        guard id <= max(next, kind == .next ? maximumNext : maximumID), length <= UInt64(maximumPayload),
-            (length > 0) == (kind == .put)
-        else { return nil }
+        let greatest = kind == .next ? maximumNext : min(max(next, maximumID), maximumNext - 1)
+        guard id <= greatest, length <= UInt64(maximumPayload), (length > 0) == (kind == .put) else { return nil }
         return Head(kind: kind, id: id, length: Int(length))
     }
 
