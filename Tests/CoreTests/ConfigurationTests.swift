@@ -181,6 +181,32 @@ import Testing
         #expect(await code { try await second.value } == .deadlineExceeded)
     }
 
+    @Test("a deadline that replaces another one sets one timer, where the time source fails to sleep too")
+    func replacedTimers() async throws {
+        /// A clock that never sleeps.
+        final class Sleepless: TimeSource {
+            struct Failure: Error {}
+
+            let calls = Counter()
+
+            var now: ContinuousClock.Instant { .now }
+            var date: Date { Date() }
+
+            func sleep(until instant: ContinuousClock.Instant) async throws {
+                calls.increment()
+                throw Failure()
+            }
+        }
+        let (time, gate) = (Sleepless(), Gate())
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
+        for count in 1...20 {
+            agent.start(Plain { $0.deadline = .seconds(10_000 - 100 * count) })
+            try await eventually { time.calls.value >= count }
+        }
+        agent.cancelAll()
+        #expect(time.calls.value == 20)
+    }
+
     @Test("nothing is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}

@@ -62,10 +62,10 @@ final class ActivityRegistry: Sendable {
         state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
             do { try await time.sleep(until: moment.instant) } catch {
-                if Task.isCancelled { return }
-                await Self.pause(time.now.duration(to: moment.instant))
+                if !Task.isCancelled { await Self.pause(time.now.duration(to: moment.instant)) }
             }
-            self?.cancelOverdue()
+            // A cancelled one has been replaced.
+            if !Task.isCancelled { self?.cancelOverdue() }
         }
         return stale
     }
