@@ -207,6 +207,17 @@ import Testing
         #expect(time.calls.value == 20)
     }
 
+    @Test("the timeout of a transport's options is within a hundred years, however it was set")
+    func boundedOptions() {
+        for timeout in [endless, .zero - endless, .seconds(1)] {
+            var options = TransportOptions(timeout: timeout)
+            #expect(options.timeout == timeout.bounded)
+            options.timeout = .milliseconds(5)
+            options.timeout = timeout
+            #expect(options.timeout == timeout.bounded)
+        }
+    }
+
     @Test("nothing is kept of a request that has ended")
     func nothingKept() async throws {
         final class Canary: Sendable {}

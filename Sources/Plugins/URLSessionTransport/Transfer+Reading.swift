@@ -8,7 +8,7 @@ extension Transfer: SilenceWatched {
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? now : $0.lastActivity }
         guard let last else { return nil }
-        let deadline = last + options.timeout.bounded
+        let deadline = last + options.timeout
         if deadline > now { return deadline }
         fail(ErrandError(.timedOut, "no bytes were sent or received for \(duration: options.timeout)"))
         return nil

@@ -27,10 +27,11 @@ public struct TransportOptions: Sendable {
         var position: (attempt: Int?, hop: Int?)
     }
 
-    /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default.
+    /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default; a negative
+    /// duration counts as zero, one over a hundred years as that, so that it can be added to a point in time.
     public var timeout: Duration {
         get { fields[0].timeout }
-        set { fields[0].timeout = newValue }
+        set { fields[0].timeout = newValue.bounded }
     }
     /// How the reader wants the body.
     public var delivery: BodyDelivery {
@@ -75,7 +76,7 @@ public struct TransportOptions: Sendable {
     ) {
         fields = [
             Fields(
-                timeout: timeout, delivery: delivery, maximumBodyBytes: maximumBodyBytes, priority: priority,
+                timeout: timeout.bounded, delivery: delivery, maximumBodyBytes: maximumBodyBytes, priority: priority,
                 tags: tags, time: time, origin: origin)
         ]
     }

@@ -61,7 +61,7 @@ final class WireStep: CoreStep {
         let activity = exchange.activity
         let call: any TransportObserver = exchange.shared ?? activity
         let options = TransportOptions(
-            timeout: exchange.timeout.bounded, delivery: exchange.delivery == .data ? .data : .stream,
+            timeout: exchange.timeout, delivery: exchange.delivery == .data ? .data : .stream,
             maximumBodyBytes: exchange.settings.maximumBodyBytes, priority: exchange.priority,
             tags: exchange.tags, time: activity.time,
             origin: TransportOptions.Origin(

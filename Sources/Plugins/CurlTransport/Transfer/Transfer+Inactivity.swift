@@ -61,11 +61,11 @@ extension Transfer {
         while true {
             let (last, isOver) = shared.withLock { ($0.lastActivity, $0.isOver || $0.isCancelled) }
             guard let last, !isOver else { return }
-            do { try await options.time.sleep(until: last + options.timeout.bounded) } catch { return }
+            do { try await options.time.sleep(until: last + options.timeout) } catch { return }
             let now = options.time.now
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
-                let isInactive = shared.lastActivity.map { $0 + options.timeout.bounded <= now } ?? false
+                let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
                 // The loop knows what it waits for, and may grant it another period.
                 if isInactive { shared.lastActivity = now }
                 return isInactive

@@ -111,7 +111,7 @@ final class ClientExchange: Sendable {
     private func silence() async throws {
         while true {
             let last = state.withLock { $0.lastActivity }
-            try await options.time.sleep(until: last.advanced(by: options.timeout.bounded))
+            try await options.time.sleep(until: last.advanced(by: options.timeout))
             if state.withLock({ $0.lastActivity == last }) { return }
         }
     }
