@@ -300,6 +300,7 @@ private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)
     (["If-None-Match": "a, *"], ["ETag": "b"], .whole), (["If-None-Match": "*"], ["ETag": ""], .notModified),
     (["If-None-Match": "\"a\""], [:], .whole), (["If-None-Match": #""x\", "a""#], ["ETag": "\"a\""], .notModified),
     (["If-None-Match": #""x\", a"#], ["ETag": "a"], .notModified),
+    (["If-None-Match": "\u{301}a"], ["ETag": "W/\u{301}a"], .notModified),
     (["If-None-Match": #""x\", ", a, ""#], ["ETag": "a"], .whole),
     (
         ["If-None-Match": "\"b\"", "If-Modified-Since": httpDate(now)],
@@ -319,5 +320,6 @@ private let conditionsTable: [(HTTPHeaders, HTTPHeaders, HTTPConditions.Outcome)
     (["Range": "bytes=0-1", "If-Range": "\"a\""], ["ETag": "\"a\""], .part(0..<2)),
     (["Range": "bytes=0-1", "If-Range": "\"b\""], ["ETag": "\"a\""], .whole),
     (["Range": "bytes=0-1", "If-Range": "W/\"a\""], ["ETag": "W/\"a\""], .whole),
+    (["Range": "bytes=0-1", "If-Range": "W/\u{301}a"], ["ETag": "W/\u{301}a"], .whole),
     (["Range": "bytes=0-1", "If-Range": httpDate(now)], ["Last-Modified": httpDate(now)], .part(0..<2)),
 ]

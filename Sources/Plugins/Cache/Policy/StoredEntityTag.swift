@@ -18,13 +18,13 @@ struct StoredEntityTag {
     /// Whether both identify equivalent representations, weak or not.
     func matchesWeakly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesWeakly(other) }
-        return Self.withoutWeakness(text).utf8.elementsEqual(Self.withoutWeakness(other).utf8)
+        return Self.withoutWeakness(text).elementsEqual(Self.withoutWeakness(other))
     }
 
     /// Whether both identify the same bytes: equal, and neither weak.
     func matchesStrongly(_ other: String) -> Bool {
         if let tag, let other = EntityTag(parsing: other) { return tag.matchesStrongly(other) }
-        return text.hasSameBytes(as: other) && !text.hasPrefix("W/")
+        return text.hasSameBytes(as: other) && !Self.isWeak(text)
     }
 
     /// Whether the list in `If-None-Match` names the tag (section 13.1.2).
@@ -33,7 +33,9 @@ struct StoredEntityTag {
         return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
     }
 
-    private static func withoutWeakness(_ text: String) -> Substring {
-        text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
+    private static func isWeak(_ text: String) -> Bool { text.utf8.starts(with: "W/".utf8) }
+
+    private static func withoutWeakness(_ text: String) -> Substring.UTF8View {
+        isWeak(text) ? text.utf8.dropFirst(2) : text.utf8[...]
     }
 }
