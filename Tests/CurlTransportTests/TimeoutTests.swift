@@ -55,6 +55,7 @@ struct TimeoutTests {
         }
         var configuration = CurlConfiguration()
         (configuration.keepAliveTime, configuration.connectTimeout) = (limit, limit)
+        var connections = 0
         for time in [SystemTimeSource(), ManualTimeSource()] as [any TimeSource] {
             let options = TransportOptions(timeout: limit, time: time)
             let transport = CurlTransport(configuration)
@@ -62,6 +63,9 @@ struct TimeoutTests {
                 let response = try? await transport.send(try request(.get, server.url()), options: options)
                 #expect(sign < 0 || response?.status == 200)
             }
+            connections += 1
+            // The second request was sent on the connection of the first.
+            #expect(sign < 0 || server.accepted == connections)
         }
     }
 

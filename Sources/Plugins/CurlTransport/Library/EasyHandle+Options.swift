@@ -26,7 +26,8 @@ extension EasyHandle {
         let margin = loop.library.reportsAttempts ? Self.connectMargin : 0
         let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
         set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
-        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(configuration.keepAliveTime.bounded.components.seconds)))
+        let seconds = min(configuration.keepAliveTime.bounded.components.seconds, Int64(Int32.max))
+        set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(seconds)))
         if loop.library.avoids(.unseenHeaders) { set(ERRAND_CURLOPT_HEADER, 1) }
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
         set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
