@@ -92,6 +92,34 @@ struct StreamTests {
         #expect(count == 200 << 20)
     }
 
+    @Test("a reader that was faster than the sender holds it back where it stops, again and again")
+    func stops() async throws {
+        let sent = Log<Int>()
+        let server = try RawServer { peer in
+            guard peer.readHead() != nil else { return }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(200 << 20)\r\n\r\n")
+            let block = [UInt8](repeating: 7, count: 1 << 20)
+            for count in 0..<200 {
+                guard peer.send(block) else { return }
+                sent.add(count)
+            }
+        }
+        let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+        var iterator = response.body.makeAsyncIterator()
+        var count = 0
+        for stop in [40 << 20, 80 << 20, 120 << 20] {
+            while count < stop { count += try #require(await iterator.next()).count }
+            var seen = -1
+            while sent.all.count != seen {
+                seen = sent.all.count
+                try await Task.sleep(for: .milliseconds(300))
+            }
+            #expect(seen - stop >> 20 < 20, "MiB in buffers")
+        }
+        while let chunk = try await iterator.next() { count += chunk.count }
+        #expect(count == 200 << 20)
+    }
+
     @Test("a response that fills its buffer in one step, on a kept connection, loses nothing while its reader waits")
     func pausedAtOnce() async throws {
         let film = pattern(2 << 20)
@@ -224,6 +252,49 @@ struct StreamTests {
         }
         #expect(got == "abc".utf8.asData)
         #expect(error.code == .truncated)
+    }
+
+    @Test("a large body that is cut off delivers what came before it says so")
+    func largeTruncated() async throws {
+        let film = pattern(3 << 20)
+        for _ in 0..<20 {
+            let count = Int.random(in: 1..<film.count)
+            let server = try RawServer { peer in
+                _ = peer.readHead()
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(film.count)\r\n\r\n")
+                peer.send(Array(film[..<count]))
+            }
+            let response = try await CurlTransport().send(try request(.get, server.url()), options: .of(.stream))
+            var got = Data()
+            let error = try await failure {
+                for try await chunk in response.body { got += chunk }
+            }
+            #expect(got == film[..<count] && error.code == .truncated)
+        }
+    }
+
+    @Test("a reader that is cancelled at any time of a large body ends, and so does its transfer")
+    func cancelledWhileMuchArrives() async throws {
+        let ended = Counter()
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(1 << 40)\r\n\r\n")
+            while peer.send([UInt8](repeating: 0, count: 1 << 20)) {}
+            ended.increment()
+        }
+        let transport = CurlTransport()
+        for round in 1...30 {
+            let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
+            let (count, goal) = (Counter(), Int.random(in: 0..<64))
+            let reader = Task {
+                for try await _ in response.body { count.increment() }
+            }
+            try await eventually { count.value >= goal }
+            reader.cancel()
+            let result = await reader.result
+            #expect(throws: ErrandError.self) { try result.get() }
+            try await eventually { ended.value == round }
+        }
     }
 }
 
