@@ -22,7 +22,7 @@ public enum FieldList {
     }
 
     /// The items of a list of entity tags, such as `If-None-Match`, without empty ones. Unlike in a quoted string, a backslash
-    /// in a tag escapes nothing (section 8.8.3): every quotation mark begins or ends one.
+    /// in a tag escapes nothing (RFC 9110, section 8.8.3): every quotation mark begins or ends one.
     public static func entityTags(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in

@@ -12,7 +12,7 @@ struct ChunkBuffer: ~Copyable {
     private var current: UnsafeMutableRawPointer?
     private var filled = 0
 
-    /// The size from which a chunk is passed to a reader without waiting for more.
+    /// The size from which a chunk takes no more bytes that do not fit as a whole.
     static let chunkBytes = ChunkPool.chunkBytes
 
     deinit { if let current { ChunkPool.give(current) } }
