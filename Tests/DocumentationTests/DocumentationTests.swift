@@ -52,6 +52,22 @@ import Testing
     }
     #endif
 
+    @Test("a file that a page shows whole imports Foundation where it names its types")
+    func foundation() throws {
+        var count = 0
+        for page in try Self.pages() {
+            let text = try String(contentsOf: page, encoding: .utf8)
+            for block in text.matches(of: /```swift\n((?:(?!```).*\n)*)```/).map(\.1) {
+                guard block.contains(/(?:^|\n)import Errand\n/) else { continue }
+                count += 1
+                let type = block.firstMatch(of: /\b(?:Data|Date|FileManager|JSONDecoder|URL)\b/)?.0
+                let imports = block.contains(/\nimport (?:Foundation|ErrandEssentials|SwiftUI|UIKit)\n/)
+                #expect(type == nil || imports, "\(page.lastPathComponent): \(type ?? "") has no import")
+            }
+        }
+        #expect(count > 5)
+    }
+
     @Test("every link leads to a file, and to a heading of it")
     func links() throws {
         for page in try Self.pages() {

@@ -2,7 +2,6 @@
 import Errand
 import ErrandJSONSchema
 import ErrandJSONValidation
-import ErrandSystemTransport
 import Foundation
 
 struct GetOrder: JSONValidatedRequest {
