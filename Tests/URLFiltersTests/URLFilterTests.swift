@@ -145,6 +145,22 @@ struct URLFilterTests {
         #expect(error?.request?.url.absoluteString == "https://example.com/users?v=3")
     }
 
+    @Test("a failure after a redirect carries the request of that hop")
+    func evidenceOfHop() async throws {
+        let stub = StubTransport { request in
+            guard request.url.path == "/users" else { throw ErrandError(.cannotConnect, "nobody listens") }
+            return .redirect(to: "https://other.example/x")
+        }
+        let filters: [any Filter] = [
+            .urls(.query(["v": "3"])), .headers(["X-A": "1"]), .body(["a": "1"]),
+        ]
+        for filter in filters {
+            let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, filters: [filter])
+            let error = await #expect(throws: ErrandError.self) { try await agent.send(Call(.put)) }
+            #expect(error?.request?.url.absoluteString == "https://other.example/x", "\(filter)")
+        }
+    }
+
     @Test("no description shows what a filter holds")
     func descriptions() {
         let signer = Signer(key: "hush")

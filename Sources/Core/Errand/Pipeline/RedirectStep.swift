@@ -8,16 +8,26 @@ struct RedirectStep: CoreStep {
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = firstHop(of: exchange)
-        while true {
-            let step = try next.step(for: exchange)
-            // In line where no filter stands between: one async frame for both.
-            let response =
-                if let wire = step.wire { try await wire.send(exchange) } else if step.beginsWire {
-                    try await step.beginWire(exchange)
-                } else { try await step.filter.filter(exchange, next: step.next) }
-            guard let target = try target(of: response, exchange) else { return response }
-            exchange = try await follow(response, to: target, exchange)
-        }
+        do {
+            while true {
+                let step = try next.step(for: exchange)
+                // In line where no filter stands between: one async frame for both.
+                let response =
+                    if let wire = step.wire { try await wire.send(exchange) } else if step.beginsWire {
+                        try await step.beginWire(exchange)
+                    } else { try await step.filter.filter(exchange, next: step.next) }
+                guard let target = try target(of: response, exchange) else { return response }
+                exchange = try await follow(response, to: target, exchange)
+            }
+        } catch { throw named(error, exchange) }
+    }
+
+    /// The error of a later hop names that hop's request: a call filter knows the first one only.
+    @inline(never) private func named(_ error: any Error, _ exchange: Exchange) -> any Error {
+        guard exchange.hop > 1, var known = error as? ErrandError, known.request == nil else { return error }
+        let sent = exchange.activity.ledger.lastSent
+        known.request = sent?.url == exchange.http.url ? sent : exchange.http
+        return known
     }
 
     private func policy(_ exchange: Exchange) -> RedirectPolicy {
