@@ -54,7 +54,9 @@ struct UploadArguments {
         var places: [String] = []
         while let argument = rest.popFirst() {
             func value() throws(Fault) -> String {
-                guard let value = rest.popFirst() else { throw Fault(message: "\(argument) needs a value") }
+                guard let value = rest.popFirst(), !value.isEmpty else {
+                    throw Fault(message: "\(argument) needs a value")
+                }
                 return value
             }
             switch argument {
@@ -85,7 +87,7 @@ struct UploadArguments {
             }
         }
         if asksForHelp || asksForVersion { return }
-        guard places.count == 2 else { throw Fault(message: "a file and a URL are expected") }
+        guard places.count == 2, !places[0].isEmpty else { throw Fault(message: "a file and a URL are expected") }
         (file, url) = (places[0], places[1])
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw Fault(message: "the URL has to begin with http:// or https://")

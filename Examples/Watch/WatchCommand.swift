@@ -24,6 +24,8 @@ struct WatchCommand {
         }
         if let option = arguments.first(where: { $0.hasPrefix("-") }) { fail("unknown option: \(option)", 2) }
         if arguments.count > 1 { fail("more than one directory", 2) }
+        // A variable of the shell that has no value.
+        if arguments == [""] { fail("the directory is empty", 2) }
         let directory = arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
         if let directory { check(directory) }
         let watch = Watch()

@@ -19,6 +19,8 @@ struct WatchCommandTests {
         #expect(option.status == 2 && option.complaint.contains("unknown option: --colour"))
         let two = try await program.run(["/tmp", "/tmp"])
         #expect(two.status == 2)
+        let empty = try await program.run([""])
+        #expect(empty.status == 2 && empty.complaint.contains("the directory is empty"))
     }
 
     @Test("with a directory it writes an archive and a waterfall there")

@@ -37,6 +37,8 @@ import Testing
             let ended = try await program.start(arguments).ended()
             #expect(ended.status == 2 && ended.complaint.hasPrefix("errand-upload: "), "\(arguments)")
         }
+        let empty = try await program.start(["--state", "", "/etc/hostname", "http://127.0.0.1:1"]).ended()
+        #expect(empty.status == 2 && empty.complaint.contains("--state needs a value"))
         let missing = try await program.start(["--state", folder.path("state"), "/none", "http://127.0.0.1:1"]).ended()
         #expect(missing.status == 2 && missing.complaint.contains("/none"))
         let help = try await program.start(["--help"]).ended()
