@@ -93,6 +93,19 @@ import Testing
         }
     }
 
+    @Test("a body that cannot be read at all is called by its name")
+    func unreadable() async throws {
+        let cut = StubResponse.json(#"{"id":7,"#)
+        for (response, expected) in [
+            (cut, "the body is not valid JSON"), (.json("\u{1F}x"), "the body is not valid JSON"),
+            (cut.header("Content-Encoding", "identity"), "the body is not valid JSON"),
+            (cut.header("Content-Encoding", "snappy"), #"the body is still in the content coding "snappy""#),
+        ] as [(StubResponse, String)] {
+            let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), response) }
+            #expect(error?.code == .decodingFailed && error?.message == "User expected: \(expected)")
+        }
+    }
+
     @Test(
         "any three-digit status reaches the judgement; the default takes 200 to 299",
         arguments: [100, 199, 200, 299, 300, 404, 599, 600, 999])

@@ -104,9 +104,18 @@ public struct HTTPResponse: Sendable {
         let decoder = decoder ?? self.decoder ?? Self.plainDecoder
         do { return try decoder.decode(type, from: data) } catch {
             let what =
-                data.isEmpty ? "the body is empty" : (error as? DecodingError)?.summary ?? error.briefDescription
+                data.isEmpty
+                ? "the body is empty" : encoded ?? (error as? DecodingError)?.summary ?? error.briefDescription
             throw ErrandError(.decodingFailed, "\(type) expected: \(what)", response: self, underlying: error)
         }
+    }
+
+    /// What a decoder cannot know: a transport removes the codings that it has decoded from the headers.
+    private var encoded: String? {
+        guard let coding = headers[.contentEncoding], !coding.isEmpty, coding.lowercased() != "identity" else {
+            return nil
+        }
+        return "the body is still in the content coding \(coding.prefix(40).debugDescription)"
     }
 
     private static let plainDecoder = JSONDecoder()
