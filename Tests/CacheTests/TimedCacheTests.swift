@@ -327,16 +327,19 @@ struct TimedCacheTests {
         #expect(try await f.text(Get()) == "2")
     }
 
-    @Test("a plain file in place of the directory is removed")
+    @Test("a plain file in place of the directory makes way, and is kept beside it")
     func fileInTheWay() async throws {
         let directory = TemporaryDirectory()
         try Data("x".utf8).write(to: directory.url)
+        let kept = URL(filePath: directory.url.path + ".replaced", directoryHint: .notDirectory)
+        defer { try? FileManager.default.removeItem(at: kept) }
         let f = Fixture(DiskStore(at: directory.url))
         f.respond()
         _ = try await f.text(Get())
         await f.cache.flush()
         #expect(try await f.text(Get()) == "1")
         #expect(f.sent == 1)
+        #expect(try String(contentsOf: kept, encoding: .utf8) == "x")
     }
 
     @Test("downloads and streamed uploads are never read or written")

@@ -109,7 +109,7 @@ struct DiskFile: ~Copyable {
 
     /// Creates a directory with access for its owner only, unless there is one.
     ///
-    /// - Parameter replacingFile: whether a regular file at its path is removed.
+    /// - Parameter replacingFile: whether a regular file at its path makes way.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {
         do { return try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
             if error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
@@ -117,7 +117,7 @@ struct DiskFile: ~Copyable {
             } else if error.code == EEXIST {
                 guard Status(path: path)?.isRegular == true else { return }
                 guard replacingFile else { throw Failure(code: error.code) }
-                remove(path)
+                setAside(path)
             } else {
                 throw Failure(code: error.code)
             }
@@ -125,6 +125,13 @@ struct DiskFile: ~Copyable {
         do { try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
             if error.code != EEXIST { throw Failure(code: error.code) }
         }
+    }
+
+    /// Gives a file that is not the store's a free name beside its old one. By a link, which fails for the directory
+    /// that another process has made meanwhile; where there are no links the file stays.
+    private static func setAside(_ path: String) {
+        let names = (0..<100).lazy.map { path + ($0 == 0 ? ".replaced" : ".replaced-\($0)") }
+        if names.contains(where: { link(path, to: $0) }) { remove(path) }
     }
 
     /// Calls the body with the name of each file, or of the first `limit` files, in no particular order.
