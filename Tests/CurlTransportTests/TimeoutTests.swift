@@ -69,6 +69,30 @@ struct TimeoutTests {
         }
     }
 
+    @Test("a silence ends the transfer where the time source does not sleep, too")
+    func sleepless() async throws {
+        /// A clock that goes on, and never sleeps.
+        struct Sleepless: TimeSource {
+            struct Failure: Error {}
+
+            var now: ContinuousClock.Instant { .now }
+            var date: Date { Date() }
+
+            func sleep(until instant: ContinuousClock.Instant) async throws { throw Failure() }
+        }
+        let server = try RawServer { peer in
+            _ = peer.readHead()
+            _ = peer.drain()
+        }
+        let (request, codes) = (try request(.get, server.url()), Log<ErrandError.Code>())
+        let sending = Task {
+            let options = TransportOptions(timeout: .milliseconds(80), time: Sleepless())
+            codes.add(try await failure { try await CurlTransport().send(request, options: options) }.code)
+        }
+        defer { sending.cancel() }
+        try await eventually { codes.all == [.timedOut] }
+    }
+
     @Test("a slow response that never falls silent is not ended")
     func slow() async throws {
         let server = try RawServer { peer in

@@ -17,7 +17,12 @@ extension Transfer: SilenceWatched {
     /// Watches an exchange by a clock of its own, such as one that a test advances.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
-            guard (try? await options.time.sleep(until: deadline)) != nil else { return }
+            do { try await options.time.sleep(until: deadline) } catch {
+                if Task.isCancelled { return }
+                // In the place of a time source that does not sleep; long enough not to keep a processor busy.
+                let rest = options.time.now.duration(to: deadline).bounded
+                try? await Task.sleep(for: max(rest, .milliseconds(10)))
+            }
         }
     }
 

@@ -61,7 +61,10 @@ extension Transfer {
         while true {
             let (last, isOver) = shared.withLock { ($0.lastActivity, $0.isOver || $0.isCancelled) }
             guard let last, !isOver else { return }
-            do { try await options.time.sleep(until: last + options.timeout) } catch { return }
+            do { try await options.time.sleep(until: last + options.timeout) } catch {
+                if Task.isCancelled { return }
+                await pause(until: last + options.timeout)
+            }
             let now = options.time.now
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
@@ -72,6 +75,12 @@ extension Transfer {
             }
             if isInactive { loop.submit(.inactivity(self, noticed: Nanoseconds.now)) }
         }
+    }
+
+    /// Takes the place of a time source that does not sleep: the limit depends on this watch. Long enough not to keep a
+    /// processor busy.
+    private func pause(until instant: ContinuousClock.Instant) async {
+        try? await Task.sleep(for: max(options.time.now.duration(to: instant).bounded, .milliseconds(10)))
     }
 }
 #endif
