@@ -23,15 +23,18 @@ struct NginxDownloadTests {
         return NetworkAgent(baseURL: nginx.url, transport: kind.transport, filters: [.downloads(options)])
     }
 
-    /// Starts, and cancels once something is on the disk.
+    /// Starts, and cancels once something is on the disk; again where a busy machine had the whole file before that.
     private func leave(_ request: Film, on agent: NetworkAgent) async throws -> Int64 {
-        for try await event in agent.download(request) {
-            if case .progress(let progress) = event, progress.received > 100_000 { break }
+        for _ in 0..<20 {
+            for try await event in agent.download(request) {
+                if case .progress(let progress) = event, progress.received > 100_000 { break }
+            }
+            while !agent.activities.isEmpty { await Task.yield() }
+            let folder = request.destination.deletingLastPathComponent()
+            if let left = try ResumableDownloads.partialDownloads(in: folder).first { return left.received }
+            try FileManager.default.removeItem(at: request.destination)
         }
-        while !agent.activities.isEmpty { await Task.yield() }
-        return try ResumableDownloads.partialDownloads(in: request.destination.deletingLastPathComponent()).first?
-            .received
-            ?? 0
+        return 0
     }
 
     /// In the place of the file, in one step, as a careful publisher does it.
