@@ -415,10 +415,14 @@ let suites: [Target] = [
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
 
-/// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, and the programs that they run, and no more.
+/// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, the programs that they run, and nothing else.
 let chosenSuites = Context.environment["ERRAND_SUITES"].map { names in
-    let wanted = names.split(separator: ",").map { "Errand\($0)" }
-    return suites.filter { wanted.contains($0.name) }
+    names.split(separator: ",").map { name in
+        guard let suite = suites.first(where: { $0.name == "Errand\(name)" }) else {
+            fatalError("ERRAND_SUITES: no suite \(name); the suites are \(suites.map { $0.name.dropFirst(6) })")
+        }
+        return suite
+    }
 }
 
 /// The programs that the chosen suites run; all of them where none is chosen. A dependency shows its name in its description
