@@ -48,8 +48,7 @@ let hasSwiftUI = Context.environment["ERRAND_APPLE"] != nil
 let curlPlatforms: [Platform] = [.linux, .android]
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
-/// What lies below the plugins, each on those before it. An app builds what its plugins name and no more: the parts of the
-/// grammar and the redaction that the core does without are modules of their own.
+/// What every app links, from below: each module depends on those above it in this list.
 let core: [Target] = [
     .target(name: "ErrandEssentials", path: "Sources/Core/Essentials"),
     .target(
@@ -58,34 +57,33 @@ let core: [Target] = [
         name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandMessageSyntax", "ErrandSupport"],
         path: "Sources/Core/HTTP"),
     .target(
-        name: "ErrandHTTPFields",
-        dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"],
-        path: "Sources/Core/Fields"),
-    .target(
-        name: "ErrandJSONSyntax", dependencies: ["ErrandMessageSyntax"], path: "Sources/Core/JSONSyntax"),
-    .target(
-        name: "ErrandHTTPSyntax", dependencies: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"],
-        path: "Sources/Core/HTTPSyntax"),
-    .target(
-        name: "ErrandRedaction",
-        dependencies: [
-            "ErrandEssentials", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
-            "ErrandSupport",
-        ],
-        path: "Sources/Core/Redaction"),
-    .target(
         name: "Errand", dependencies: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"],
         path: "Sources/Core/Errand"),
 ]
 
-/// Files, digests, what transfers share, and the C library: nothing of HTTP, and no products.
-let system: [Target] = [
-    .target(
-        name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System", exclude: ["Codings"]),
-    .target(name: "ErrandDigests", dependencies: ["ErrandSupport"], path: "Sources/Core/Digests"),
-    .target(
-        name: "ErrandTransfers", dependencies: ["ErrandDigests", "ErrandEssentials", "ErrandSupport"],
-        path: "Sources/Core/Transfers"),
+/// A kit: what several plugins share. Module Errand + its folder's name, on the core.
+func kit(_ folder: String, needs dependencies: [Target.Dependency]) -> Target {
+    .target(name: "Errand\(folder)", dependencies: dependencies, path: "Sources/Plugins/Kits/\(folder)")
+}
+
+/// The kits that are products, for authors of plugins. SwiftPM builds what a module names, so the grammar is in parts.
+let kits: [Target] = [
+    kit("HTTPFields", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"]),
+    kit("HTTPSyntax", needs: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"]),
+    kit("JSONSyntax", needs: ["ErrandMessageSyntax"]),
+    kit(
+        "Redaction",
+        needs: [
+            "ErrandEssentials", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
+            "ErrandSupport",
+        ]),
+]
+
+/// Files and POSIX below the core, and kits for the plugins of this package only: no products.
+let shared: [Target] = [
+    .target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System"),
+    kit("Digests", needs: ["ErrandSupport"]),
+    kit("Transfers", needs: ["ErrandDigests", "ErrandEssentials", "ErrandSupport"]),
 ]
 
 let plugins: [Target] = [
@@ -96,6 +94,7 @@ let plugins: [Target] = [
     plugin("Chain"),
     plugin("Coalescing", needs: ["ErrandSupport"]),
     plugin("Compression", needs: ["CErrandCodings", "ErrandMessageSyntax"]),
+    plugin("Conformance", needs: ["ErrandSupport", "ErrandTesting"]),
     plugin("Cookies", needs: ["ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
@@ -169,7 +168,7 @@ func shim(_ name: String, in folder: String, links library: String) -> Target {
 }
 
 let shims: [Target] = [
-    shim("CErrandCodings", in: "Sources/Core/System/Codings", links: "z"),
+    shim("CErrandCodings", in: "Sources/Plugins/Kits/Codings", links: "z"),
     shim("CErrandCurl", in: "Sources/Plugins/CurlTransport/CShim", links: "curl"),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
@@ -232,7 +231,7 @@ let programs: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandLoadingIndicatorLog",
             "ErrandRecording", "ErrandRetry", .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
         ]),
-    program("errand-curl-tool", in: "Examples/CurlTool"),
+    program("errand-curl-tool", in: "Examples/CurlTool", needs: ["ErrandConformance"]),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),
     program(
@@ -286,7 +285,9 @@ let suites: [Target] = [
     suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport", "ErrandURLFilters"]),
     suite(
         "ConformanceTests",
-        needs: ["ErrandCache", "ErrandCookies", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
+        needs: [
+            "ErrandCache", "ErrandConformance", "ErrandCookies", "ErrandCurlTransport", "ErrandURLSessionTransport",
+        ]),
     suite(
         "CacheTests",
         needs: [
@@ -305,7 +306,9 @@ let suites: [Target] = [
         ]),
     suite("CookiesTests", needs: ["ErrandCache", "ErrandCookies", "ErrandSystemTransport"]),
     suite("CoreTests", needs: ["ErrandHTTP"]),
-    suite("CurlTransportTests", needs: ["ErrandCurlTransport", "ErrandHTTPSyntax", "errand-curl-process"]),
+    suite(
+        "CurlTransportTests",
+        needs: ["ErrandConformance", "ErrandCurlTransport", "ErrandHTTPSyntax", "errand-curl-process"]),
     suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandRedaction"]),
     .testTarget(
         name: "ErrandIntegrationTests",
@@ -352,8 +355,8 @@ let suites: [Target] = [
     suite(
         "PluginConformanceTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandCookies",
-            "ErrandJSONValidation",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandConformance",
+            "ErrandCookies", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
             "ErrandRetry", "ErrandURLFilters",
         ]),
@@ -398,7 +401,7 @@ let suites: [Target] = [
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
     suite("TestingTests"),
     suite("URLFiltersTests", needs: ["ErrandDigests", "ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
-    suite("URLSessionTransportTests", needs: ["ErrandURLSessionTransport"]),
+    suite("URLSessionTransportTests", needs: ["ErrandConformance", "ErrandURLSessionTransport"]),
     suite(
         "UsersTests",
         needs: [
@@ -435,11 +438,11 @@ let builtPrograms = programs.filter { program in
 let package = Package(
     name: "Errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: (core + plugins).map { .library(name: $0.name, targets: [$0.name]) }
+    products: (core + kits + plugins).map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : [])
         + (hasSwiftUI ? [.library(name: "ErrandAppViews", targets: ["ErrandAppViews"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
-    targets: core + system + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
+    targets: core + kits + shared + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
         + (chosenSuites ?? suites),
     swiftLanguageModes: [.v6]
 )

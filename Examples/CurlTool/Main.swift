@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandTesting
 import Foundation
 

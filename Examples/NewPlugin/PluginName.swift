@@ -84,11 +84,12 @@ struct PluginName {
     /// The modules of the package.
     private static let modules: Set<String> = Set(
         [
-            "Authentication", "Batch", "Cache", "CacheTesting", "Chain", "Coalescing", "Compression", "Cookies",
+            "Authentication", "Batch", "Cache", "CacheTesting", "Chain", "Coalescing", "Compression", "Conformance",
+            "Cookies",
             "CurlTransport",
             "Essentials",
             "HTTP",
-            "Digests", "HTTPFields", "JSONSyntax", "MessageSyntax", "Redaction", "Transfers",
+            "Codings", "Digests", "HTTPFields", "JSONSyntax", "MessageSyntax", "Redaction", "Transfers",
             "HTTPSyntax", "JSONDecoding", "JSONSchema", "JSONValidation", "LoadingIndicatorLog", "Outbox", "Paging",
             "Recording",
             "Replay",

@@ -7,7 +7,8 @@ extension PluginTemplate {
                 let agent = NetworkAgent(
                     baseURL: "https://api.example.com", transport: .system, accessories: [\(name.declaredMember)])
                 """,
-            suite: "ErrandTesting", modules: ["Errand"], testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            suite: "ErrandConformance", modules: ["Errand"],
+            testModules: ["ErrandConformance", "ErrandSystemTransport", "ErrandTesting"],
             source: """
                 public import Errand
                 import Synchronization
@@ -56,6 +57,7 @@ extension PluginTemplate {
                 """,
             tests: """
                 import Errand
+                import ErrandConformance
                 import \(name.module)
                 import ErrandSystemTransport
                 import ErrandTesting
@@ -99,7 +101,8 @@ extension PluginTemplate {
                 let agent = NetworkAgent(
                     baseURL: "https://api.example.com", transport: .system, accessories: [RequestLog(.line, to: sink)])
                 """,
-            suite: "ErrandTesting", modules: ["Errand", "ErrandLoadingIndicatorLog"], testModules: ["ErrandTesting"],
+            suite: "ErrandConformance", modules: ["Errand", "ErrandLoadingIndicatorLog"],
+            testModules: ["ErrandConformance", "ErrandTesting"],
             source: """
                 import Errand
                 public import ErrandLoadingIndicatorLog
@@ -135,6 +138,7 @@ extension PluginTemplate {
                 """,
             tests: """
                 import Errand
+                import ErrandConformance
                 import \(name.module)
                 import ErrandLoadingIndicatorLog
                 import ErrandTesting

@@ -8,7 +8,8 @@ extension PluginTemplate {
                 let agent = NetworkAgent(
                     baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)("value")])
                 """,
-            suite: "ErrandTesting", modules: ["Errand"], testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            suite: "ErrandConformance", modules: ["Errand"],
+            testModules: ["ErrandConformance", "ErrandSystemTransport", "ErrandTesting"],
             source: """
                 public import Errand
 
@@ -52,6 +53,7 @@ extension PluginTemplate {
                 """,
             tests: """
                 import Errand
+                import ErrandConformance
                 import \(name.module)
                 import ErrandSystemTransport
                 import ErrandTesting
@@ -96,8 +98,8 @@ extension PluginTemplate {
                 let agent = NetworkAgent(
                     baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)])
                 """,
-            suite: "ErrandTesting", modules: ["Errand", "ErrandEssentials"],
-            testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            suite: "ErrandConformance", modules: ["Errand", "ErrandEssentials"],
+            testModules: ["ErrandConformance", "ErrandSystemTransport", "ErrandTesting"],
             source: """
                 public import Errand
                 import ErrandEssentials
@@ -158,6 +160,7 @@ extension PluginTemplate {
                 """,
             tests: """
                 import Errand
+                import ErrandConformance
                 import \(name.module)
                 import ErrandSystemTransport
                 import ErrandTesting

@@ -9,8 +9,8 @@ extension PluginTemplate {
                 let transport = \(name.type)(.system, hosts: ["fake.example.com": .stub(.text("made up"))])
                 let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
                 """,
-            suite: "ErrandTesting", modules: ["Errand", "ErrandEssentials"],
-            testModules: ["ErrandSystemTransport", "ErrandTesting"],
+            suite: "ErrandConformance", modules: ["Errand", "ErrandEssentials"],
+            testModules: ["ErrandConformance", "ErrandSystemTransport", "ErrandTesting"],
             source: """
                 public import Errand
                 import ErrandEssentials
@@ -42,6 +42,7 @@ extension PluginTemplate {
                 """,
             tests: """
                 import Errand
+                import ErrandConformance
                 import \(name.module)
                 import ErrandSystemTransport
                 import ErrandTesting

@@ -33,6 +33,7 @@ let package = Package(
             dependencies: [
                 .target(name: "ErrandRateLimit"),
                 .product(name: "Errand", package: "Errand"),
+                .product(name: "ErrandConformance", package: "Errand"),
                 .product(name: "ErrandSystemTransport", package: "Errand"),
                 .product(name: "ErrandTesting", package: "Errand"),
             ],

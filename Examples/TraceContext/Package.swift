@@ -31,6 +31,7 @@ let package = Package(
             dependencies: [
                 .target(name: "ErrandTraceContext"),
                 .product(name: "Errand", package: "Errand"),
+                .product(name: "ErrandConformance", package: "Errand"),
                 .product(name: "ErrandSystemTransport", package: "Errand"),
                 .product(name: "ErrandTesting", package: "Errand"),
             ],

@@ -1,3 +1,4 @@
+import ErrandConformance
 import ErrandTesting
 import Testing
 

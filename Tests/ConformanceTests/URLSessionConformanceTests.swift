@@ -1,3 +1,4 @@
+import ErrandConformance
 import ErrandTesting
 import ErrandURLSessionTransport
 import Testing

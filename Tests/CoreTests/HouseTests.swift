@@ -56,15 +56,20 @@ import Testing
     }
 
     /// The folders of Core from below: a module uses those above it in this list.
-    private static let layers = [
+    private static let layers: [(folder: String, module: String)] = [
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
-    /// What only plugins need, on all of those but the last, and on those above it in this list.
-    private static let parts = [
-        ("Digests", "ErrandDigests"), ("Transfers", "ErrandTransfers"), ("Fields", "ErrandHTTPFields"),
-        ("JSONSyntax", "ErrandJSONSyntax"), ("HTTPSyntax", "ErrandHTTPSyntax"), ("Redaction", "ErrandRedaction"),
-    ]
+    /// The kits of the plugins: each uses Core, and the kits above it in this list.
+    private static let kits = ["Digests", "Transfers", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction"].map {
+        (folder: $0, module: "Errand\($0)")
+    }
+
+    private static func folders(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).filter {
+            !$0.hasPrefix(".") && !$0.contains(".")
+        }
+    }
 
     private static func imports(in folder: String) throws -> [(path: String, module: String)] {
         try sources(in: folder).flatMap { path, lines in
@@ -76,23 +81,24 @@ import Testing
         }
     }
 
-    @Test("a module of Core imports those below it, no plugin, and nothing that only plugins need")
+    @Test("a module of Core imports those below it, no kit and no plugin; a kit imports Core and the kits below it")
     func coreImports() throws {
-        func check(_ modules: [(String, String)], above base: Set<String>) throws {
+        func check(_ modules: [(folder: String, module: String)], in parent: String, above base: Set<String>) throws {
             var below = base
             for (folder, module) in modules {
-                for (path, imported) in try Self.imports(in: "Sources/Core/\(folder)")
+                for (path, imported) in try Self.imports(in: "\(parent)/\(folder)")
                 where imported.contains("Errand") {
                     #expect(below.contains(imported), "\(path) imports \(imported)")
                 }
                 below.insert(module)
             }
         }
-        try check(Self.layers, above: [])
-        try check(Self.parts, above: Set(Self.layers.dropLast().map(\.1)))
-        let folders = try FileManager.default.contentsOfDirectory(
-            atPath: Self.root.appending(path: "Sources/Core").path)
-        #expect(Set(folders.filter { !$0.hasPrefix(".") }) == Set((Self.layers + Self.parts).map(\.0)))
+        try check(Self.layers, in: "Sources/Core", above: [])
+        try check(Self.kits, in: "Sources/Plugins/Kits", above: Set(Self.layers.map(\.module)))
+        #expect(Set(try Self.folders(in: "Sources/Core")) == Set(Self.layers.map(\.folder)))
+        // The one kit in C.
+        #expect(
+            Set(try Self.folders(in: "Sources/Plugins/Kits")) == Set(Self.kits.map(\.folder)).union(["Codings"]))
     }
 
     @Test("what a module of Core or a plugin imports is the part of the grammar that it uses, not all of it")
@@ -105,13 +111,11 @@ import Testing
         // A replay reads and writes what a recorder records: the values and their file are the recorder's. A schema
         // stands in for a shape: the request, the check, the problems and the patterns are those of the shapes.
         let composed = [
-            "SystemTransport": "Transport", "CacheTesting": "Cache", "Replay": "Recording",
+            "SystemTransport": "Transport", "CacheTesting": "Cache", "Conformance": "Testing", "Replay": "Recording",
             "JSONSchema": "JSONValidation",
         ]
-        let core = Set((Self.layers + Self.parts).map(\.1))
-        let folders = try FileManager.default.contentsOfDirectory(
-            atPath: Self.root.appending(path: "Sources/Plugins").path
-        ).filter { !$0.hasPrefix(".") }
+        let core = Set((Self.layers + Self.kits).map(\.module))
+        let folders = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }
         #expect(folders.count > 20)
         for folder in folders {
             for (path, imported) in try Self.imports(in: "Sources/Plugins/\(folder)") where imported.hasPrefix("Errand")
@@ -125,13 +129,11 @@ import Testing
 
     @Test("each module has a front door: a file of its name, which shows the way to its folders")
     func frontDoors() throws {
-        let files = FileManager.default
-        for layer in ["Sources/Core", "Sources/Plugins"] {
-            let folder = Self.root.appending(path: layer)
-            for module in try files.contentsOfDirectory(atPath: folder.path) where !module.hasPrefix(".") {
-                let root = folder.appending(path: module)
-                let door = try String(contentsOf: root.appending(path: "\(module).swift"), encoding: .utf8)
-                let folders = try files.contentsOfDirectory(atPath: root.path).filter { !$0.contains(".") }
+        for layer in ["Sources/Core", "Sources/Plugins", "Sources/Plugins/Kits"] {
+            for module in try Self.folders(in: layer) where module != "Kits" && module != "Codings" {
+                let door = try String(
+                    contentsOf: Self.root.appending(path: "\(layer)/\(module)/\(module).swift"), encoding: .utf8)
+                let folders = try Self.folders(in: "\(layer)/\(module)")
                 #expect(folders.isEmpty || door.hasPrefix("// Start here: "), "\(layer)/\(module)")
                 for name in folders { #expect(door.contains("\n// \(name)/"), "\(layer)/\(module)/\(name)") }
             }
@@ -144,9 +146,7 @@ import Testing
         let listed = list.split(separator: "\n").compactMap {
             $0.firstMatch(of: /^ +- (Errand\w*)$/).map { String($0.1) }
         }
-        let plugins = try FileManager.default.contentsOfDirectory(
-            atPath: Self.root.appending(path: "Sources/Plugins").path
-        ).filter { !$0.hasPrefix(".") }
+        let plugins = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }
         let core = [
             "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction",
         ]

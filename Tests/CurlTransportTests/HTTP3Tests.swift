@@ -1,5 +1,6 @@
 #if os(Linux)
 import Errand
+import ErrandConformance
 import ErrandEssentials
 import ErrandTesting
 import Foundation

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandCookies
 import ErrandCurlTransport
 import ErrandEnvelopes

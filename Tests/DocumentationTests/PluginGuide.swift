@@ -1,5 +1,6 @@
 // What docs/writing-a-plugin.md and docs/plugin-conformance.md show, as code that compiles.
 import Errand
+import ErrandConformance
 import ErrandTesting
 import Foundation
 import Testing

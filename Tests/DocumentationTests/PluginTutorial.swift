@@ -1,5 +1,6 @@
 // What docs/tutorials/plugin.md builds, step by step.
 import Errand
+import ErrandConformance
 import ErrandTesting
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 // What docs/transport-conformance.md and docs/urlsession-transport.md show, as code that compiles.
 import Errand
+import ErrandConformance
 import ErrandTesting
 import ErrandURLSessionTransport
 import Foundation
@@ -16,7 +17,7 @@ private enum TransportConformance {
     static func cases(
         for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = []
     ) -> [ConformanceCase] {
-        ErrandTesting.TransportConformance.cases(for: make, excusing: excuses).filter { $0.feature == .ranges }
+        ErrandConformance.TransportConformance.cases(for: make, excusing: excuses).filter { $0.feature == .ranges }
     }
 }
 

@@ -102,7 +102,10 @@ struct NewPluginTests {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Plugins")
         let directory = try Folder()
-        for module in try FileManager.default.contentsOfDirectory(atPath: sources.path) where !module.hasPrefix(".") {
+        let folders = try [sources, sources.appending(path: "Kits")].flatMap {
+            try FileManager.default.contentsOfDirectory(atPath: $0.path)
+        }
+        for module in folders where !module.hasPrefix(".") && module != "Kits" {
             let output = try await Self.run("filter", module, in: directory.url)
             #expect(output.status == 2, "\(module) is not on the list of PluginName")
         }

@@ -39,7 +39,7 @@ COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
 ]
-CODINGS, CURL = pathlib.Path("Sources/Core/System/Codings"), pathlib.Path("Sources/Plugins/CurlTransport/CShim")
+CODINGS, CURL = pathlib.Path("Sources/Plugins/Kits/Codings"), pathlib.Path("Sources/Plugins/CurlTransport/CShim")
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"
     r"import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)", re.M)

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandLoadingIndicatorLog
 import ErrandRecording
 import ErrandTesting

@@ -3,6 +3,7 @@ import ErrandAuthentication
 import ErrandCache
 import ErrandCoalescing
 import ErrandCompression
+import ErrandConformance
 import ErrandCookies
 import ErrandJSONValidation
 import ErrandResumableDownload

@@ -18,7 +18,7 @@ package enum SwiftCompiler {
         defer { try? FileManager.default.removeItem(at: output) }
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
-        let shims = ["Plugins/CurlTransport/CShim", "Core/System/Codings"].flatMap {
+        let shims = ["Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
             ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
         }
         compiler.arguments =

@@ -1,5 +1,6 @@
 #if canImport(Glibc)
 import Errand
+import ErrandConformance
 import ErrandTesting
 import Foundation
 import Synchronization

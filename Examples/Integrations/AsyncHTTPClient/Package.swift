@@ -40,6 +40,7 @@ let package = Package(
                 .target(name: "ErrandAsyncHTTPClient"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Errand", package: "Errand"),
+                .product(name: "ErrandConformance", package: "Errand"),
                 .product(name: "ErrandTesting", package: "Errand"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -52,6 +52,7 @@ let package = Package(
                 .target(name: "ErrandObservability"),
                 .product(name: "Errand", package: "Errand"),
                 .product(name: "ErrandCache", package: "Errand"),
+                .product(name: "ErrandConformance", package: "Errand"),
                 .product(name: "ErrandLoadingIndicatorLog", package: "Errand"),
                 .product(name: "ErrandRetry", package: "Errand"),
                 .product(name: "ErrandSystemTransport", package: "Errand"),

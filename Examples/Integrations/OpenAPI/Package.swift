@@ -39,6 +39,7 @@ let package = Package(
                 .target(name: "ErrandOpenAPI"),
                 .product(name: "Errand", package: "Errand"),
                 .product(name: "ErrandCache", package: "Errand"),
+                .product(name: "ErrandConformance", package: "Errand"),
                 .product(name: "ErrandRetry", package: "Errand"),
                 .product(name: "ErrandSystemTransport", package: "Errand"),
                 .product(name: "ErrandTesting", package: "Errand"),

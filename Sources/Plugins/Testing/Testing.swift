@@ -5,5 +5,4 @@
 // WebSocket/    the server's end of a WebSocket
 // Time/         a clock that a test moves
 // Recording/    the accessory that keeps all events
-// Conformance/  the suites for transports, filters and accessories of your own
 // Support/      gates, watched values, the sockets of the system

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandRateLimit
 import ErrandSystemTransport
 import ErrandTesting

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandSystemTransport
 import ErrandTesting
 import ErrandTraceContext

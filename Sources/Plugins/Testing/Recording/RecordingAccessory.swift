@@ -150,7 +150,8 @@ extension RecordingAccessory {
         }
     }
 
-    static func name(of event: ActivityEvent) -> String {
+    /// The name of an event, as in ``Record/name``.
+    public static func name(of event: ActivityEvent) -> String {
         switch event {
         case .willStart: "willStart"
         case .built: "built"

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// One connection, from its accept to its close; lives on one thread.
@@ -114,18 +115,18 @@ final class Connection {
             if left <= .zero { return }
             let milliseconds = Int32(
                 clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
-            try watch(bell: -1, milliseconds: milliseconds)
+            try watch(nil, milliseconds: milliseconds)
         }
     }
 
     func wait(at gate: Gate) throws {
-        guard let bell = POSIX.makeBell() else { throw Ending.gone }
+        guard let bell = Bell() else { throw Ending.gone }
         defer {
-            gate.leave(bell: bell.rings)
-            POSIX.closeBell(bell)
+            gate.leave(bell)
+            bell.close()
         }
-        if !gate.arrive(bell: bell.rings) { return }
-        while try !watch(bell: bell.waits, milliseconds: -1) {}
+        if !gate.arrive(bell) { return }
+        while try !watch(bell, milliseconds: -1) {}
     }
 
     /// Stays silent until the client goes or the server stops.
@@ -138,7 +139,7 @@ final class Connection {
 
     /// Bytes that arrive meanwhile are kept, as far as there is room. True if the bell rang.
     @discardableResult
-    private func watch(bell: Int32, milliseconds: Int32) throws -> Bool {
+    private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
         switch POSIX.wait(socket, forInput: hasRoom, bell: bell, milliseconds: milliseconds) {
         case .belled: return true

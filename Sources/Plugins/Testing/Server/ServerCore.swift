@@ -15,7 +15,7 @@ final class ServerCore: Sendable {
     private let listener: Int32
     /// Holds the port once nothing listens there any more.
     private let placeholder: Mutex<Int32?>
-    private let bell: (waits: Int32, rings: Int32)
+    private let bell: Bell
 
     init(_ configuration: TestServer.Configuration) throws(TestServerError) {
         self.configuration = configuration
@@ -25,14 +25,14 @@ final class ServerCore: Sendable {
             throw TestServerError(reason: error.text)
         }
         placeholder = Mutex(reserved)
-        guard let bell = POSIX.makeBell() else {
+        guard let bell = Bell() else {
             close(listener)
             if let reserved { close(reserved) }
             throw TestServerError(reason: "there are no more descriptors")
         }
         self.bell = bell
         state.update { $0.running = 1 }
-        let isStarted = POSIX.startThread(stack: 256 << 10) { [self] in
+        let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
             // A process that is being started may hold a copy of the descriptor for a moment.
             POSIX.shutDown(listener)
@@ -48,7 +48,7 @@ final class ServerCore: Sendable {
     }
 
     deinit {
-        POSIX.closeBell(bell)
+        bell.close()
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
@@ -91,7 +91,7 @@ final class ServerCore: Sendable {
 
     private func acceptAll() {
         while !state.read({ $0.isStopped }) {
-            if POSIX.wait(listener, forInput: true, bell: bell.waits, milliseconds: -1) == .belled { continue }
+            if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
                 // Out of descriptors: the next one may be released soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
@@ -114,8 +114,8 @@ final class ServerCore: Sendable {
             close(socket)
             return
         }
-        let isStarted = POSIX.startThread(stack: 512 << 10) { [self] in
-            state.read { _ = $0.threads.insert(POSIX.thisThread) }
+        let isStarted = SystemThread.start(stack: 512 << 10) { [self] in
+            state.read { _ = $0.threads.insert(SystemThread.current) }
             Connection(socket, id, self).run(plan)
             ended(id)
         }
@@ -137,7 +137,7 @@ final class ServerCore: Sendable {
     private func ended(_ id: Int) {
         state.update { state in
             state.running -= 1
-            state.threads.remove(POSIX.thisThread)
+            state.threads.remove(SystemThread.current)
         }
     }
 
@@ -154,13 +154,13 @@ final class ServerCore: Sendable {
             return !state.isStopped
         }
         if isFirst {
-            POSIX.ring(bell.rings)
+            bell.ring()
             edit { $0 = ServerScript() }
         }
         closeConnections()
         // A handler that blocks is awaited for ten seconds at most.
         for _ in 0..<10_000 {
-            let isDone = state.read { $0.running <= ($0.threads.contains(POSIX.thisThread) ? 1 : 0) }
+            let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
             usleep(1000)
         }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// A latch between a test and the code that it tests: a task waits at it until the test opens it, and the test can
 /// await its arrival.
 ///
@@ -14,7 +16,7 @@ public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
         var arrivals = 0
-        var bells: [Int32] = []
+        var bells: [Bell] = []
     }
 
     private let state: Watched<State>
@@ -26,7 +28,7 @@ public final class Gate: Sendable {
     public func open() {
         state.update { state in
             state.isOpen = true
-            for bell in state.bells { POSIX.ring(bell) }
+            for bell in state.bells { bell.ring() }
             state.bells = []
         }
     }
@@ -49,7 +51,7 @@ public final class Gate: Sendable {
     }
 
     /// Registers a descriptor that receives a byte when the gate opens; false if it is open already.
-    func arrive(bell: Int32) -> Bool {
+    func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1
             if !state.isOpen { state.bells.append(bell) }
@@ -58,5 +60,5 @@ public final class Gate: Sendable {
     }
 
     /// Removes the descriptor before it is closed.
-    func leave(bell: Int32) { state.update { $0.bells.removeAll { $0 == bell } } }
+    func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

@@ -12,20 +12,5 @@ extension POSIX {
 
     /// There is no flag for `send` here that prevents SIGPIPE, but an option of the socket.
     static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
-
-    static var thisThread: UInt { UInt(bitPattern: pthread_self()) }
-
-    /// The number of voluntary waits of this thread so far; nil where that is not counted.
-    static func threadWaits() -> Int? { nil }
-
-    static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
-        var thread: pthread_t?
-        return pthread_create(
-            &thread, attributes,
-            { start in
-                POSIX.runThread(start)
-                return nil
-            }, start) == 0
-    }
 }
 #endif

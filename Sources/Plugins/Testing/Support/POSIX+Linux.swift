@@ -18,31 +18,5 @@ extension POSIX {
     static var writingWay: Int32 { Int32(SHUT_WR) }
 
     static func prepareForWriting(_ descriptor: Int32) {}
-
-    /// An integer with some C libraries, and a pointer with Musl.
-    static var thisThread: UInt { withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) } }
-
-    /// The number of voluntary waits of this thread so far; nil where that is not counted.
-    static func threadWaits() -> Int? {
-        var usage = rusage()
-        // RUSAGE_THREAD, which the C libraries declare with different types.
-        return getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
-    }
-
-    static func createThread(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
-        #if canImport(Musl)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        return pthread_create(
-            &thread, attributes,
-            { start in
-                // Neither argument nor result is optional with some of Android's headers.
-                let argument: UnsafeMutableRawPointer? = start
-                if let argument { POSIX.runThread(argument) }
-                return start
-            }, start) == 0
-    }
 }
 #endif

@@ -11,13 +11,6 @@ enum POSIX {
 
     enum Readiness { case readable, belled, timedOut }
 
-    /// The time for which the processor has worked for this thread.
-    static func threadTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-    }
-
     /// A listening socket on the loopback interface, its port, and the socket that keeps that port when nothing listens
     /// there any more; nil where a port cannot be shared with a listener.
     static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
@@ -115,12 +108,12 @@ enum POSIX {
     }
 
     /// Waits for input, for a byte on the bell, or for the time to pass; -1 milliseconds wait without a limit.
-    static func wait(_ descriptor: Int32, forInput: Bool, bell: Int32 = -1, milliseconds: Int32) -> Readiness {
+    static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
-            pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: bell?.waits ?? -1, events: Int16(POLLIN), revents: 0),
         ]
-        let count = poll(&polled, bell < 0 ? 1 : 2, milliseconds)
+        let count = poll(&polled, bell == nil ? 1 : 2, milliseconds)
         if count <= 0 { return .timedOut }
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
@@ -129,33 +122,6 @@ enum POSIX {
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, peekFlags) > 0
-    }
-
-    /// A pipe whose write end is rung to wake a poll.
-    static func makeBell() -> (waits: Int32, rings: Int32)? {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        ends.forEach(setCloseOnExec)
-        return (ends[0], ends[1])
-    }
-
-    static func closeBell(_ bell: (waits: Int32, rings: Int32)) {
-        close(bell.waits)
-        close(bell.rings)
-    }
-
-    static func ring(_ bell: Int32) {
-        var byte: UInt8 = 1
-        _ = write(bell, &byte, 1)
-    }
-
-    /// Yields the processor for a millisecond.
-    static func rest() { usleep(1_000) }
-
-    /// Waits until a bell has been rung, and takes one ring.
-    static func awaitRing(_ bell: Int32) {
-        var byte: UInt8 = 0
-        while read(bell, &byte, 1) < 0 && errno == EINTR {}
     }
 
     /// Makes the next `close` send a reset instead of an end.
@@ -182,29 +148,6 @@ enum POSIX {
         withUnsafePointer(to: value) {
             _ = setsockopt(descriptor, level, name, $0, socklen_t(MemoryLayout<Value>.size))
         }
-    }
-
-    /// Runs a body on a detached thread of its own; false if no thread can be created.
-    static func startThread(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
-        withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
-            guard let attributes = memory.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
-            defer { pthread_attr_destroy(attributes) }
-            pthread_attr_setstacksize(attributes, stack)
-            pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            let start = Unmanaged.passRetained(ThreadBody(body))
-            if createThread(attributes, start.toOpaque()) { return true }
-            start.release()
-            return false
-        }
-    }
-
-    final class ThreadBody: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    static func runThread(_ start: UnsafeMutableRawPointer) {
-        Unmanaged<ThreadBody>.fromOpaque(start).takeRetainedValue().run()
     }
 }
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Errand
 import ErrandAsyncHTTPClient
+import ErrandConformance
 import ErrandTesting
 import NIOCore
 import NIOHTTP1

@@ -1,6 +1,7 @@
 import CoreMetrics
 import Errand
 import ErrandCache
+import ErrandConformance
 import ErrandObservability
 import ErrandRetry
 import ErrandTesting

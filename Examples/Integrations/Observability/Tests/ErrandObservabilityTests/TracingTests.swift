@@ -1,5 +1,6 @@
 import Errand
 import ErrandCache
+import ErrandConformance
 import ErrandObservability
 import ErrandRetry
 import ErrandSystemTransport

@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandOpenAPI
 import ErrandTesting
 import Foundation

@@ -1,1 +1,0 @@
-// SHA-256 by the platform or portable, SHA-1, MD5 and HMAC; visible within the package only.

@@ -1,0 +1,115 @@
+/// Detached threads of the system, and what the current thread has used.
+package enum SystemThread {
+    /// Runs a body on a detached thread of its own. Returns false if the system can't create one.
+    ///
+    /// - Parameter stack: the size of its stack in bytes.
+    package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
+        withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
+            guard let attributes = memory.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
+            defer { pthread_attr_destroy(attributes) }
+            pthread_attr_setstacksize(attributes, stack)
+            pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+            let start = Unmanaged.passRetained(Body(body))
+            if create(attributes, start.toOpaque()) { return true }
+            start.release()
+            return false
+        }
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private static func run(_ start: UnsafeMutableRawPointer) {
+        Unmanaged<Body>.fromOpaque(start).takeRetainedValue().run()
+    }
+
+    private static func create(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
+        #if canImport(Glibc) || canImport(Android)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
+        #if canImport(Darwin)
+        return pthread_create(
+            &thread, attributes,
+            { start in
+                SystemThread.run(start)
+                return nil
+            }, start) == 0
+        #else
+        return pthread_create(
+            &thread, attributes,
+            { start in
+                // Some of Android's headers make neither the argument nor the result optional.
+                let argument: UnsafeMutableRawPointer? = start
+                if let argument { SystemThread.run(argument) }
+                return start
+            }, start) == 0
+        #endif
+    }
+
+    /// The current thread. Some C libraries have an integer for it, Musl a pointer.
+    package static var current: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
+        #endif
+    }
+
+    /// The processor time that the current thread has used.
+    package static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+
+    /// How often the current thread has waited of its own accord; nil if the system doesn't count it for a thread.
+    package static var waits: Int? {
+        #if canImport(Darwin)
+        nil
+        #else
+        var usage = rusage()
+        // RUSAGE_THREAD, which the C libraries declare with different types.
+        return getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
+        #endif
+    }
+}
+
+/// A pipe that one thread rings to wake another.
+package struct Bell: Sendable, Equatable {
+    /// Readable once the bell has been rung.
+    package let waits: Int32
+    private let rings: Int32
+
+    /// Returns nil if the process has no descriptors left.
+    package init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (waits, rings) = (ends[0], ends[1])
+    }
+
+    /// Closes both ends. Call it once, after the last `ring` and `wait`.
+    package func close() {
+        closeDescriptor(waits)
+        closeDescriptor(rings)
+    }
+
+    /// Wakes the thread that waits, or the next one that does.
+    package func ring() {
+        var byte: UInt8 = 1
+        _ = write(rings, &byte, 1)
+    }
+
+    /// Waits until the bell has been rung, and takes one ring.
+    package func wait() {
+        var byte: UInt8 = 0
+        while read(waits, &byte, 1) < 0 && errno == EINTR {}
+    }
+}
+
+// A member of the same name would hide it.
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

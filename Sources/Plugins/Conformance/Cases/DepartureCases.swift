@@ -1,0 +1,57 @@
+import Errand
+import ErrandTesting
+import Synchronization
+
+/// A last check of requests that have waited in the transport.
+enum DepartureCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.departure, "what waits for a connection is not sent when a filter holds it back") { bench in
+            let (gate, barrier, all) = (Gate(), Barrier(), 300)
+            bench.server.on("/slow", TestResponse.text("slow").waiting(for: gate))
+            var configuration = AgentConfiguration()
+            configuration.filters = [barrier]
+            let agent = NetworkAgent(configuration: configuration, transport: bench.transport)
+            let request = ConformanceBench.Probe(
+                http: try bench.request(.get, "/slow"), delivery: .data, accessories: [])
+            let held = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<all { group.addTask { try await isHeld(request, agent) } }
+                try await gate.reached()
+                barrier.isDown.store(true, ordering: .sequentiallyConsistent)
+                gate.open()
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            // No response came before the barrier was down: the second request on a connection was sent after that.
+            let late = bench.server.received.count { $0.index > 1 }
+            try bench.equal(late, 0, "requests that were sent although a filter held them back")
+            try bench.equal(bench.server.requestCount, all - held, "requests at the server, \(held) being held back")
+            barrier.isDown.store(false, ordering: .sequentiallyConsistent)
+            try bench.equal(try await isHeld(request, agent), false, "a request after the barrier, held back")
+        }
+    ]
+
+    private static func isHeld(_ request: ConformanceBench.Probe, _ agent: NetworkAgent) async throws -> Bool {
+        do {
+            _ = try await agent.send(request, options: CallOptions())
+            return false
+        } catch is Barrier.Down {
+            return true
+        } catch {
+            throw ConformanceFailure(
+                expected: "a response, or what the filter has thrown", came: "\(type(of: error)): \(error)")
+        }
+    }
+
+    /// Lets every request pass, or holds back every request that was not sent.
+    private final class Barrier: DepartureFilter {
+        struct Down: Error {}
+
+        let isDown = Atomic(false)
+        var stages: FilterStages { .wire }
+
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+
+        func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
+            if isDown.load(ordering: .sequentiallyConsistent) { throw Down() }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Connections that end at the wrong moment, and invalid responses.
+enum FaultCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
+            let response = TestResponse.text("hello")
+            let head = response.wireBytes().count - 5
+            try await cuts(bench, 0..<head) { response.closing(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection closed at any byte of the body is an error") { bench in
+            let response = TestResponse.text("hello, body")
+            let count = response.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { response.closing(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
+            let response = TestResponse.text("hello").chunked(sizes: [2, 3])
+            // The last two bytes are an empty line without further meaning.
+            let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
+            try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection reset at any byte of the head is an error") { bench in
+            let response = TestResponse.text("hello")
+            try await cuts(bench, 0..<(response.wireBytes().count - 5)) { response.resetting(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a connection reset at any byte of the body is an error") { bench in
+            let response = TestResponse.text("hello, body")
+            let count = response.wireBytes().count
+            try await cuts(bench, (count - 11)..<count) { response.resetting(afterBytes: $0) }
+        },
+        ConformanceDraft(.faults, "a body cut short in a stream is an error at its end") { bench in
+            for response in [
+                TestResponse.data(ConformanceBench.pattern(300_000)).truncated(to: 200_000),
+                TestResponse.data(ConformanceBench.pattern(300_000)).chunked(sizes: [100_000]).truncated(to: 200_000),
+            ] {
+                bench.server.on("/cut", response)
+                let request = try bench.request(.get, "/cut")
+                try await bench.failure(of: "a truncated stream") {
+                    try await bench.viaAgent(request, delivery: .stream)
+                }
+            }
+            try await bench.expectWorking(after: "truncated streams")
+        },
+        ConformanceDraft(.faults, "an error after the head keeps the response, however the body is delivered") {
+            bench in
+            let cut = TestResponse.repeating(count: 1_000).header("X-Trace", "7")
+            for (response, what) in [
+                (cut.truncated(to: 400), "a body cut short"),
+                (cut.chunked(sizes: [200, 200]).closing(afterBodyBytes: 400), "a chunked body cut short"),
+                (cut.resetting(afterBodyBytes: 400), "a connection reset in the body"),
+            ] {
+                bench.server.on("/cut", response)
+                let request = try bench.request(.get, "/cut")
+                for delivery in FramingCases.deliveries {
+                    let error = try await bench.failure(of: what) {
+                        try await bench.viaAgent(request, delivery: delivery)
+                    }
+                    try evidence(error, "\(what), delivered as \(delivery)", bench)
+                }
+            }
+            bench.server.on("/big", cut)
+            let request = try bench.request(.get, "/big")
+            let error = try await bench.failure(of: "a body for a reader of 100 bytes", .bodyTooLarge) {
+                try await bench.viaAgent(request, limit: 100)
+            }
+            try evidence(error, "a body for a reader of 100 bytes", bench)
+        },
+        ConformanceDraft(.faults, "a server that closes or resets at once is an error") { bench in
+            for plan in [ConnectionPlan.close, .reset] {
+                let server = try TestServer()
+                guard let url = URL(string: server.url("/")) else { return }
+                // Several plans, because a transport may try again.
+                server.enqueueConnections(plan, plan, plan, plan)
+                try await bench.failure(of: "a connection that ends at once", .connectionLost, .cannotConnect) {
+                    try await bench.viaAgent(HTTPRequest(.get, url))
+                }
+                server.stop()
+            }
+            try await bench.expectWorking(after: "connections that ended at once")
+        },
+        ConformanceDraft(.faults, "a port without a listener is an error") { bench in
+            let gone = try TestServer()
+            let address = gone.url("/")
+            gone.stop()
+            guard let url = URL(string: address) else { return }
+            try await bench.failure(of: "a closed port", .cannotConnect) {
+                try await bench.viaAgent(HTTPRequest(.get, url))
+            }
+            // While it is kept, nothing else gets its port.
+            withExtendedLifetime(gone) {}
+        },
+        ConformanceDraft(.faults, "a host name that does not exist is an error") { bench in
+            guard let url = URL(string: "http://no-such-host.invalid/") else { return }
+            try await bench.failure(of: "a name under .invalid", .nameLookupFailed, .cannotConnect) {
+                try await bench.viaAgent(HTTPRequest(.get, url))
+            }
+        },
+        ConformanceDraft(.faults, "what is no HTTP is an error") { bench in
+            for text in ["HTP/1.1 200 OK\r\n\r\n", "\u{1}\u{2}\u{3}", "SSH-2.0-OpenSSH_9.2\r\n", "<html></html>"] {
+                bench.server.on("/nonsense", .raw(text))
+                let request = try bench.request(.get, "/nonsense")
+                try await bench.failure(of: text.debugDescription) { try await bench.viaAgent(request) }
+            }
+            try await bench.expectWorking(after: "nonsense")
+        },
+        ConformanceDraft(.faults, "a response that contradicts itself is an error") { bench in
+            let heads = [
+                "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: -1\r\n", "Content-Length: two\r\n",
+                "Content-Length: 99999999999999999999999\r\n",
+            ]
+            for head in heads {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok!"))
+                let request = try bench.request(.get, "/odd")
+                try await bench.failure(of: head) { try await bench.viaAgent(request) }
+            }
+            for size in ["x\r\nok\r\n0\r\n\r\n", "-2\r\nok\r\n0\r\n\r\n", "ffffffffffffffffff\r\nok"] {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)"))
+                let request = try bench.request(.get, "/odd")
+                try await bench.failure(of: "the chunk \(size.debugDescription)") { try await bench.viaAgent(request) }
+            }
+            try await bench.expectWorking(after: "contradictions")
+        },
+        ConformanceDraft(.faults, "what breaks the rules of chunks is an invalid response, not a lost connection") {
+            bench in
+            for body in [
+                "x\r\nok\r\n0\r\n\r\n", "2\r\nok-\r\n0\r\n\r\n", "ffffffffffffffffff\r\nok",
+                "2\r\nok\r\n0\r\nno field\r\n\r\n",
+            ] {
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(body)"))
+                let request = try bench.request(.get, "/odd")
+                for delivery in FramingCases.deliveries {
+                    try await bench.failure(of: body.debugDescription, .invalidResponse) {
+                        try await bench.viaAgent(request, delivery: delivery)
+                    }
+                }
+            }
+            try await bench.expectWorking(after: "broken chunks")
+        },
+        ConformanceDraft(.faults, "a transfer coding that was not asked for is an invalid response") { bench in
+            let chunks = "2\r\nok\r\n0\r\n\r\n"
+            bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(chunks)"))
+            let request = try bench.request(.get, "/odd")
+            try await bench.failure(of: "gzip, chunked", .invalidResponse) { try await bench.viaAgent(request) }
+            try await bench.expectWorking(after: "an unknown transfer coding")
+        },
+        ConformanceDraft(.faults, "a header field that begins with a carriage return is an invalid response") { bench in
+            bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\nX-A: 1\r\n\rX-B: 2\r\nContent-Length: 2\r\n\r\nok"))
+            let request = try bench.request(.get, "/odd")
+            try await bench.failure(of: "a carriage return", .invalidResponse) { try await bench.viaAgent(request) }
+            try await bench.expectWorking(after: "a field that begins with a carriage return")
+        },
+        ConformanceDraft(.faults, "bytes beyond the announced length belong to no response") { bench in
+            bench.server.on("/long", TestResponse.text("hello").contentLength(3))
+            let request = try bench.request(.get, "/long")
+            let received = try await bench.receivedOrFailure(of: "a body that is too long") {
+                try await bench.viaAgent(request)
+            }
+            if let received { try bench.equal(received.text, "hel", "the body") }
+            let next = try await bench.receivedOrFailure(of: "the request after it") {
+                try await bench.exchange(.get, "/ok")
+            }
+            if let next { try bench.equal(next.text, "ok", "the response to the next request") }
+            try await bench.expectWorking(after: "a body that was too long")
+        },
+        ConformanceDraft(.faults, "a body longer than its reader takes is an error") { bench in
+            bench.server.on("/big", .repeating(count: 100_000))
+            bench.server.on("/endless", TestResponse.repeating(count: 1 << 30).chunked(sizes: []))
+            for path in ["/big", "/endless"] {
+                let request = try bench.request(.get, path)
+                try await bench.failure(of: "100,000 bytes for a reader of 1,000", .bodyTooLarge) {
+                    try await bench.viaAgent(request, limit: 1_000)
+                }
+            }
+        },
+    ]
+
+    private static func evidence(_ error: ErrandError, _ what: String, _ bench: ConformanceBench) throws {
+        let response = error.response
+        try bench.equal(response?.status, 200, "the status in the error of \(what)")
+        try bench.equal(response?.headers["X-Trace"], "7", "a header in the error of \(what)")
+        try bench.expect(
+            response?.data.count ?? 0 <= 1_000, "the beginning of the body in the error of \(what)",
+            came: "\(response?.data.count ?? 0) bytes")
+    }
+
+    private static func cuts(
+        _ bench: ConformanceBench, _ lengths: Range<Int>, _ response: (Int) -> TestResponse
+    ) async throws {
+        let request = try bench.request(.get, "/cut")
+        for length in lengths {
+            bench.server.on("/cut", response(length))
+            let error = try await bench.failure(of: "the end after byte \(length)") {
+                try await bench.viaAgent(request)
+            }
+            let isOurs = error.code == .cancelled || error.code == .timedOut
+            try bench.expect(!isOurs, "an error of the network after byte \(length)", came: error.description)
+        }
+        try await bench.expectWorking(after: "broken connections")
+    }
+}

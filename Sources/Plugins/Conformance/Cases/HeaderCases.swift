@@ -1,0 +1,147 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Fields, methods and targets (RFC 9110, sections 5, 7 and 9).
+enum HeaderCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.headers, "fields of one name are all there, in their order") { bench in
+            bench.server.on("/many", TestResponse.text("ok").header("X-Part", "a").header("X-Part", "b, c"))
+            let received = try await bench.exchange(.get, "/many")
+            try bench.equal(received.headers["X-Part"], "a, b, c", "X-Part")
+        },
+        ConformanceDraft(.headers, "cookies are kept apart, commas in their dates or not") { bench in
+            let cookies = ["a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT; Path=/", "b=2", "c=3; HttpOnly"]
+            var response = TestResponse.text("ok")
+            for cookie in cookies { response = response.header(.setCookie, cookie) }
+            bench.server.on("/cookies", response)
+            let received = try await bench.exchange(.get, "/cookies")
+            try bench.equal(received.headers.values(of: .setCookie), cookies, "Set-Cookie")
+        },
+        ConformanceDraft(.headers, "names are found in any case, and values come without space around them") { bench in
+            bench.server.on(
+                "/raw", .raw("HTTP/1.1 200 OK\r\nX-SHOUT:  \t loud \t \r\nx-empty:\r\nContent-Length: 2\r\n\r\nok"))
+            let received = try await bench.exchange(.get, "/raw")
+            try bench.equal(received.headers["x-shout"], "loud", "x-shout")
+            try bench.equal(received.headers["X-Empty"], "", "X-Empty")
+            try bench.equal(received.text, "ok", "the body")
+        },
+        ConformanceDraft(.headers, "a response may have no header at all") { bench in
+            bench.server.on("/bare", .raw("HTTP/1.1 200 OK\r\n\r\nbare"))
+            try bench.equal(try await bench.exchange(.get, "/bare").text, "bare", "the body")
+        },
+        ConformanceDraft(.headers, "60 KB of headers arrive whole") { bench in
+            var response = TestResponse.text("ok")
+            let value = String(repeating: "v", count: 500)
+            for index in 0..<100 { response = response.header(HTTPHeaderName("X-Field-\(index)"), value + "\(index)") }
+            response = response.header("X-Long", String(repeating: "l", count: 8_000))
+            bench.server.on("/huge", response)
+            let received = try await bench.exchange(.get, "/huge")
+            for index in 0..<100 {
+                let came = received.headers[HTTPHeaderName("X-Field-\(index)")]
+                try bench.equal(came, value + "\(index)", "field \(index)")
+            }
+            try bench.equal(received.headers["X-Long"]?.count, 8_000, "the length of X-Long")
+        },
+        ConformanceDraft(.headers, "the fields of a request arrive as they were given") { bench in
+            let headers: HTTPHeaders = [
+                "X-Plain": "value", "X-Spaces": "a  b\tc", "X-Symbols": "!#$%&'*+-.^_`|~ \"(),/:;<=>?@[\\]{}",
+                "X-Two": "1", "X-Two": "2", .accept: "text/plain;q=0.5, */*", .userAgent: "Conformance/1",
+            ]
+            bench.server.on("/echo", .text("ok"))
+            _ = try await bench.exchange(.get, "/echo", headers: headers)
+            let came = try await bench.server.nextRequest().headers
+            for name in ["X-Plain", "X-Spaces", "X-Symbols", .accept, .userAgent] as [HTTPHeaderName] {
+                try bench.equal(came.values(of: name), headers.values(of: name), "\(name)")
+            }
+            let two = came["X-Two"]?.filter { $0 != " " }
+            try bench.equal(two, "1,2", "X-Two")
+            try bench.equal(came.values(of: .host).count, 1, "Host fields")
+        },
+        ConformanceDraft(.headers, "methods arrive as they were given") { bench in
+            bench.server.on("/method", .text("ok"))
+            for method in [.get, .put, .delete, .options, .patch, .post, "PROPFIND", "PURGE"] as [HTTPMethod] {
+                _ = try await bench.exchange(method, "/method")
+                try bench.equal(try await bench.server.nextRequest().method, method, "the method")
+            }
+        },
+        ConformanceDraft(.headers, "path and query arrive as they were encoded") { bench in
+            bench.server.on("*", .text("ok"))
+            for target in ["/", "/a%2Fb/c%20d", "/x?q=a%26b&e=%20&p=1+1", "/%E4%BD%A0?k=%E5%A5%BD", "/a;b=c,d?x&y="] {
+                _ = try await bench.exchange(.get, target)
+                try bench.equal(try await bench.server.nextRequest().target, target, "the target")
+            }
+        },
+    ]
+}
+
+/// Responses that are left to Core and to filters (the contract of ``Transport``).
+enum NeutralityCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in
+            bench.server.on("/target", .text("followed"))
+            for status in [301, 302, 303, 307, 308] {
+                bench.server.on("/moved", TestResponse.text("moved", status: status).header(.location, "/target"))
+                for body in [RequestBody.none, .text("payload")] {
+                    let received = try await bench.exchange(body.isNone ? .get : .post, "/moved", body: body)
+                    try bench.equal(received.status, status, "the status")
+                    try bench.equal(received.headers[.location], "/target", "Location")
+                    try bench.equal(received.text, "moved", "the body")
+                    try bench.equal(try await bench.server.nextRequest().path, "/moved", "the path asked for")
+                }
+            }
+        },
+        ConformanceDraft(.neutrality, "a redirect to nowhere is a response too") { bench in
+            for location in [nil, "", "http://", "http://[broken", "http://a b/"] as [String?] {
+                var response = TestResponse.status(302, headers: ["X-Seen": "yes"])
+                if let location { response = response.header(.location, location) }
+                bench.server.on("/lost", response)
+                let request = try bench.request(.get, "/lost")
+                let received = try await bench.viaAgent(request)
+                try bench.equal(received.status, 302, "the status with the Location \(location ?? "missing")")
+                try bench.equal(received.headers["X-Seen"], "yes", "X-Seen")
+            }
+        },
+        ConformanceDraft(.neutrality, "a challenge is a response, with its body") { bench in
+            for challenge in ["Basic realm=\"here\"", "Digest realm=\"d\", nonce=\"n\"", "Bearer", "Unknown x=1", ""] {
+                let response = TestResponse.text("who are you?", status: 401).header(.wwwAuthenticate, challenge)
+                bench.server.on("/private", response)
+                for delivery in FramingCases.deliveries {
+                    let came = try await bench.exchange(.get, "/private", delivery: delivery)
+                    try bench.equal(came.status, 401, "the status")
+                    try bench.equal(came.text, "who are you?", "the body")
+                    try bench.equal(came.headers[.wwwAuthenticate], challenge, "WWW-Authenticate")
+                }
+            }
+            bench.server.on("/private", .text("no", status: 401))
+            let posted = try await bench.exchange(.post, "/private", body: .text("payload"))
+            try bench.equal(posted.status, 401, "the status of a 401 without a challenge")
+        },
+        ConformanceDraft(.neutrality, "credentials are sent as they were given, and once") { bench in
+            bench.server.on("/private", .basicAuth(user: "ada", password: "secret"))
+            let value = "Basic " + Data("ada:secret".utf8).base64EncodedString()
+            let received = try await bench.exchange(.get, "/private", headers: [.authorization: value])
+            try bench.equal(received.status, 200, "the status")
+            _ = try await bench.exchange(.get, "/ok")
+            let second = try await bench.server.wait(forRequests: 2)[1]
+            try bench.equal(second.headers[.authorization], nil, "Authorization of the request after it")
+        },
+        ConformanceDraft(.neutrality, "a cookie that is set is not sent back") { bench in
+            bench.server.on("/set", TestResponse.text("ok").header(.setCookie, "session=1; Path=/"))
+            _ = try await bench.exchange(.get, "/set")
+            _ = try await bench.exchange(.get, "/ok")
+            let second = try await bench.server.wait(forRequests: 2)[1]
+            try bench.equal(second.headers[.cookie], nil, "Cookie")
+        },
+        ConformanceDraft(.neutrality, "a fresh response is asked for again") { bench in
+            bench.server.on("/fresh") { request in
+                TestResponse.text("\(request.index)").header(.cacheControl, "max-age=3600").header(.entityTag, "\"v\"")
+            }
+            let bodies = [try await bench.exchange(.get, "/fresh").text, try await bench.exchange(.get, "/fresh").text]
+            try bench.equal(bench.server.requestCount, 2, "requests at the server")
+            try bench.expect(
+                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) }, "no condition of its own",
+                came: "\(bodies)")
+        },
+    ]
+}

@@ -1,0 +1,77 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// A slow reader holds back the other side.
+enum PressureCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.backpressure, "a reader that stops holds back the server, and others go on") { bench in
+            let total = 256 << 20
+            let gate = Gate()
+            // Sockets buffer some megabytes each; 64 MiB prove that something else buffers too.
+            let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
+            bench.server.on("/endless", endless)
+            let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
+            var iterator = response.body.makeAsyncIterator()
+            var count = try await iterator.next()?.count ?? 0
+            for _ in 0..<20 {
+                try await bench.expectWorking(after: "a reader stopped")
+                try await Task.sleep(for: .milliseconds(50))
+                try bench.equal(gate.arrivals, 0, "servers that sent 64 MiB to a reader that stopped")
+            }
+            while gate.arrivals == 0, let chunk = try await iterator.next() {
+                count += chunk.count
+                if count >= 48 << 20 { gate.open() }
+            }
+            gate.open()
+            while let chunk = try await iterator.next() { count += chunk.count }
+            try bench.equal(count, total, "bytes in the end")
+        },
+        ConformanceDraft(.uploadBackpressure, "a server that does not read holds back the source") { bench in
+            let gate = Gate()
+            bench.server.on("/up", .text("never"), reading: .held(by: gate))
+            let source = PiecesSource(Data(count: 128 << 10), [], isEndless: true)
+            let stream = RequestBody.stream { HTTPBody(source: source) }
+            let task = Task { try await bench.exchange(.post, "/up", body: stream) }
+            try await gate.reached()
+            var (last, quiet) = (-1, 0)
+            while quiet < 20 {
+                try await Task.sleep(for: .milliseconds(25))
+                let pulled = source.pulled
+                (last, quiet) = (pulled, pulled == last ? quiet + 1 : 0)
+                try bench.expect(pulled < 64 << 20, "a source that is held back", came: "\(pulled) bytes pulled")
+            }
+            task.cancel()
+            try await bench.failure(of: "a cancelled upload", .cancelled) { try await task.value }
+            try await bench.expectWorking(after: "an upload that was held back")
+        },
+        ConformanceDraft(.uploadBackpressure, "what a source gives is sent before it gives more") { bench in
+            let gate = Gate()
+            let stream = RequestBody.stream { HTTPBody(source: LateSource(gate)) }
+            bench.server.on("/up", .echoBody)
+            let task = Task { try await bench.exchange(.post, "/up", body: stream) }
+            try await bench.server.wait(forOpenConnections: 1)
+            gate.open()
+            try bench.equal(try await task.value.text, "first, then second", "the body that came back")
+        },
+    ]
+}
+
+/// Two pieces; the second one is available once a connection exists.
+private final class LateSource: HTTPBodySource {
+    private let gate: Gate
+    private let count = Watched(0)
+
+    init(_ gate: Gate) { self.gate = gate }
+
+    func nextChunk() async throws -> Data? {
+        let index = count.update { count in
+            defer { count += 1 }
+            return count
+        }
+        if index == 1 { try await gate.wait() }
+        return index < 2 ? Data((index == 0 ? "first, " : "then second").utf8) : nil
+    }
+
+    func cancel() {}
+}

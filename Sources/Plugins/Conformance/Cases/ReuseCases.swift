@@ -1,0 +1,93 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Reused connections, many requests at once, and the end of connections.
+enum ReuseCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.reuse, "requests one after the other share a connection") { bench in
+            for _ in 0..<20 { _ = try await bench.exchange(.get, "/ok") }
+            try bench.equal(bench.server.connectionCount, 1, "connections for 20 requests")
+        },
+        ConformanceDraft(.reuse, "a connection that the server has closed since is replaced unseen") { bench in
+            bench.server.on("/last", TestResponse.text("last").closingSilently())
+            for _ in 0..<5 {
+                try bench.equal(try await bench.exchange(.get, "/last").text, "last", "the body")
+                try await bench.server.waitUntilNoConnections()
+            }
+            _ = try await bench.exchange(.get, "/ok")
+            bench.server.closeConnections()
+            try await bench.expectWorking(after: "the server closed the connection")
+        },
+        ConformanceDraft(.reuse, "a connection that closes as it is used again is replaced") { bench in
+            for _ in 0..<5 {
+                bench.server.enqueue(TestResponse.text("first").closingSilently(atNextRequest: true))
+                try bench.equal(try await bench.exchange(.get, "/ok").text, "first", "the body")
+                try await bench.expectWorking(after: "a response that was the connection's last")
+            }
+        },
+        ConformanceDraft(.reuse, "Connection: close is obeyed") { bench in
+            bench.server.on("/bye", TestResponse.text("bye").keepAlive(false))
+            for _ in 0..<3 { try bench.equal(try await bench.exchange(.get, "/bye").text, "bye", "the body") }
+            try bench.equal(bench.server.connectionCount, 3, "connections for 3 requests")
+            try await bench.server.waitUntilNoConnections()
+        },
+        ConformanceDraft(.reuse, "a response that is dropped unread does not spoil the next") { bench in
+            bench.server.on("/long", .repeating(count: 4 << 20))
+            for _ in 0..<10 {
+                let response = try await bench.send(
+                    .get, "/long", options: TransportOptions(delivery: .stream))
+                try bench.equal(response.status, 200, "the status")
+                response.body.cancel()
+                try await bench.expectWorking(after: "a body that was cancelled")
+            }
+        },
+        ConformanceDraft(.load, "1,000 requests at once get their own responses") { bench in
+            bench.server.on("/n/*") { request in .text(request.path) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<1_000 {
+                    group.addTask {
+                        let delivery: BodyDelivery = index % 2 == 0 ? .data : .stream
+                        let received = try await bench.exchange(.get, "/n/\(index)", delivery: delivery)
+                        try bench.equal(received.text, "/n/\(index)", "the body")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try bench.equal(bench.server.requestCount, 1_000, "requests at the server")
+        },
+        ConformanceDraft(.load, "a slow response does not hold up others") { bench in
+            let gate = Gate()
+            bench.server.on("/slow", TestResponse.text("slow").waiting(for: gate))
+            async let slow = bench.exchange(.get, "/slow")
+            try await gate.reached()
+            for _ in 0..<20 { try await bench.expectWorking(after: "a slow response began") }
+            gate.open()
+            try bench.equal(try await slow.text, "slow", "the slow body")
+        },
+        ConformanceDraft(.lifetime, "a transport that goes away closes its connections") { bench in
+            try await use(bench)
+            try await bench.server.waitUntilNoConnections()
+        },
+        ConformanceDraft(.lifetime, "a stream outlives the transport that it came from") { bench in
+            let gate = Gate()
+            let body = ConformanceBench.pattern(200_000)
+            bench.server.on("/stream", TestResponse.data(body).waiting(for: gate, afterBodyBytes: 100_000))
+            let response = try await open(bench, "/stream")
+            gate.open()
+            try bench.equal(try await response.body.collect(upTo: 1 << 20), body, "the body")
+            try await bench.server.waitUntilNoConnections()
+        },
+    ]
+
+    /// Uses a transport that is released when this returns.
+    private static func use(_ bench: ConformanceBench) async throws {
+        let transport = try bench.make()
+        for _ in 0..<3 { _ = try await transport.send(bench.request(.get, "/ok"), options: TransportOptions()) }
+    }
+
+    private static func open(_ bench: ConformanceBench, _ path: String) async throws -> HTTPResponse {
+        let transport = try bench.make()
+        return try await transport.send(bench.request(.get, path), options: TransportOptions(delivery: .stream))
+    }
+}

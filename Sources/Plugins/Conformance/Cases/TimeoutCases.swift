@@ -1,0 +1,130 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Silence, measured on a clock that the case moves.
+enum TimeoutCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.timeouts, "silence before the head ends the wait") { bench in
+            let gate = Gate()
+            bench.server.on("/late", TestResponse.text("late").waiting(for: gate))
+            for delivery in FramingCases.deliveries {
+                let before = gate.arrivals
+                try await silence(bench, "/late", delivery) { try await gate.reached(by: before + 1) }
+            }
+        },
+        ConformanceDraft(.timeouts, "silence after the connection was made ends the wait") { bench in
+            bench.server.enqueueConnections(.silence)
+            try await silence(bench, "/ok", .data) { try await bench.server.wait(forOpenConnections: 1) }
+        },
+        ConformanceDraft(.timeouts, "silence in the middle of a body ends the wait") { bench in
+            let gate = Gate()
+            bench.server.on("/half", TestResponse.repeating(count: 100_000).waiting(for: gate, afterBodyBytes: 50_000))
+            let time = ManualTimeSource()
+            let response = try await bench.send(.get, "/half", options: options(time, .stream))
+            try await gate.reached()
+            let task = Task { try await response.body.collect(upTo: 1 << 20) }
+            try await untilEnd(of: task, time, bench)
+        },
+        ConformanceDraft(.timeouts, "silence in the middle of a body leaves the response in the error") { bench in
+            for delivery in FramingCases.deliveries {
+                let gate = Gate()
+                let response = TestResponse.repeating(count: 1 << 20).header("X-Trace", "7")
+                bench.server.on("/half", response.waiting(for: gate, afterBodyBytes: 600_000))
+                let time = ManualTimeSource()
+                var configuration = AgentConfiguration()
+                configuration.timeout = .seconds(10)
+                let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
+                let probe = ConformanceBench.Probe(
+                    http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
+                // The progress of data belongs to its call; a stream is read after its call has ended.
+                let received = Watched<Int64>(0)
+                let task = Task {
+                    let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
+                    var data = Data()
+                    for try await chunk in try await agent.send(probe, options: options).value.body {
+                        data.append(chunk)
+                        let count = Int64(data.count)
+                        received.update { $0 = count }
+                    }
+                    return data
+                }
+                // The head and some of the body were received.
+                _ = try await received.wait(for: "some of the body", within: .seconds(300)) { $0 > 0 ? true : nil }
+                let error = try await untilEnd(of: task, time, bench)
+                try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
+                try bench.equal(error.response?.headers["X-Trace"], "7", "a header, delivered as \(delivery)")
+            }
+        },
+        ConformanceDraft(.timeouts, "a body that comes slowly is not silent") { bench in
+            let (head, rest) = (Gate(), Gate())
+            let slow = TestResponse.text("slow but sure").waiting(for: head).waiting(for: rest, afterBodyBytes: 4)
+            bench.server.on("/slow", slow)
+            let time = ManualTimeSource()
+            let task = Task { try await bench.send(.get, "/slow", options: options(time, .stream)) }
+            try await head.reached()
+            time.advance(by: .seconds(8))
+            head.open()
+            let response = try await task.value
+            try await rest.reached()
+            var iterator = response.body.makeAsyncIterator()
+            var body = try await iterator.next() ?? Data()
+            time.advance(by: .seconds(8))
+            rest.open()
+            while let chunk = try await iterator.next() { body.append(chunk) }
+            try bench.equal(String(decoding: body, as: UTF8.self), "slow but sure", "the body")
+        },
+        ConformanceDraft(.timeouts, "timeouts of milliseconds are kept on the system's clock") { bench in
+            let gate = Gate()
+            bench.server.on("/late", TestResponse.text("late").waiting(for: gate))
+            for milliseconds in [1, 50, 500] {
+                let request = try bench.request(.get, "/late")
+                let options = TransportOptions(timeout: .milliseconds(milliseconds))
+                try await bench.failure(of: "silence", .timedOut) {
+                    let response = try await bench.transport.send(request, options: options)
+                    return ConformanceBench.Received(status: response.status, headers: [:], data: Data())
+                }
+            }
+            try await bench.server.waitUntilNoConnections()
+            try await bench.expectWorking(after: "timeouts")
+        },
+    ]
+
+    private static func options(_ time: ManualTimeSource, _ delivery: BodyDelivery) -> TransportOptions {
+        TransportOptions(timeout: .seconds(10), delivery: delivery, time: time)
+    }
+
+    private static func silence(
+        _ bench: ConformanceBench, _ path: String, _ delivery: BodyDelivery, until begun: () async throws -> Void
+    ) async throws {
+        let time = ManualTimeSource()
+        let task = Task {
+            try await bench.send(.get, path, options: options(time, delivery)).body.collect(upTo: 1 << 20)
+        }
+        try await begun()
+        try await untilEnd(of: task, time, bench)
+        try await bench.server.waitUntilNoConnections()
+    }
+
+    /// Moves the clock by less than the timeout, which must not end it, then beyond.
+    @discardableResult
+    private static func untilEnd(
+        of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
+    ) async throws -> ErrandError {
+        try await time.waitForSleepers()
+        // The transport measures from the moment at which it receives bytes, so one step may not be enough.
+        let ending = Watched(false)
+        let mover = Task {
+            while !ending.read({ $0 }) {
+                if time.sleeperCount > 0 { time.advance(by: .seconds(6)) }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        defer { mover.cancel() }
+        let error = try await bench.failure(of: "silence", .timedOut) {
+            ConformanceBench.Received(status: 0, headers: [:], data: try await task.value)
+        }
+        ending.update { $0 = true }
+        return error
+    }
+}

@@ -1,0 +1,145 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// Bodies of requests, framed exactly (RFC 9112, section 6).
+enum UploadCases {
+    static let all: [ConformanceDraft] = [
+        ConformanceDraft(.uploads, "a body in memory arrives with its length") { bench in
+            for size in [0, 1, 1_000, 65_536, 1 << 20, 5_000_000] {
+                let body = ConformanceBench.pattern(size)
+                bench.server.on("/up", .echoBody)
+                let received = try await bench.exchange(.post, "/up", body: .data(body))
+                try bench.equal(received.data, body, "the body that came back")
+                try framed(try await bench.server.nextRequest(), length: size, bench)
+            }
+        },
+        ConformanceDraft(.uploads, "PUT, PATCH, DELETE and methods of one's own take a body") { bench in
+            bench.server.on("/up", .echoBody)
+            for method in [.put, .patch, .delete, "REPORT"] as [HTTPMethod] {
+                let received = try await bench.exchange(method, "/up", body: .text("payload"))
+                try bench.equal(received.text, "payload", "the body of \(method)")
+                try bench.equal(received.headers["X-Method"], method.rawValue, "the method")
+            }
+        },
+        ConformanceDraft(.uploads, "POST without a body says so") { bench in
+            bench.server.on("/up", .echoBody)
+            _ = try await bench.exchange(.post, "/up")
+            try framed(try await bench.server.nextRequest(), length: 0, bench)
+        },
+        ConformanceDraft(.uploads, "a response before the body was read is a response, or an error") { bench in
+            bench.server.on("/early", .text("too large", status: 413), reading: .untouched)
+            let body = RequestBody.data(ConformanceBench.pattern(3_000_000))
+            let received = try await bench.receivedOrFailure(of: "an early response") {
+                try await bench.exchange(.post, "/early", body: body)
+            }
+            if let received { try bench.equal(received.status, 413, "the status") }
+            try await bench.expectWorking(after: "an early response")
+        },
+        ConformanceDraft(.streamedUploads, "a stream of known length arrives with it") { bench in
+            bench.server.on("/up", .echoBody)
+            for sizes in [[1], [10, 0, 20], [100_000, 1, 300_000], Array(repeating: 16_384, count: 100)] {
+                let body = ConformanceBench.pattern(sizes.reduce(0, +))
+                let stream = RequestBody.stream(length: Int64(body.count)) {
+                    HTTPBody(length: Int64(body.count), source: PiecesSource(body, sizes))
+                }
+                let received = try await bench.exchange(.put, "/up", body: stream)
+                try bench.equal(received.data, body, "the body that came back")
+                try framed(try await bench.server.nextRequest(), length: body.count, bench)
+            }
+        },
+        ConformanceDraft(.streamedUploads, "a stream of unknown length arrives in one framing") { bench in
+            bench.server.on("/up", .echoBody)
+            for sizes in [[], [1], [10, 0, 20], [100_000, 1, 300_000], Array(repeating: 16_384, count: 100)] {
+                let body = ConformanceBench.pattern(sizes.reduce(0, +))
+                let stream = RequestBody.stream { HTTPBody(source: PiecesSource(body, sizes)) }
+                let received = try await bench.exchange(.post, "/up", body: stream)
+                try bench.equal(received.data, body, "the body that came back")
+                let came = try await bench.server.nextRequest()
+                let framings = [came.headers.contains(.contentLength), came.isChunked].count { $0 }
+                try bench.equal(framings, 1, "framings of the request")
+            }
+        },
+        ConformanceDraft(.streamedUploads, "a source that fails makes no whole request") { bench in
+            bench.server.on("/up", .text("whole"))
+            for length in [nil, 300_000] as [Int64?] {
+                let stream = RequestBody.stream(length: length) {
+                    HTTPBody(
+                        length: length,
+                        source: PiecesSource(ConformanceBench.pattern(100_000), [50_000, 50_000], fails: true))
+                }
+                try await bench.failure(of: "a source that fails") {
+                    try await bench.exchange(.post, "/up", body: stream)
+                }
+            }
+            try await bench.expectWorking(after: "sources that failed")
+            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+        },
+        ConformanceDraft(.streamedUploads, "a source of another length makes no whole request") { bench in
+            bench.server.on("/up", .text("whole"))
+            for announced in [50, 150] as [Int64] {
+                let stream = RequestBody.stream(length: announced) {
+                    HTTPBody(source: PiecesSource(ConformanceBench.pattern(100), [40, 60]))
+                }
+                try await bench.failure(of: "100 bytes instead of \(announced)") {
+                    try await bench.exchange(.put, "/up", body: stream)
+                }
+            }
+            try await bench.expectWorking(after: "wrong lengths")
+            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+        },
+    ]
+
+    private static func framed(_ request: RecordedRequest, length: Int, _ bench: ConformanceBench) throws {
+        try bench.equal(request.headers.values(of: .contentLength), ["\(length)"], "Content-Length")
+        try bench.equal(request.headers[.transferEncoding], nil, "Transfer-Encoding")
+    }
+}
+
+/// Delivers bytes in pieces of these sizes, including an empty one; may fail at the end, or never end.
+final class PiecesSource: HTTPBodySource {
+    struct Failure: Error {}
+
+    private struct State {
+        var rest: Data
+        var sizes: ArraySlice<Int>
+        var pulled = 0
+        var isCancelled = false
+    }
+
+    private let fails: Bool
+    private let isEndless: Bool
+    private let state: Mutex<State>
+    let ended = Gate()
+
+    init(_ data: Data, _ sizes: [Int], fails: Bool = false, isEndless: Bool = false) {
+        self.fails = fails
+        self.isEndless = isEndless
+        state = Mutex(State(rest: data, sizes: sizes[...]))
+    }
+
+    /// The number of bytes that were requested so far.
+    var pulled: Int { state.withLock { $0.pulled } }
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    func nextChunk() async throws -> Data? {
+        let piece: Data? = state.withLock { state in
+            if isEndless {
+                state.pulled += state.rest.count
+                return state.rest
+            }
+            guard let size = state.sizes.popFirst() else { return nil }
+            defer { state.rest = state.rest.dropFirst(size) }
+            state.pulled += size
+            return Data(state.rest.prefix(size))
+        }
+        if piece == nil {
+            ended.open()
+            if fails { throw Failure() }
+        }
+        return piece
+    }
+
+    func cancel() { state.withLock { $0.isCancelled = true } }
+}

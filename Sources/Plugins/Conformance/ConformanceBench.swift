@@ -1,0 +1,162 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// The tools of a case: a server, a transport, and checks that report what they expected.
+struct ConformanceBench: Sendable {
+    let server: TestServer
+    let transport: any Transport
+    let make: @Sendable () throws -> any Transport
+
+    init(_ make: @escaping @Sendable () throws -> any Transport) throws {
+        self.make = make
+        server = try TestServer()
+        server.on("/ok", .text("ok"))
+        transport = try make()
+    }
+
+    /// A response that was read to its end.
+    struct Received: Sendable {
+        var status: Int
+        var headers: HTTPHeaders
+        var data: Data
+        var text: String { String(decoding: data, as: UTF8.self) }
+    }
+
+    func request(
+        _ method: HTTPMethod = .get, _ path: String, headers: HTTPHeaders = [:], body: RequestBody = .none
+    ) throws -> HTTPRequest {
+        guard let url = URL(string: server.url(path)) else {
+            throw ConformanceFailure(expected: "a URL", came: server.url(path))
+        }
+        var headers = headers
+        if let type = body.contentType, !headers.contains(.contentType) { headers.add(.contentType, type) }
+        return HTTPRequest(method, url, headers: headers, body: body)
+    }
+
+    func send(
+        _ method: HTTPMethod = .get, _ path: String, headers: HTTPHeaders = [:], body: RequestBody = .none,
+        options: TransportOptions = TransportOptions()
+    ) async throws -> HTTPResponse {
+        try await transport.send(request(method, path, headers: headers, body: body), options: options)
+    }
+
+    func exchange(
+        _ method: HTTPMethod = .get, _ path: String, headers: HTTPHeaders = [:], body: RequestBody = .none,
+        delivery: BodyDelivery = .data
+    ) async throws -> Received {
+        let response = try await send(
+            method, path, headers: headers, body: body, options: TransportOptions(delivery: delivery))
+        let data = try await response.body.collect(upTo: 1 << 30)
+        return Received(status: response.status, headers: response.headers, data: data)
+    }
+
+    /// Sends through an agent, which adds Core's checks, and events.
+    func viaAgent(
+        _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
+        limit: Int = 64 << 20
+    ) async throws -> Received {
+        var configuration = AgentConfiguration()
+        configuration.maximumBodyBytes = limit
+        let agent = NetworkAgent(configuration: configuration, transport: transport)
+        let probe = Probe(http: request, delivery: delivery, accessories: accessories)
+        let response = try await agent.send(probe, options: CallOptions()).value
+        let data = try await response.body.collect(upTo: 1 << 30)
+        return Received(status: response.status, headers: response.headers, data: data)
+    }
+
+    struct Probe: Request {
+        typealias Output = HTTPResponse
+        let http: HTTPRequest
+        let delivery: BodyDelivery
+        let accessories: [any Accessory]
+        var acceptableStatuses: StatusCodes { .any }
+        var redirects: RedirectPolicy? { RedirectPolicy.off }
+        func httpRequest() -> HTTPRequest? { http }
+    }
+
+    /// After a fault: the same transport serves the next request as usual.
+    func expectWorking(after what: String) async throws {
+        let received = try await exchange(.get, "/ok")
+        try equal(received.text, "ok", "the response to the request after \(what)")
+    }
+}
+
+extension ConformanceBench {
+    func expect(_ condition: Bool, _ expected: @autoclosure () -> String, came: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(expected: expected(), came: came()) }
+    }
+
+    func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
+        if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
+    }
+
+    func equal(_ came: Data, _ expected: Data, _ what: @autoclosure () -> String) throws {
+        if came == expected { return }
+        let index = zip(came, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        throw ConformanceFailure(
+            expected: "\(what()): \(expected.count) bytes",
+            came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
+    }
+
+    /// A typed error, of one of these codes if any are given.
+    @discardableResult
+    func failure(
+        of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
+    ) async throws -> ErrandError {
+        let received: Received
+        do { received = try await body() } catch let error as ErrandError {
+            if !codes.isEmpty, !codes.contains(error.code) {
+                throw ConformanceFailure(expected: "\(what): one of \(codes)", came: error.description)
+            }
+            return error
+        } catch is CancellationError where codes.isEmpty || codes.contains(.cancelled) {
+            return ErrandError(.cancelled, "cancelled")
+        } catch {
+            throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
+        }
+        throw ConformanceFailure(
+            expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
+    }
+
+    /// A typed error that is no cancellation and no timeout, or a response.
+    func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
+        do { return try await body() } catch let error as ErrandError {
+            let isOurs = error.code == .cancelled || error.code == .timedOut
+            try expect(!isOurs, "\(what): a response or an error of the network", came: error.description)
+            return nil
+        } catch {
+            throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
+        }
+    }
+
+    /// Bytes whose pattern does not repeat soon.
+    static func pattern(_ count: Int) -> Data {
+        var data = Data(capacity: count)
+        var state: UInt32 = 2_463_534_242
+        for _ in 0..<count {
+            state ^= state << 13
+            state ^= state >> 17
+            state ^= state << 5
+            data.append(UInt8(truncatingIfNeeded: state >> 24))
+        }
+        return data
+    }
+}
+
+/// Runs until its end or the limit, whichever is first; an operation that hangs is cancelled and abandoned.
+func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    let ending = Watched<Result<Void, any Error>?>(nil)
+    let task = Task {
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        ending.update { $0 = result }
+    }
+    defer { task.cancel() }
+    let result: Result<Void, any Error>
+    do { result = try await ending.wait(for: "the case to end", within: limit) { $0 } } catch is WaitTimeout {
+        throw ConformanceFailure(expected: "an end", came: "none within \(duration: limit)")
+    }
+    try result.get()
+}

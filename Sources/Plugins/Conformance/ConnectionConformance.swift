@@ -1,0 +1,257 @@
+public import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// The promises of a ``Errand/ConnectingTransport`` about its connections, as a list of cases for any test framework.
+///
+/// ```swift
+/// @Test(arguments: ConnectionConformance.cases(for: { CurlTransport() }))
+/// func connections(_ each: PluginConformanceCase) async throws { try await each.run() }
+/// ```
+///
+/// Each case makes a transport and starts a server of its own on the loopback interface.
+public enum ConnectionConformance {
+    /// The cases for the transports that `make` makes.
+    ///
+    /// - Parameters:
+    ///   - make: makes a new transport: without connections, without shared state.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    public static func cases(
+        for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(120)
+    ) -> [PluginConformanceCase] {
+        drafts.map { name, body in
+            PluginConformanceCase(name: name, excuse: nil, limit: limit) {
+                try await body(ConnectionBench(server: TestServer(), transport: make()))
+            }
+        }
+    }
+
+    private typealias Draft = (String, @Sendable (ConnectionBench) async throws -> Void)
+
+    private static let drafts: [Draft] = [
+        (
+            "what is sent arrives in its order, and comes back",
+            { bench in
+                let connection = try await bench.connect { try ConnectionBench.echo($0) }
+                let sent = ConformanceBench.pattern(3 << 20)
+                async let received = bench.read(connection, count: sent.count)
+                for start in stride(from: 0, to: sent.count, by: 100_001) {
+                    connection.enqueue(Data(sent[start..<min(sent.count, start + 100_001)]))
+                }
+                try await connection.flush()
+                try bench.equal(await received, sent, "the echo")
+                try bench.equal(connection.pendingBytes, 0, "pending bytes after a flush")
+                connection.close()
+            }
+        ),
+        (
+            "a server's end is the end, behind its last bytes",
+            { bench in
+                let connection = try await bench.connect { try $0.send(Data("bye".utf8)) }
+                try bench.equal(try await bench.read(connection, count: .max), Data("bye".utf8), "the bytes")
+                try bench.equal(try await connection.receive(), nil, "the end, again")
+            }
+        ),
+        (
+            "a reset fails a waiting reader with connectionLost",
+            { bench in
+                let gate = Gate()
+                let connection = try await bench.connect {
+                    try $0.wait(for: gate)
+                    try $0.reset()
+                }
+                let received = Task { try await connection.receive() }
+                try await gate.reached()
+                gate.open()
+                try await bench.expect(.connectionLost, "a read over a reset connection") {
+                    try await received.value
+                }
+            }
+        ),
+        (
+            "a server that takes nothing in holds a flush back, and another call does not wait",
+            { bench in
+                let gate = Gate()
+                let connection = try await bench.connect {
+                    try $0.wait(for: gate)
+                    try ConnectionBench.echo($0)
+                }
+                let sent = Data(repeating: 0x2E, count: 32 << 20)
+                connection.enqueue(sent)
+                let flush = Task { try await connection.flush() }
+                try await gate.reached()
+                try bench.expect(connection.pendingBytes > 0, "bytes that wait")
+                let cancelled = Task { try await connection.flush() }
+                cancelled.cancel()
+                try bench.expect((try? await cancelled.value) == nil, "a cancelled flush that throws")
+                gate.open()
+                try bench.equal(try await bench.read(connection, count: sent.count), sent, "the echo")
+                try await flush.value
+            }
+        ),
+        (
+            "bytes that are not taken hold the server back",
+            { bench in
+                let all = 64 << 20
+                let connection = try await bench.connect { try $0.send(Data(count: all)) }
+                _ = try await connection.receive()
+                var last: Int64 = -1
+                while bench.server.sentBytes != last {
+                    last = bench.server.sentBytes
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+                try bench.expect(last < Int64(all / 2), "a server that is held back, after \(last) bytes")
+                connection.close()
+            }
+        ),
+        (
+            "closing ends who waits at once, and the server sees the end",
+            { bench in
+                let connection = try await bench.connect { try ConnectionBench.echo($0) }
+                let reading = Task { try await connection.receive() }
+                await Task.yield()
+                connection.close()
+                try await bench.expect(.cancelled, "a read over a closed connection") { try await reading.value }
+                try await bench.expect(.cancelled, "a flush of a closed connection") { try await connection.flush() }
+                try await bench.server.waitUntilNoConnections()
+            }
+        ),
+        (
+            "a cancelled read ends alone, and the next one gets the bytes",
+            { bench in
+                let gate = Gate()
+                let connection = try await bench.connect {
+                    try $0.wait(for: gate)
+                    try ConnectionBench.echo($0)
+                }
+                let reading = Task { try await connection.receive() }
+                try await gate.reached()
+                reading.cancel()
+                try bench.expect((try? await reading.value) == nil, "a cancelled read that throws")
+                gate.open()
+                connection.enqueue(Data("ping".utf8))
+                try await connection.flush()
+                try bench.equal(try await bench.read(connection, count: 4), Data("ping".utf8), "the bytes")
+            }
+        ),
+        (
+            "the last release closes the connection",
+            { bench in
+                do { _ = try await bench.connect { try ConnectionBench.echo($0) } }
+                try await bench.server.waitUntilNoConnections()
+            }
+        ),
+        (
+            "a cancelled task opens no connection",
+            { bench in
+                bench.serve { try ConnectionBench.echo($0) }
+                let gate = Gate()
+                let opening = Task {
+                    try? await gate.wait()
+                    return try await bench.transport.connect(for: bench.request(), options: TransportOptions())
+                }
+                try await gate.reached()
+                opening.cancel()
+                try await bench.expect(.cancelled, "a connection of a cancelled task") { try await opening.value }
+                try await bench.server.waitUntilNoConnections()
+            }
+        ),
+        (
+            "a host that refuses connections is cannotConnect",
+            { bench in
+                bench.server.stop()
+                try await bench.expect(.cannotConnect, "a connection") {
+                    try await bench.transport.connect(for: bench.request(), options: TransportOptions())
+                }
+            }
+        ),
+        (
+            "two hundred connections at once, beyond the limits of requests, each with its own bytes",
+            { bench in
+                bench.serve { try ConnectionBench.echo($0) }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<200 {
+                        group.addTask {
+                            let connection = try await bench.opened()
+                            let sent = Data("number \(number)".utf8)
+                            connection.enqueue(sent)
+                            try await connection.flush()
+                            try bench.equal(try await bench.read(connection, count: sent.count), sent, "the echo")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                try await bench.server.waitUntilNoConnections()
+            }
+        ),
+    ]
+}
+
+/// What a case of connections has.
+struct ConnectionBench: Sendable {
+    let server: TestServer
+    let transport: any ConnectingTransport
+
+    func request() throws -> HTTPRequest {
+        guard let url = URL(string: server.url("/raw")) else {
+            throw ConformanceFailure(expected: "a URL", came: server.url)
+        }
+        return HTTPRequest(.get, url)
+    }
+
+    /// Hands each connection over to a closure, once the client has read the head and sent a byte.
+    func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
+        let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
+        server.on(
+            "/raw",
+            head.continuing { conversation in
+                if try conversation.receive(upTo: 1) != nil { try body(conversation) }
+            })
+    }
+
+    /// Static: a handler that held the bench would hold its server.
+    static func echo(_ conversation: TestConversation) throws {
+        while let bytes = try conversation.receive() { try conversation.send(bytes) }
+    }
+
+    func connect(_ body: @escaping @Sendable (TestConversation) throws -> Void) async throws -> any ByteConnection {
+        serve(body)
+        return try await opened()
+    }
+
+    /// A connection that has left HTTP.
+    func opened() async throws -> any ByteConnection {
+        let connection = try await transport.connect(for: request(), options: TransportOptions())
+        connection.enqueue(Data("GET /raw HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\r\n".utf8))
+        try await connection.flush()
+        let head = Data("HTTP/1.1 101 \r\nUpgrade: raw\r\n\r\n".utf8)
+        try equal(try await read(connection, count: head.count), head, "the head")
+        connection.enqueue(Data("!".utf8))
+        try await connection.flush()
+        return connection
+    }
+
+    /// So many bytes, or those up to the end.
+    func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
+        var data = Data()
+        while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }
+        return data
+    }
+
+    func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(expected: what(), came: "none") }
+    }
+
+    func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
+        if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
+    }
+
+    func expect<Value>(
+        _ code: ErrandError.Code, _ what: String, _ body: () async throws -> Value
+    ) async throws {
+        do { _ = try await body() } catch let error as ErrandError where error.code == code { return } catch {
+            throw ConformanceFailure(expected: "\(what): \(code)", came: "\(error)")
+        }
+        throw ConformanceFailure(expected: "\(what): \(code)", came: "no error")
+    }
+}

@@ -1,0 +1,70 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Stands between an agent and an accessory: measures it, or withholds events from it.
+final class BenchForwarder: Accessory {
+    struct Event: Sendable {
+        let activity: Activity
+        let event: ActivityEvent
+    }
+
+    /// The treatment of the events.
+    enum Mode: Sendable { case all, withoutEnds, endsTwice }
+
+    private struct State: Sendable {
+        /// The use of the thread by each event, by the name of the event.
+        var uses: [String: [ThreadUse]] = [:]
+        var events: [Event] = []
+        var counts: [Activity.ID: Int] = [:]
+        var isFlooded = false
+    }
+
+    private let accessory: any Accessory
+    private let mode: Mode
+    private let keepsEvents: Bool
+    private let measures: Bool
+    private let state = Watched(State())
+
+    init(_ accessory: any Accessory, _ mode: Mode = .all, keepsEvents: Bool = false, measures: Bool = false) {
+        (self.accessory, self.mode, self.keepsEvents, self.measures) = (accessory, mode, keepsEvents, measures)
+    }
+
+    var maximumBodyBytes: Int { accessory.maximumBodyBytes }
+    var observesMessages: Bool { accessory.observesMessages }
+    var isListening: Bool { accessory.isListening }
+    var events: [Event] { state.read { $0.events } }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        let name = RecordingAccessory.name(of: event)
+        let isEnd = name == "willStop" || name == "didStop"
+        if isEnd, mode == .withoutEnds { return }
+        // An accessory that reports events for events would never return.
+        let isFlooded = state.update { state in
+            state.counts[activity.id, default: 0] += 1
+            if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
+            if name == "didStop" { state.counts[activity.id] = nil }
+            return state.isFlooded
+        }
+        if isFlooded { return }
+        let use = ThreadUse.measured { accessory.activity(activity, did: event) }
+        state.update { state in
+            if measures { state.uses[name, default: []].append(use) }
+            if keepsEvents { state.events.append(Event(activity: activity, event: event)) }
+        }
+        if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
+    }
+
+    /// Whether an activity had more events than it can have.
+    var isFlooded: Bool { state.read { $0.isFlooded } }
+
+    /// The event with the largest median of one part, which other load on the machine does not affect.
+    func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
+        let medians = state.read { state in
+            state.uses.filter { $0.value.count >= 20 }.map {
+                (name: $0.key, median: part(ThreadUse.median(of: $0.value)))
+            }
+        }
+        return medians.max { $0.median < $1.median }
+    }
+}

@@ -1,0 +1,146 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// An event in the life of a call, for observers: each is the last component of a path.
+enum BenchScene: String, Sendable, CaseIterable {
+    case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
+    case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
+
+    /// The scenes whose events are the same each time.
+    static let steady = allCases.filter {
+        ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
+    }
+
+    /// The caller's result, in a word; with the bytes if there are any.
+    func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
+        var request = request
+        request.path = request.path.replacing("items", with: rawValue)
+        switch self {
+        case .uploaded:
+            request.method = .put
+            request.body = .stream {
+                let pulled = Counter()
+                return HTTPBody { pulled.increment() <= 3 ? Data("{\"a\":1}".utf8) : nil }
+            }
+        case .streamed: request.delivery = .stream
+        case .checked: request.checks = [ResponseCheck("conformance") { _ in throw BenchError() }]
+        case .composite:
+            return await Self.word {
+                try await agent.start(
+                    ActivityKind(rawValue: "conformance"), options: CallOptions(), completion: nil
+                ) { activity in
+                    let scoped = activity.agent(on: agent)
+                    async let one = BenchScene.good.play(on: agent)
+                    let two = try await scoped.send(BenchRequest(path: "redirected"), options: CallOptions()).value
+                    return "\(await one) \(two.status)"
+                }.value
+            }
+        case .cancelledAtStart:
+            return await Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return await Self.end(of: request, on: agent)
+            }.value
+        case .cancelledOnTheWire, .cancelledWhileWaiting:
+            let gate = Gate()
+            request.tags[BenchGate.self] = gate
+            let task = Task { [request] in await Self.end(of: request, on: agent) }
+            try? await gate.reached(within: .seconds(20))
+            task.cancel()
+            return await task.value
+        case .overdue:
+            request.deadline = .milliseconds(1)
+            request.tags[BenchGate.self] = Gate()
+        default: break
+        }
+        return await Self.end(of: request, on: agent)
+    }
+
+    private static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
+        await word {
+            let response = try await agent.send(request, options: CallOptions()).value
+            return "\(response.status) \(try await response.body.collect(upTo: 1 << 20).count)"
+        }
+    }
+
+    private static func word(_ body: () async throws -> String) async -> String {
+        do { return try await body() } catch {
+            return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
+        }
+    }
+}
+
+/// The gate that a call of a scene waits for.
+private enum BenchGate: TagKey {
+    static var defaultValue: Gate? { nil }
+}
+
+extension BenchScene {
+    /// Plays the server's part, with secrets where a server has them.
+    static func transport() -> BenchTransport {
+        BenchTransport(keepsArrivals: false, reports: true) { request, _ in
+            let scene = BenchScene(rawValue: request.url.lastPathComponent)
+            let headers: HTTPHeaders = [
+                .contentType: "application/json", .setCookie: "session=\(BenchRequest.secrets[2])",
+            ]
+            let body = HTTPBody(Data("{\"a\":[1,2],\"access_token\":\"\(BenchRequest.secrets[4])\"}".utf8))
+            switch scene {
+            case .refused: return HTTPResponse(to: request, status: 403, headers: headers, body: body)
+            case .lost: throw ErrandError(.connectionLost, "cut")
+            case .redirected, .away, .endless:
+                let target = scene == .away ? "https://other.example/x" : scene == .endless ? "endless" : "good"
+                let location = "\(target)?access_token=\(BenchRequest.secrets[5])#id_token=\(BenchRequest.secrets[6])"
+                return HTTPResponse(to: request, status: 302, headers: [.location: location])
+            case .repeated where request.headers["X-Conformance-Attempt"] == "1":
+                return HTTPResponse(to: request, status: 503, headers: headers)
+            case .streamed:
+                let pulled = Counter()
+                return HTTPResponse(
+                    to: request, status: 200, headers: headers,
+                    body: HTTPBody { pulled.increment() <= 5 ? Data("{\"a\":1}".utf8) : nil })
+            default: return HTTPResponse(to: request, status: 200, headers: headers, body: body)
+            }
+        }
+    }
+
+    /// Play the parts of filters.
+    static let filters: [any Filter] = [
+        ClosureFilter(.call) { exchange, next in
+            var exchange = exchange
+            switch BenchScene(rawValue: exchange.http.url.lastPathComponent) {
+            case .repeated:
+                exchange.http.headers["X-Conformance-Attempt"] = "1"
+                _ = try await next(exchange)
+                exchange.note("retry", "attempt 2")
+                exchange.http.headers["X-Conformance-Attempt"] = "2"
+            case .hedged:
+                return try await withThrowingTaskGroup { [exchange] group in
+                    for _ in 0..<2 { group.addTask { try await next(exchange) } }
+                    defer { group.cancelAll() }
+                    return try await group.next() ?? HTTPResponse(to: exchange.http, status: 500)
+                }
+            case .noted: for number in 1...3 { exchange.note("conformance", "note \(number)", details: number) }
+            case .detached:
+                exchange.detach("background") { exchange in
+                    exchange.note("conformance", "detached")
+                    _ = try? await next(exchange)
+                }
+            case .undecodable: throw ErrandError(.decodingFailed, "conformance", underlying: BenchError())
+            case .cancelledWhileWaiting, .overdue: try await exchange.tags[BenchGate.self]?.wait()
+            default: break
+            }
+            return try await next(exchange)
+        },
+        ClosureFilter(.wire) { exchange, next in
+            switch BenchScene(rawValue: exchange.http.url.lastPathComponent) {
+            case .cached:
+                return HTTPResponse(
+                    to: exchange.http, status: 203, body: HTTPBody(Data("kept".utf8)),
+                    source: .stored("conformance", age: .seconds(1), reason: "it is fresh"))
+            case .cancelledOnTheWire: try await exchange.tags[BenchGate.self]?.wait()
+            default: break
+            }
+            return try await next(exchange)
+        },
+    ]
+}

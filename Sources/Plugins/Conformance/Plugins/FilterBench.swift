@@ -1,0 +1,139 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// The tools of a case: filters to make, agents around them, and checks that report what they expected.
+struct FilterBench: Sendable {
+    let make: @Sendable () throws -> any Filter
+    let secrets: [String]
+    let gracePeriod: Duration
+
+    static let origin = "https://conformance.example"
+
+    /// An agent with a filter; `outside` stands before it, `inside` behind it.
+    func agent(
+        _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
+        accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
+    ) -> NetworkAgent {
+        var configuration = AgentConfiguration(baseURL: origin + "/v1")
+        configuration.timeout = .seconds(1_000_000)
+        configuration.filters = outside + (filter.map { [$0] } ?? []) + inside
+        configuration.accessories = accessories
+        guard let time else { return NetworkAgent(configuration: configuration, transport: transport) }
+        return NetworkAgent(configuration: configuration, transport: transport, time: time)
+    }
+
+    /// Sends one request through a new filter. Streams are left to the caller.
+    func send(
+        _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
+        accessories: [any Accessory] = [], over transport: BenchTransport
+    ) async throws -> HTTPResponse {
+        let agent = try agent(
+            transport, outside: outside, filter: make(), inside: inside, accessories: accessories)
+        return try await agent.send(request, options: CallOptions()).value
+    }
+
+    /// The same without the filter, as a control.
+    func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
+        try await agent(transport, filter: nil).send(request, options: CallOptions()).value
+    }
+
+    /// Waits until a condition holds, at most as long as the bench is patient; false if it never does.
+    ///
+    /// Patience is counted in checks, a millisecond apart: on a machine so busy that tasks wait for their turn, this
+    /// task waits for its turn as well.
+    func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
+        var looks = gracePeriod / .milliseconds(1)
+        while !isSo() {
+            if looks <= 0 { return false }
+            looks -= 1
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return true
+    }
+
+    /// Lets remaining work run for a moment.
+    func pause() async throws {
+        for _ in 0..<50 { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}
+
+extension FilterBench {
+    func expect(_ condition: Bool, _ expected: @autoclosure () -> String, came: @autoclosure () -> String) throws {
+        if !condition { throw ConformanceFailure(expected: expected(), came: came()) }
+    }
+
+    func equal<Value: Equatable>(_ came: Value, _ expected: Value, _ what: @autoclosure () -> String) throws {
+        if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
+    }
+
+    /// Whether an operation ends, at most as long as the bench is patient; it is cancelled then in any case.
+    func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
+        let done = Counter()
+        let task = Task {
+            await body()
+            done.increment()
+        }
+        defer { task.cancel() }
+        let bench = FilterBench(make: make, secrets: secrets, gracePeriod: limit ?? gracePeriod)
+        return try await bench.becomes { done.value > 0 }
+    }
+
+    /// The error of an operation; a failure of the case if it throws none.
+    func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
+        let response: HTTPResponse
+        do { response = try await body() } catch { return error }
+        throw ConformanceFailure(expected: "\(what): an error", came: "the status \(response.status)")
+    }
+}
+
+/// A request of a case, with everything that a filter might forget.
+struct BenchRequest: Request {
+    typealias Output = HTTPResponse
+    var method = HTTPMethod.get
+    var path = "items"
+    var headers: HTTPHeaders = [:]
+    var body = RequestBody.none
+    var delivery = BodyDelivery.data
+    var tags = Tags()
+    var timeout: Duration?
+    var deadline: Duration?
+    var priority: RequestPriority?
+    var checks: [ResponseCheck] = []
+    var acceptableStatuses = StatusCodes.any
+    var acceptableContentTypes: ContentTypes { .any }
+
+    static let key: HTTPHeaderName = "X-Conformance-Key"
+    static let trace: HTTPHeaderName = "X-Conformance-Trace"
+    static let secrets = [
+        "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
+        "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
+    ]
+    /// The paths of the scenes.
+    static let places = [
+        "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
+        "the query of Location", "the fragment of Location", "the body of a request",
+    ]
+
+    /// A request with secrets in its fields.
+    static func secret(_ method: HTTPMethod = .get, _ path: String = "items") -> BenchRequest {
+        var headers: HTTPHeaders = [.authorization: "Bearer \(secrets[0])"]
+        headers.set(key, secrets[1], sensitive: true)
+        return BenchRequest(method: method, path: path + "?access_token=\(secrets[3])", headers: headers)
+    }
+}
+
+/// An error of an unknown type, as a filter or a transport of others may throw.
+struct BenchError: Error, Equatable {}
+
+/// The same as a unique object.
+final class BenchFault: Error {}
+
+/// A tag that no filter knows.
+enum BenchTag: TagKey {
+    static var defaultValue: BenchMark? { nil }
+}
+
+/// The value of the tag, an object so that its owners can be found.
+final class BenchMark: Sendable {}

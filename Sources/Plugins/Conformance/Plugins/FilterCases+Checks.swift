@@ -1,0 +1,97 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension FilterDraft {
+    /// The demands of other filters and of the request, beside the response.
+    static let checks: [FilterDraft] = [
+        FilterDraft("the checks of others run, and refuse what they refuse") { bench in
+            for refusing in ["none", "request", "outside", "inside"] {
+                let ran = Watched<[String]>([])
+                func check(_ name: String) -> ResponseCheck {
+                    ResponseCheck("conformance \(name)") { response in
+                        ran.update { $0.append(name) }
+                        if name == refusing { throw BenchError() }
+                        if response.data != Data("ok".utf8) { throw BenchFault() }
+                    }
+                }
+                let others = ["outside", "inside"].map { name in
+                    let check = check(name)
+                    return ClosureFilter(name == "outside" ? .call : .wire) { exchange, next in
+                        exchange.checks.add(check)
+                        return try await next(exchange)
+                    }
+                }
+                let transport = BenchTransport()
+                let agent = try bench.agent(
+                    transport, outside: [others[0]], filter: bench.make(), inside: [others[1]])
+                var request = BenchRequest(method: .post)
+                request.checks = [check("request")]
+                let end = await end(of: request, on: agent)
+                try bench.equal(end, refusing == "none" ? "200" : "BenchError", "the end where \(refusing) refuses")
+                if refusing != "none" { continue }
+                for name in ["request", "outside", "inside"] {
+                    try bench.expect(
+                        ran.read { $0.contains(name) }, "the check of \(name)", came: "none: it was lost or replaced")
+                }
+            }
+        },
+        FilterDraft("what others stage is committed or discarded, once") { bench in
+            for isAccepted in [true, false] {
+                let work = Watched<[String]>([])
+                let others = [FilterStages.call, .wire].map { stage in
+                    ClosureFilter(stage) { exchange, next in
+                        let name = stage == .call ? "outside" : "inside"
+                        exchange.whenAccepted {
+                            work.update { $0.append("\(name) committed") }
+                        } otherwise: {
+                            work.update { $0.append("\(name) discarded") }
+                        }
+                        return try await next(exchange)
+                    }
+                }
+                let agent = try bench.agent(
+                    BenchTransport(), outside: [others[0]], filter: bench.make(), inside: [others[1]])
+                var request = BenchRequest(method: .post)
+                request.checks = [ResponseCheck("conformance") { _ in if !isAccepted { throw BenchError() } }]
+                _ = await end(of: request, on: agent)
+                let word = isAccepted ? "committed" : "discarded"
+                let expected = ["inside \(word)", "outside \(word)"]
+                try await bench.pause()
+                try bench.equal(work.read { $0.sorted() }, expected, "what was staged")
+            }
+        },
+        FilterDraft("a response that the request refuses is not served again") { bench in
+            for kind in ["status", "check", "decoding"] {
+                let transport = BenchTransport { request, index in
+                    let headers: HTTPHeaders = [.contentType: "text/plain"]
+                    let isBad = index == 1
+                    return HTTPResponse(
+                        to: request, status: isBad && kind == "status" ? 418 : 200, headers: headers,
+                        body: HTTPBody(Data((isBad ? "bad" : "7").utf8)))
+                }
+                let agent = try bench.agent(transport, filter: bench.make())
+                let request = Demanding(isChecked: kind == "check")
+                _ = try? await agent.send(request, options: CallOptions()).value
+                try await bench.pause()
+                let came: String
+                do { came = "\(try await agent.send(request, options: CallOptions()).value)" } catch {
+                    came = "\(error)"
+                }
+                try bench.equal(came, "7", "the second call, where the \(kind) of the first was refused")
+            }
+        },
+    ]
+
+    /// Accepts a number.
+    private struct Demanding: Request {
+        typealias Output = Int
+        let isChecked: Bool
+        var path: String { "items" }
+        var acceptableContentTypes: ContentTypes { .any }
+        var checks: [ResponseCheck] {
+            guard isChecked else { return [] }
+            return [ResponseCheck("conformance") { if $0.data == Data("bad".utf8) { throw BenchError() } }]
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension FilterDraft {
+    /// Failures.
+    static let errors: [FilterDraft] = [
+        FilterDraft("an error of the rest of the way passes as it is") { bench in
+            for thrown in [
+                BenchError(), BenchFault(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "a"),
+            ]
+                as [any Error]
+            {
+                let request = BenchRequest(method: .post)
+                let expected = try await bench.error(of: "a transport that throws") {
+                    try await bench.control(request, over: BenchTransport { _, _ in throw thrown })
+                }
+                let came = try await bench.error(of: "a transport that throws \(expected)") {
+                    try await bench.send(request, over: BenchTransport { _, _ in throw thrown })
+                }
+                try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
+            }
+        },
+        FilterDraft("an error keeps its evidence") { bench in
+            let url = URL(string: "https://conformance.example/v1/items") ?? URL(filePath: "/")
+            let response = HTTPResponse(
+                url: url, status: 418, headers: ["X-Conformance": "evidence"], body: HTTPBody(Data("tea".utf8)))
+            for code in [ErrandError.Code.truncated, .invalidResponse, .insecureConnection] {
+                let thrown = ErrandError(code, "conformance", response: response, underlying: BenchFault())
+                let came = try await bench.error(of: "a transport that throws \(thrown)") {
+                    try await bench.send(BenchRequest(method: .post), over: BenchTransport { _, _ in throw thrown })
+                }
+                guard let error = came as? ErrandError else {
+                    throw ConformanceFailure(expected: "\(thrown)", came: "\(type(of: came))")
+                }
+                try bench.equal(error.code, code, "the code")
+                try bench.equal(error.message, thrown.message, "the message")
+                try bench.expect(
+                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the failure below",
+                    came: error.underlying.map { "\(type(of: $0))" } ?? "none")
+                try bench.equal(error.response?.status, 418, "the status of the response that came")
+                try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of that response")
+                try bench.equal(error.response?.data, Data("tea".utf8), "the bytes of that response")
+                try bench.expect(error.request != nil, "the request", came: "none")
+            }
+        },
+        FilterDraft("a failure that stays ends the call") { bench in
+            for isError in [true, false] {
+                let transport = BenchTransport { request, index in
+                    // A filter that ignores every error is stopped here: a sleep that no cancellation reaches.
+                    if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
+                    if isError { throw ErrandError(.connectionLost, "cut") }
+                    return HTTPResponse(to: request, status: 503)
+                }
+                let agent = try bench.agent(transport, filter: bench.make())
+                let done = Counter()
+                let task = Task {
+                    defer { done.increment() }
+                    return try await agent.send(BenchRequest(), options: CallOptions()).value.status
+                }
+                _ = try await bench.becomes { done.value > 0 || transport.arrivals.count > 100 }
+                let (count, isDone) = (transport.arrivals.count, done.value > 0)
+                task.cancel()
+                try bench.expect(
+                    isDone && count <= 100, "an end after 100 attempts at most", came: "\(count) attempts and no end")
+            }
+        },
+    ]
+
+    private static func same(_ a: any Error, _ b: any Error) -> Bool {
+        if a is BenchFault || b is BenchFault { return a as? BenchFault === b as? BenchFault }
+        if a is BenchError || b is BenchError { return type(of: a) == type(of: b) }
+        guard let a = a as? ErrandError, let b = b as? ErrandError else { return false }
+        return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)
+    }
+
+    /// Cancellation, at every stage.
+    static let cancellations: [FilterDraft] = [
+        FilterDraft("a cancellation reaches the transport, passes, and nothing is sent after it") { bench in
+            let gate = Gate()
+            let transport = BenchTransport { request, _ in
+                try await gate.wait()
+                return .text("late", for: request)
+            }
+            let probe = BenchProbe(.call)
+            let agent = try bench.agent(transport, outside: [probe], filter: bench.make())
+            let task = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+            try await gate.reached()
+            let sent = transport.arrivals.count
+            task.cancel()
+            let isDone = try await bench.becomes { !probe.results.isEmpty }
+            let isStopped = try await bench.becomes { transport.running == 0 }
+            let count = transport.arrivals.count
+            gate.open()
+            _ = await task.result
+            try bench.expect(isStopped, "the end of the transfer", came: "a transport that goes on")
+            try bench.expect(isDone, "the end of the filter", came: "a filter that goes on")
+            try bench.equal(count, sent, "the requests at the transport")
+            switch probe.results.first {
+            case .failure(let error)?:
+                try bench.expect(error.isCancellation, "a cancellation", came: "\(type(of: error)): \(error)")
+            case .success(let status)?:
+                throw ConformanceFailure(expected: "a cancellation", came: "a response with the status \(status)")
+            case nil: break
+            }
+        },
+        FilterDraft("a cancellation from further in passes and is not repeated") { bench in
+            let transport = BenchTransport { request, index in
+                if index == 1 { throw CancellationError() }
+                return .text("second", for: request)
+            }
+            let error = try await bench.error(of: "a transport that was cancelled") {
+                try await bench.send(over: transport)
+            }
+            try bench.expect(error.isCancellation, "a cancellation", came: "\(type(of: error)): \(error)")
+            try bench.equal(transport.arrivals.count, 1, "the requests at the transport")
+        },
+        FilterDraft("a call that is cancelled leaves an equal one alone") { bench in
+            for _ in 0..<3 {
+                let gate = Gate()
+                let transport = BenchTransport { request, _ in
+                    try await gate.wait()
+                    return .text("ok", for: request)
+                }
+                let probe = BenchProbe(.call)
+                let agent = try bench.agent(transport, outside: [probe], filter: bench.make())
+                let first = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+                try await gate.reached()
+                let second = Task { try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+                try await probe.entered(2)
+                try await bench.pause()
+                first.cancel()
+                _ = try await bench.becomes { !probe.results.isEmpty }
+                gate.open()
+                _ = await first.result
+                do { _ = try await second.value } catch {
+                    throw ConformanceFailure(expected: "the response of the second call", came: "\(error)")
+                }
+            }
+        },
+    ]
+
+    /// Objects that remain after a call.
+    static let lifetimes: [FilterDraft] = [
+        FilterDraft("once it has returned it sends nothing more for the call") { bench in
+            // A late request may need a moment: one of several rounds is enough.
+            for _ in 0..<3 {
+                let probe = BenchProbe(.wire)
+                let counts = Watched<[Int]>([])
+                let hold = ClosureFilter(.call) { exchange, next in
+                    let response = try await next(exchange)
+                    let mine: @Sendable () -> Int = { probe.entries.count { $0 == exchange.activity.id } }
+                    let before = mine()
+                    try await bench.pause()
+                    counts.update { $0 += [before, mine()] }
+                    return response
+                }
+                _ = try await bench.send(outside: [hold], inside: [probe], over: BenchTransport())
+                let seen = counts.read { $0 }
+                try bench.expect(
+                    seen.count == 2 && seen[0] == seen[1], "no request after the response",
+                    came: "\(seen.last ?? 0) requests, \(seen.first ?? 0) of them before it")
+            }
+        },
+        FilterDraft("what it has started ends before its response is taken") { bench in
+            let gate = Gate()
+            let transport = BenchTransport { request, index in
+                if index > 1 { try await gate.wait() }
+                return .text("ok", for: request)
+            }
+            let (probe, witness) = (BenchProbe(.wire), BenchWitness())
+            let running = Watched(true)
+            let hold = ClosureFilter(.call) { exchange, next in
+                let response = try await next(exchange)
+                let isOver = try await bench.becomes { probe.running == 0 }
+                running.update { $0 = !isOver }
+                return response
+            }
+            _ = try await bench.send(outside: [hold], inside: [probe], accessories: [witness], over: transport)
+            gate.open()
+            try bench.expect(
+                !running.read { $0 }, "no request in flight after the response", came: "one that goes on")
+        },
+        FilterDraft("it calls next only while the call lives, and keeps nothing of it") { bench in
+            let witness = BenchWitness()
+            let marks = Watched<[WeakMark]>([])
+            let transport = BenchTransport { request, _ in
+                if request.url.path.hasSuffix("bad") { throw BenchError() }
+                return .text("ok", for: request)
+            }
+            let agent = try bench.agent(transport, filter: bench.make(), accessories: [witness])
+            for path in ["items", "items", "bad"] {
+                let mark = BenchMark()
+                marks.update { $0.append(WeakMark(mark: mark)) }
+                let request = BenchRequest(method: .post, path: path, tags: Tags().with(BenchTag.self, mark))
+                _ = try? await agent.send(request, options: CallOptions()).value.status
+            }
+            transport.forget()
+            let isGone = try await bench.becomes { witness.remaining == 0 }
+            try bench.expect(
+                isGone, "the end of the activity",
+                came: "a task that still runs or calls next, or an exchange that is kept")
+            let isForgotten = try await bench.becomes { marks.read { $0.allSatisfy { $0.mark == nil } } }
+            try bench.expect(isForgotten, "the end of the request and its tags", came: "a request that is kept")
+            withExtendedLifetime(agent) {}
+        },
+        FilterDraft("a task that it starts ends after the call") { bench in
+            let agent = try bench.agent(BenchTransport(), filter: bench.make())
+            let trail = try await followed {
+                for method in [HTTPMethod.get, .post] {
+                    _ = try await agent.send(BenchRequest(method: method), options: CallOptions()).value.status
+                }
+            }
+            let isGone = try await bench.becomes { trail.mark == nil }
+            try bench.expect(isGone, "the end of every task", came: "a task that goes on")
+            withExtendedLifetime(agent) {}
+        },
+        FilterDraft("agent, transport and filter go when they are released") { bench in
+            let (transport, filter) = try await released(bench)
+            let isGone = try await bench.becomes { transport.value == nil }
+            try bench.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
+            let isReleased = try await bench.becomes { filter.value == nil }
+            try bench.expect(isReleased, "the end of the filter", came: "a task or a timer that keeps it")
+        },
+    ]
+
+    /// Sets a trail for what an operation starts, and returns it without keeping it.
+    static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
+        let mark = BenchMark()
+        try await BenchTrail.$current.withValue(mark, operation: body)
+        return WeakMark(mark: mark)
+    }
+
+    /// Uses an agent and releases it.
+    private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
+        let (transport, filter) = (BenchTransport(), try bench.make())
+        let agent = bench.agent(transport, filter: filter)
+        for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
+        // Only an object can be kept by the work that it has started; a value is copied.
+        let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
+        return (Weak(transport), Weak(object))
+    }
+}
+
+/// Refers to an object without keeping it.
+struct WeakMark: Sendable { weak let mark: BenchMark? }
+
+/// The same for any object.
+struct Weak: @unchecked Sendable {
+    // Only compared with nil.
+    weak let value: AnyObject?
+    init(_ value: AnyObject?) { self.value = value }
+}

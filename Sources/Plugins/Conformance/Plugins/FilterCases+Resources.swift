@@ -1,0 +1,237 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension FilterDraft {
+    /// The shared resources that a call uses: turns, memory, threads.
+    static let resources: [FilterDraft] = [
+        FilterDraft("a call that fails, is refused or is dropped leaves its turn to others") { bench in
+            for end in CallEnd.all { try await leavesTurn(bench, after: end) }
+        },
+        FilterDraft("a call that is cancelled leaves its turn to others") { bench in
+            let time = BenchTime(horizon: .seconds(3_600))
+            let gate = Gate()
+            let transport = BenchTransport(keepsArrivals: false) { request, _ in
+                if request.url.path.hasSuffix("good") { return .text("ok", for: request) }
+                try await gate.wait(within: .seconds(3_600))
+                return .text("late", for: request)
+            }
+            let agent = try bench.agent(transport, filter: bench.make(), time: time)
+            let isOver = try await bench.ends {
+                for round in 1...36 {
+                    // Some have a turn when they are cancelled, and some wait for one.
+                    let tasks = (0..<8).map { index in
+                        Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
+                    }
+                    _ = try? await gate.reached(by: round, within: .milliseconds(200))
+                    for task in tasks.reversed() { task.cancel() }
+                    for task in tasks { await task.value }
+                }
+            }
+            try bench.expect(isOver, "the end of calls that are cancelled", came: "some that wait for ever")
+            time.pass(.seconds(3_600))
+            try await expectGood(bench, agent, after: "288 calls that were cancelled")
+        },
+        FilterDraft("it keeps nothing of the calls that are over") { bench in
+            for isGood in [true, false] {
+                let grown = try await growth(bench) { index, agent in
+                    let path = isGood ? "items" : ["lost", "refused", "busy"][index % 3]
+                    var request = BenchRequest(method: index % 2 == 0 ? .get : .post, path: path)
+                    request.acceptableStatuses = .successful
+                    _ = await end(of: request, on: agent)
+                }
+                guard let grown else { continue }
+                throw ConformanceFailure(
+                    expected: "no more memory after 16,000 calls than after 600",
+                    came: "\(grown) bytes more with each call that \(isGood ? "succeeds" : "fails")")
+            }
+        },
+        FilterDraft("what it keeps for each URL, host, user or body has a bound") { bench in
+            let filler = String(repeating: "conformance/", count: 40)
+            let grown = try await growth(bench) { index, agent in
+                // One of the four is the kind that its table is made for.
+                let request =
+                    switch index % 4 {
+                    case 0: BenchRequest(path: "items/\(index)/\(filler)")
+                    case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
+                    case 2:
+                        BenchRequest(headers: [
+                            .authorization: "Bearer conformance-user-\(index)", "X-Key": "\(index) \(filler)",
+                        ])
+                    default: BenchRequest(method: .post, path: "items", body: .text("\(index) \(filler)"))
+                    }
+                _ = await end(of: request, on: agent)
+            }
+            guard let grown else { return }
+            throw ConformanceFailure(
+                expected: "a bound of ten thousand entries, or of bytes, or of an hour",
+                came: "\(grown) bytes more with each call")
+        },
+        FilterDraft("it does not block the thread that it runs on") { bench in
+            let use = try await use(bench)
+            try bench.expect(
+                use.blocked < ThreadUse.most.blocked, "less than 0.8 ms of blocking in each call",
+                came: "\(use.blocked)")
+        },
+        FilterDraft("it leaves the processor to others") { bench in
+            let use = try await use(bench)
+            try bench.expect(
+                use.worked < ThreadUse.most.worked, "less than 5 ms of work in each call", came: "\(use.worked)")
+        },
+    ]
+
+    /// The ways in which a call may fail, or not be read to its end.
+    private enum CallEnd: String {
+        case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
+        static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
+        /// Whether a breaker counts the end, so that a refusal may be right afterwards.
+        var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
+    }
+
+    private struct Undecodable: Request {
+        typealias Output = Int
+        let path: String
+        var acceptableContentTypes: ContentTypes { .any }
+    }
+
+    private static func leavesTurn(_ bench: FilterBench, after kind: CallEnd) async throws {
+        let time = BenchTime(horizon: .seconds(3_600))
+        let transport = BenchTransport(keepsArrivals: false) { request, _ in
+            if request.url.path.hasSuffix("good") { return .text("ok", for: request) }
+            switch kind {
+            case .lost: throw ErrandError(.connectionLost, "cut")
+            case .timedOut: throw ErrandError(.timedOut, "silence")
+            case .foreign: throw BenchError()
+            case .server: return HTTPResponse(to: request, status: 503)
+            case .client: return HTTPResponse(to: request, status: 404)
+            case .dropped: return HTTPResponse(to: request, status: 200, body: HTTPBody { Data("more".utf8) })
+            case .check, .decoding, .inner: return .text("bad", for: request)
+            }
+        }
+        let inner = ClosureFilter(.wire) { exchange, next in
+            let response = try await next(exchange)
+            if kind == .inner, response.data == Data("bad".utf8) { throw BenchError() }
+            return response
+        }
+        let agent = try bench.agent(transport, filter: bench.make(), inside: [inner], time: time)
+        let isOver = try await bench.ends {
+            await withTaskGroup { group in
+                for lane in 0..<10 {
+                    group.addTask {
+                        for index in 0..<26 {
+                            let path = "items/\(lane)/\(index)"
+                            if kind == .decoding {
+                                _ = try? await agent.send(Undecodable(path: path), options: CallOptions())
+                                continue
+                            }
+                            var request = BenchRequest(path: path, delivery: kind == .dropped ? .stream : .data)
+                            if kind != .dropped { request.acceptableStatuses = .successful }
+                            if kind == .check {
+                                request.checks = [ResponseCheck("conformance") { _ in throw BenchError() }]
+                            }
+                            _ = await end(of: request, on: agent)
+                        }
+                    }
+                }
+            }
+        }
+        try bench.expect(
+            isOver, "the end of each of 260 calls (\(kind.rawValue))", came: "some that wait for ever")
+        time.pass(.seconds(3_600))
+        if !kind.isFailureOfServer {
+            return try await expectGood(bench, agent, after: "260 calls (\(kind.rawValue))")
+        }
+        let isServed = try await bench.ends { _ = await end(of: BenchRequest(path: "good"), on: agent) }
+        try bench.expect(
+            isServed, "the end of a call after 260 (\(kind.rawValue))", came: "one that waits for ever")
+    }
+
+    private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
+        let came = Watched("a call that waits for ever")
+        _ = try await bench.ends {
+            // Several times, where a time limit is shorter than a loaded machine needs.
+            for _ in 0..<5 where came.read({ $0 }) != "200" {
+                let end = await end(of: BenchRequest(path: "good"), on: agent)
+                came.update { $0 = end }
+            }
+        }
+        try bench.equal(came.read { $0 }, "200", "the end of a call after \(what)")
+    }
+
+    /// How a call ends, in a word; its body is dropped.
+    static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
+        do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
+            return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
+        }
+    }
+
+    /// The bytes that a filter keeps for each call; nil if they are bounded.
+    private static func growth(
+        _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
+    ) async throws -> Int? {
+        let big = HTTPBody(Data(repeating: 0x61, count: 64 << 10))
+        let transport = BenchTransport(keepsArrivals: false) { request, index in
+            switch request.url.lastPathComponent {
+            case "lost": throw ErrandError(.connectionLost, "cut, number \(index)")
+            case "refused": return HTTPResponse(to: request, status: 404)
+            case "busy": return HTTPResponse(to: request, status: 503)
+            // One buffer for all, so that it fills stores that are bounded by bytes, at no cost.
+            default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
+            }
+        }
+        @Sendable func calls(_ filter: (any Filter)?) -> @Sendable (Int) async -> Void {
+            let time = BenchTime(horizon: .seconds(36_000_000), pace: .zero)
+            let agent = bench.agent(transport, filter: filter, time: time)
+            return { index in
+                await call(index, agent)
+                if index % 500 == 0 { time.pass(.seconds(3_600)) }
+            }
+        }
+        let plain = calls(nil)
+        return try await GrowthMeter().growth {
+            calls(try bench.make())
+        } control: {
+            await plain($0)
+        } settle: {
+            _ = try await bench.becomes { transport.running == 0 }
+            try await bench.pause()
+        }
+    }
+
+    /// The use of a thread by a call, the median of several.
+    private static func use(_ bench: FilterBench) async throws -> ThreadUse {
+        guard let executor = BenchExecutor() else {
+            throw ConformanceFailure(expected: "a thread of the system's", came: "none")
+        }
+        defer { executor.end() }
+        let moved = ClosureFilter(.call) { exchange, next in
+            try await withTaskExecutorPreference(executor) { try await next(exchange) }
+        }
+        var worst = ThreadUse()
+        for path in ["items", "refused", "busy", "lost", "moved"] {
+            let transport = BenchTransport { request, _ in
+                switch request.url.lastPathComponent {
+                case "lost": throw ErrandError(.connectionLost, "cut")
+                case "refused": return HTTPResponse(to: request, status: 404)
+                case "busy": return HTTPResponse(to: request, status: 503)
+                case "moved": return HTTPResponse(to: request, status: 302, headers: [.location: "/v1/items"])
+                default: return .text("ok", for: request)
+                }
+            }
+            let time = BenchTime(horizon: .seconds(36_000_000))
+            let agent = try bench.agent(transport, outside: [moved], filter: bench.make(), time: time)
+            var uses: [ThreadUse] = []
+            for index in 0..<25 {
+                let request = BenchRequest(
+                    method: index % 2 == 0 ? .get : .post, path: path, body: index % 2 == 0 ? .none : .text("body"))
+                let isOver = try await bench.ends { _ = await end(of: request, on: agent) }
+                try bench.expect(isOver, "the end of a call", came: "a thread that is kept for ever")
+                uses.append(executor.takeUse())
+            }
+            let median = ThreadUse.median(of: uses)
+            worst = ThreadUse(
+                worked: max(worst.worked, median.worked), blocked: max(worst.blocked, median.blocked))
+        }
+        return worst
+    }
+}

@@ -1,0 +1,138 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+extension FilterDraft {
+    /// Fields of a response that occur more than once, or that a list would make ambiguous.
+    private static let fields: HTTPHeaders = {
+        var fields: HTTPHeaders = [
+            .contentType: "text/plain; charset=\"utf-8\"", .entityTag: "W/\"conformance\"",
+            .lastModified: "Sat, 29 Oct 1994 19:43:31 GMT", "X-cOnFoRmAnCe": "a  b", "X-Conformance-Empty": "",
+        ]
+        for cookie in ["a=1; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT", "b=\"2,3\"; Secure", "a=3"] {
+            fields.add(.setCookie, cookie)
+        }
+        for challenge in ["Basic realm=\"a, b\"", "Digest realm=\"c\", nonce=\"d\""] {
+            fields.add(.wwwAuthenticate, challenge)
+        }
+        for link in ["</2>; rel=\"next\"", "</0>; rel=prev"] { fields.add(.link, link) }
+        for name in ["Accept", "X-Conformance-Key"] { fields.add(.vary, name) }
+        return fields
+    }()
+
+    /// The parts of a response that have to reach the caller as they came.
+    static let responses: [FilterDraft] = [
+        FilterDraft("the fields of a response stay apart, each as it came") { bench in
+            for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
+                let transport = BenchTransport { request, _ in
+                    HTTPResponse(to: request, status: status, headers: fields, body: HTTPBody(Data("body".utf8)))
+                }
+                let response = try await bench.send(BenchRequest(method: method), over: transport)
+                for name in Set(fields.map(\.name)) {
+                    try bench.equal(
+                        response.headers.values(of: name), fields.values(of: name), "the field \(name) of \(status)")
+                    try bench.equal(
+                        response.headers.first { $0.name == name }?.name.rawName,
+                        fields.first { $0.name == name }?.name.rawName, "the name of the field \(name)")
+                }
+                let order = response.headers.map(\.name).filter { fields.contains($0) }
+                try bench.equal(order, fields.map(\.name), "the order of the fields")
+            }
+        },
+        FilterDraft("a response keeps its URL, its version and its source") { bench in
+            let url = URL(string: "https://conformance.example/moved/7") ?? URL(filePath: "/")
+            let stored = ResponseSource.stored("conformance", age: .seconds(7), reason: "it is fresh")
+            for (source, delivery) in [
+                (ResponseSource.network, BodyDelivery.data), (stored, .data), (ResponseSource("conformance"), .stream),
+            ] {
+                let inner = ClosureFilter(.wire) { _, _ in
+                    HTTPResponse(
+                        url: url, status: 200, headers: [.contentType: "text/plain"],
+                        body: HTTPBody(Data("kept".utf8)), version: "3", source: source)
+                }
+                let response = try await bench.send(
+                    BenchRequest(delivery: delivery), inside: [inner], over: BenchTransport())
+                try bench.equal(response.source, source, "the source")
+                try bench.equal(response.url, url, "the URL")
+                try bench.equal(response.version, "3", "the version")
+            }
+        },
+        FilterDraft("a stream keeps its length, and its bytes their order") { bench in
+            let bytes = ConformanceBench.pattern(64_000)
+            for length in [Int64(bytes.count), nil] {
+                let transport = BenchTransport { request, _ in
+                    let pulled = Counter()
+                    let body = HTTPBody(length: length) {
+                        let start = (pulled.increment() - 1) * 1_000
+                        return start < bytes.count ? bytes[start..<start + 1_000] : nil
+                    }
+                    return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"a\""], body: body)
+                }
+                let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
+                try bench.equal(response.body.length, length, "the length of the stream")
+                let data = try await response.body.collect(upTo: 1 << 20)
+                try bench.expect(data == bytes, "the bytes of the stream in their order", came: "\(data.count) others")
+            }
+        },
+        FilterDraft("a stream in the body of a request keeps its length, and waits for the transport") { bench in
+            for length in [Int64(4_000_000), nil] {
+                let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
+                // A transport that responds before it has read the body.
+                let early = ClosureFilter(.wire) { exchange, _ in
+                    lengths.update { $0.append(exchange.http.body.length) }
+                    return HTTPResponse(to: exchange.http, status: 200)
+                }
+                let body = RequestBody.stream(length: length) {
+                    HTTPBody(length: length) { pulled.increment() <= 4_000 ? Data(repeating: 0x61, count: 1_000) : nil }
+                }
+                // A body with a coding is left as it is.
+                let request = BenchRequest(method: .put, headers: [.contentEncoding: "identity"], body: body)
+                _ = try await bench.send(request, inside: [early], over: BenchTransport())
+                try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")
+                let count = pulled.value
+                try bench.expect(
+                    count <= 100, "100 of 4,000 chunks at most, before the transport pulls one", came: "\(count) chunks"
+                )
+            }
+        },
+        FilterDraft("equal calls for a stream get a stream each") { bench in
+            let gate = Gate()
+            let transport = BenchTransport { request, _ in
+                try await gate.wait()
+                let pulled = Counter()
+                let body = HTTPBody { pulled.increment() <= 20 ? Data(repeating: 0x61, count: 1_000) : nil }
+                return HTTPResponse(to: request, status: 200, body: body)
+            }
+            let probe = BenchProbe(.call)
+            let agent = try bench.agent(transport, outside: [probe], filter: bench.make())
+            let readers = (0..<3).map { _ in
+                Task {
+                    let body = try await agent.send(BenchRequest(delivery: .stream), options: CallOptions()).value.body
+                    return try await body.collect(upTo: 1 << 20).count
+                }
+            }
+            try await probe.entered(3)
+            try await bench.pause()
+            gate.open()
+            for reader in readers {
+                let count: Int
+                do { count = try await reader.value } catch {
+                    throw ConformanceFailure(expected: "the stream of each call", came: "\(error)")
+                }
+                try bench.equal(count, 20_000, "the bytes of each stream")
+            }
+        },
+        FilterDraft("a response reaches the file that the request names") { bench in
+            let bytes = ConformanceBench.pattern(50_000)
+            let file = FileManager.default.temporaryDirectory.appending(
+                path: "errand-conformance-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let transport = BenchTransport { request, _ in
+                HTTPResponse(to: request, status: 200, body: HTTPBody(bytes))
+            }
+            let response = try await bench.send(BenchRequest(delivery: .file(file)), over: transport)
+            try bench.equal(response.body.file?.path, file.path, "the file")
+            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "others")
+        },
+    ]
+}

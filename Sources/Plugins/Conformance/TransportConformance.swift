@@ -1,0 +1,66 @@
+public import Errand
+import ErrandTesting
+
+/// The promises of a ``Transport``, as a list of cases for any test framework.
+///
+/// ```swift
+/// @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
+/// func conformance(_ each: ConformanceCase) async throws { try await each.run() }
+/// ```
+///
+/// Each case makes a transport and starts a server of its own on the loopback interface, so cases may run in any order
+/// and at the same time. Limitations of a transport are excused by feature or by name, with a reason:
+///
+/// ```swift
+/// TransportConformance.cases(
+///     for: { MyTransport() }, excusing: [.feature(.trailers, because: "the client below drops them")])
+/// ```
+public enum TransportConformance {
+    /// The cases for the transports that `make` makes.
+    ///
+    /// - Parameters:
+    ///   - make: makes a new transport: without connections, without shared state.
+    ///   - excuses: the limitations of the transport; excused cases are in the list too, with the reason.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    public static func cases(
+        for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = [],
+        within limit: Duration = .seconds(120)
+    ) -> [ConformanceCase] {
+        let drafts =
+            FramingCases.all + HeaderCases.all + NeutralityCases.all + CodingCases.all + FaultCases.all
+            + ReuseCases.all + UploadCases.all + CancellationCases.all + TimeoutCases.all + PressureCases.all
+            + DepartureCases.all + EventCases.all
+        var cases = drafts.map { draft in
+            ConformanceCase(name: draft.name, feature: draft.feature, excuse: nil, limit: limit) {
+                try await draft.body(ConformanceBench(make))
+            }
+        }
+        for index in cases.indices {
+            guard let excuse = excuses.first(where: { $0.covers(cases[index]) }) else { continue }
+            let each = cases[index]
+            cases[index] = ConformanceCase(
+                name: each.name, feature: each.feature, excuse: excuse.reason, limit: limit, body: each.body)
+        }
+        for excuse in excuses {
+            guard let name = excuse.name, !cases.contains(where: { $0.name == name }) else { continue }
+            cases.append(
+                ConformanceCase(
+                    name: "the excuse \"\(name)\" belongs to a case", feature: .framing, excuse: nil, limit: limit
+                ) { throw ConformanceFailure(expected: "a case of that name", came: "none") })
+        }
+        return cases
+    }
+}
+
+/// A case before it is bound to a transport.
+struct ConformanceDraft: Sendable {
+    let feature: TransportFeature
+    let name: String
+    let body: @Sendable (ConformanceBench) async throws -> Void
+
+    init(
+        _ feature: TransportFeature, _ name: String, _ body: @escaping @Sendable (ConformanceBench) async throws -> Void
+    ) {
+        (self.feature, self.name, self.body) = (feature, name, body)
+    }
+}
