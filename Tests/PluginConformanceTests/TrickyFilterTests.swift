@@ -1,4 +1,5 @@
 import Errand
+import ErrandConformance
 import ErrandEssentials
 import ErrandTesting
 import Synchronization
