@@ -21,12 +21,25 @@ func plugin(_ folder: String, needs more: [Target.Dependency] = [], excluding: [
         path: "Sources/Plugins/\(folder)", exclude: excluding)
 }
 
+/// A test target, and the programs that its tests start.
+struct Suite {
+    let target: Target
+    let programs: [String]
+
+    init(_ target: Target, runs programs: [String] = []) {
+        (self.target, self.programs) = (target, programs)
+        target.dependencies += programs.map { .byName(name: $0) }
+    }
+}
+
 /// The tests of a module, with the test kit: Errand + folder + Tests.
-func suite(_ folder: String, needs more: [Target.Dependency] = []) -> Target {
-    .testTarget(
-        name: "Errand\(folder)",
-        dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestSupport"] + more,
-        path: "Tests/\(folder)")
+func suite(_ folder: String, needs more: [Target.Dependency] = [], runs programs: [String] = []) -> Suite {
+    Suite(
+        .testTarget(
+            name: "Errand\(folder)",
+            dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestSupport"] + more,
+            path: "Tests/\(folder)"),
+        runs: programs)
 }
 
 /// A program that people run or copy from; its name is the command's, unless a product gives it another.
@@ -272,7 +285,7 @@ let programs: [Target] = [
         ]),
 ]
 
-let suites: [Target] = [
+let suites: [Suite] = [
     suite(
         "AppTests",
         needs: [
@@ -292,12 +305,14 @@ let suites: [Target] = [
         "CacheTests",
         needs: [
             "ErrandBatch", "ErrandCache", "ErrandCacheTesting", "ErrandChain", "ErrandSupport",
-            "ErrandSystemTransport", "errand-cache-process",
-        ]),
+            "ErrandSystemTransport",
+        ], runs: ["errand-cache-process"]),
     // Copied from, and tested where it lies.
-    .testTarget(
-        name: "ErrandCacheStoresTests", dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
-        path: "Examples/CacheStores"),
+    Suite(
+        .testTarget(
+            name: "ErrandCacheStoresTests",
+            dependencies: ["Errand", "ErrandCache", "ErrandCacheTesting", "ErrandTesting"],
+            path: "Examples/CacheStores")),
     suite(
         "CoalescingTests",
         needs: [
@@ -308,16 +323,17 @@ let suites: [Target] = [
     suite("CoreTests", needs: ["ErrandHTTP"]),
     suite(
         "CurlTransportTests",
-        needs: ["ErrandConformance", "ErrandCurlTransport", "ErrandHTTPSyntax", "errand-curl-process"]),
+        needs: ["ErrandConformance", "ErrandCurlTransport", "ErrandHTTPSyntax"], runs: ["errand-curl-process"]),
     suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandRedaction"]),
-    .testTarget(
-        name: "ErrandIntegrationTests",
-        dependencies: [
-            "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
-            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSystemTransport", "ErrandTesting",
-            "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
-        ],
-        path: "Tests/Integration"),
+    Suite(
+        .testTarget(
+            name: "ErrandIntegrationTests",
+            dependencies: [
+                "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
+                "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSystemTransport", "ErrandTesting",
+                "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
+            ],
+            path: "Tests/Integration")),
     suite(
         "EnvelopesTests",
         needs: [
@@ -327,13 +343,13 @@ let suites: [Target] = [
     suite("HTTPTests", needs: ["ErrandHTTP"]),
     suite("HTTPSyntaxTests", needs: ["ErrandHTTPSyntax"]),
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
-    suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation", "errand-validate"]),
+    suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
     suite(
         "LoadingIndicatorLogTests",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "errand-spinner", "errand-watch",
-        ]),
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog",
+        ], runs: ["errand-spinner", "errand-watch"]),
     suite(
         "MainActorTests",
         needs: [
@@ -344,14 +360,14 @@ let suites: [Target] = [
         ]),
     suite(
         "MultipartTests",
-        needs: ["ErrandHTTPSyntax", "ErrandMultipart", "ErrandSystemTransport", "errand-upload-process"]),
+        needs: ["ErrandHTTPSyntax", "ErrandMultipart", "ErrandSystemTransport"], runs: ["errand-upload-process"]),
     suite(
         "NewPluginTests",
         needs: [
-            "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport", "errand-new",
-        ]),
-    suite("OutboxTests", needs: ["ErrandOutbox", "ErrandSystemTransport", "errand-outbox-process"]),
-    suite("PagingTests", needs: ["ErrandPaging", "errand-feed"]),
+            "ErrandCache", "ErrandCacheTesting", "ErrandLoadingIndicatorLog", "ErrandSystemTransport",
+        ], runs: ["errand-new"]),
+    suite("OutboxTests", needs: ["ErrandOutbox", "ErrandSystemTransport"], runs: ["errand-outbox-process"]),
+    suite("PagingTests", needs: ["ErrandPaging"], runs: ["errand-feed"]),
     suite(
         "PluginConformanceTests",
         needs: [
@@ -374,11 +390,12 @@ let suites: [Target] = [
         needs: [
             "ErrandCache", "ErrandDigests", "ErrandHTTPSyntax", "ErrandResumableDownload", "ErrandSupport",
             "ErrandSystemTransport",
-            "ErrandTransfers", "ErrandURLSessionTransport", "errand-download", "errand-download-process",
-        ]),
+            "ErrandTransfers", "ErrandURLSessionTransport",
+        ], runs: ["errand-download", "errand-download-process"]),
     suite(
         "ResumableUploadTests",
-        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "ErrandTransfers", "errand-upload"]),
+        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "ErrandTransfers"],
+        runs: ["errand-upload"]),
     suite(
         "RetryTests",
         needs: [
@@ -392,10 +409,11 @@ let suites: [Target] = [
             "ErrandSystemTransport", "ErrandURLSessionTransport",
         ]),
     // Copied from as well.
-    .testTarget(
-        name: "ErrandRecipesTests",
-        dependencies: ["Errand", "ErrandEnvelopes", "ErrandSystemTransport", "ErrandTesting"],
-        path: "Examples/Recipes"),
+    Suite(
+        .testTarget(
+            name: "ErrandRecipesTests",
+            dependencies: ["Errand", "ErrandEnvelopes", "ErrandSystemTransport", "ErrandTesting"],
+            path: "Examples/Recipes")),
     suite("SupportTests", needs: ["ErrandDigests", "ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
@@ -412,8 +430,8 @@ let suites: [Target] = [
         "WebSocketTests",
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandCurlTransport",
-            "ErrandLoadingIndicatorLog", "ErrandRetry", "ErrandSystemTransport", "ErrandWebSocket", "errand-sockets",
-        ]),
+            "ErrandLoadingIndicatorLog", "ErrandRetry", "ErrandSystemTransport", "ErrandWebSocket",
+        ], runs: ["errand-sockets"]),
     suite("WireTests", needs: ["ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
@@ -421,18 +439,14 @@ let suites: [Target] = [
 /// `ERRAND_SUITES=CoreTests,CacheTests swift test` builds those suites, the programs that they run, and nothing else.
 let chosenSuites = Context.environment["ERRAND_SUITES"].map { names in
     names.split(separator: ",").map { name in
-        guard let suite = suites.first(where: { $0.name == "Errand\(name)" }) else {
-            fatalError("ERRAND_SUITES: no suite \(name); the suites are \(suites.map { $0.name.dropFirst(6) })")
+        guard let suite = suites.first(where: { $0.target.name == "Errand\(name)" }) else {
+            fatalError("ERRAND_SUITES: no suite \(name); the suites are \(suites.map { $0.target.name.dropFirst(6) })")
         }
         return suite
     }
 }
-
-/// The programs that the chosen suites run; all of them where none is chosen. A dependency shows its name in its description
-/// only.
-let builtPrograms = programs.filter { program in
-    guard let chosenSuites else { return true }
-    return chosenSuites.contains { $0.dependencies.contains { "\($0)".contains("\"\(program.name)\"") } }
+let chosenPrograms = chosenSuites.map { suites in
+    programs.filter { program in suites.contains { $0.programs.contains(program.name) } }
 }
 
 let package = Package(
@@ -442,8 +456,8 @@ let package = Package(
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : [])
         + (hasSwiftUI ? [.library(name: "ErrandAppViews", targets: ["ErrandAppViews"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
-    targets: core + kits + shared + plugins + testSupport + shims + demo + (hasSwiftUI ? views : []) + builtPrograms
-        + (chosenSuites ?? suites),
+    targets: core + kits + shared + plugins + testSupport + shims + demo + (hasSwiftUI ? views : [])
+        + (chosenPrograms ?? programs) + (chosenSuites ?? suites).map(\.target),
     swiftLanguageModes: [.v6]
 )
 
