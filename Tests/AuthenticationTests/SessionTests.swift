@@ -169,6 +169,28 @@ import Testing
         #expect(sent.withLock { $0 } == ["uploads.example.com /a canary", "api.example.com /b none"])
     }
 
+    @Test("a filter that moves a request to another origin gets no credential there, before and after it is added")
+    func moved() async throws {
+        let stub = StubTransport(.text("ok"))
+        for stages in [FilterStages.call, .hop, .wire] {
+            let mover = ClosureFilter(stages) { exchange, next in
+                var exchange = exchange
+                exchange.http.url = try #require(URL(string: "https://evil.example/x"))
+                return try await next(exchange)
+            }
+            for filters: [any Filter] in [
+                [mover, .authentication(AuthenticationSession(BearerToken("canary")))],
+                [.authentication(AuthenticationSession(BearerToken("canary"))), mover],
+                [.authentication(AuthenticationSession(HeaderToken(value: "canary"))), mover],
+            ] {
+                let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: filters)
+                _ = try await agent.send(Call<String>(.get, "x"))
+                let headers = try #require(stub.received.last).headers
+                #expect(!headers.contains(.authorization) && !headers.contains("X-Token"), "\(stages)")
+            }
+        }
+    }
+
     /// A scheme of one's own, which does not mark its header.
     struct HeaderToken: Credential {
         let value: String

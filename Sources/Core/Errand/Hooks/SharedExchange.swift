@@ -39,9 +39,7 @@ public final class SharedExchange: Sendable {
     }
 
     @inline(never) private func shared(_ exchange: Exchange) -> Exchange {
-        var shared = exchange.recordOfFilter == nil ? exchange : exchange.with { $0.record = nil }
-        shared.shared = self
-        return shared
+        exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
     /// Gives each call its part in what filters further on have added; once, when the response or the failure is there
