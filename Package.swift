@@ -411,7 +411,7 @@ let suites: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandCurlTransport",
             "ErrandLoadingIndicatorLog", "ErrandRetry", "ErrandSystemTransport", "ErrandWebSocket", "errand-sockets",
         ]),
-    suite("WireTests", needs: ["ErrandSystemTransport"]),
+    suite("WireTests", needs: ["ErrandAuthentication", "ErrandCache", "ErrandRetry", "ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
 
