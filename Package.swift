@@ -432,7 +432,7 @@ let suites: [Suite] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandCurlTransport",
             "ErrandLoadingIndicatorLog", "ErrandRetry", "ErrandSystemTransport", "ErrandWebSocket",
         ], runs: ["errand-sockets"]),
-    suite("WireTests", needs: ["ErrandSystemTransport"]),
+    suite("WireTests", needs: ["ErrandAuthentication", "ErrandCache", "ErrandRetry", "ErrandSystemTransport"]),
     suite("XMLTests", needs: ["ErrandSystemTransport", "ErrandXML"]),
 ]
 

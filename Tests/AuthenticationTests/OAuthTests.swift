@@ -40,6 +40,26 @@ import Testing
         }
     }
 
+    @Test("an empty member is none: the refresh token that works is kept, and an empty access token is refused")
+    func empty() throws {
+        let old = BearerToken("a", refreshToken: "r", owner: "ada", scope: "x")
+        for blank in ["", " ", "  "] {
+            let reply = try token(#"{"access_token":"b","refresh_token":"\#(blank)","scope":"\#(blank)"}"#)
+            #expect(reply == BearerToken("b"))
+            #expect(reply.renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
+            let own = BearerToken("b", refreshToken: blank, owner: blank, scope: blank)
+            #expect(own.renewing(old) == BearerToken("b", refreshToken: "r", owner: "ada", scope: "x"))
+            let error = #expect(throws: DecodingError.self) {
+                try token(#"{"access_token":"\#(blank)","token_type":"Bearer","refresh_token":"r"}"#)
+            }
+            #expect(error.map { "\($0)".contains("access_token") } == true)
+        }
+        for list in ["[]", #"[""]"#, #"["",""]"#] {
+            #expect(try token(#"{"access_token":"b","scope":\#(list)}"#).scope == nil)
+        }
+        #expect(try token(#"{"access_token":"b","scope":["x","","y"]}"#).scope == "x y")
+    }
+
     @Test("a token that was saved is read again, also by who saved it before there were scopes")
     func saved() throws {
         let token = BearerToken(

@@ -169,6 +169,51 @@ import Testing
         #expect(sent.withLock { $0 } == ["uploads.example.com /a canary", "api.example.com /b none"])
     }
 
+    @Test("a credential may add several fields of one name, and the request keeps its own of that name")
+    func severalFields() async throws {
+        struct Keys: Credential {
+            let values: [String]
+            func authorize(_ request: inout HTTPRequest) { for value in values { request.headers.add("X-Key", value) } }
+        }
+        let sent = Log<HTTPHeaders>()
+        let stub = StubTransport(maximumRecordedRequests: 0) { request in
+            sent.add(request.headers)
+            let isFine = request.headers.values(of: "X-Key").contains("c")
+            return isFine ? .text("ok") : .text("refused", status: 401)
+        }
+        let session = AuthenticationSession(Keys(values: ["a", "own"])) { _ in Keys(values: ["c", "own"]) }
+        let agent = NetworkAgent(stub, .authentication(session))
+        _ = try await agent.send(Call<String>(.get, "x") { $0.headers = ["X-Key": "own", "X-Open": "open"] })
+        #expect(sent.all.map { $0.values(of: "X-Key").sorted() } == [["a", "own", "own"], ["c", "own", "own"]])
+        for headers in sent.all {
+            #expect(headers.allSatisfy { $0.isSensitive == ($0.name == "X-Key") } && headers["X-Open"] == "open")
+        }
+        _ = try await agent.send(Call<String>(.get, "y"))
+        #expect(sent.all.last?.values(of: "X-Key") == ["c", "own"])
+    }
+
+    @Test("a filter that moves a request to another origin gets no credential there, before and after it is added")
+    func moved() async throws {
+        let stub = StubTransport(.text("ok"))
+        for stages in [FilterStages.call, .hop, .wire] {
+            let mover = ClosureFilter(stages) { exchange, next in
+                var exchange = exchange
+                exchange.http.url = try #require(URL(string: "https://evil.example/x"))
+                return try await next(exchange)
+            }
+            for filters: [any Filter] in [
+                [mover, .authentication(AuthenticationSession(BearerToken("canary")))],
+                [.authentication(AuthenticationSession(BearerToken("canary"))), mover],
+                [.authentication(AuthenticationSession(HeaderToken(value: "canary"))), mover],
+            ] {
+                let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub, filters: filters)
+                _ = try await agent.send(Call<String>(.get, "x"))
+                let headers = try #require(stub.received.last).headers
+                #expect(!headers.contains(.authorization) && !headers.contains("X-Token"), "\(stages)")
+            }
+        }
+    }
+
     /// A scheme of one's own, which does not mark its header.
     struct HeaderToken: Credential {
         let value: String

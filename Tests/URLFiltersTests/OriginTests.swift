@@ -96,4 +96,26 @@ import Testing
             #expect((try await bench.failure() as? URLFilterError)?.code == .invalidURL)
         }
     }
+
+    @Test("a CDN that the agent does not trust gets neither secret items of the list nor the request's credentials")
+    func secrets() async throws {
+        let token = QueryFilter.query(["token": "canary"], inCacheKey: false)
+        for filters: [any URLFilter] in [
+            [token, .cdn("https://cdn.example.com")], [.cdn("https://cdn.example.com"), token],
+            [
+                .query(["v": "3"]), token, .cdn("https://cdn.example.com"),
+                .query(["time": "1"], inCacheKey: false, toAnyOrigin: true),
+            ],
+        ] {
+            var call = Call(.get, "a?b=1")
+            call.headers = ["Authorization": "canary", "X-Open": "open"]
+            let untrusted = try await Bench("https://example.com", .urls(filters)).sent(call)
+            #expect(untrusted.url.host == "cdn.example.com" && !untrusted.urlText.contains("canary"))
+            #expect(untrusted.urlText.contains("a?b=1") && untrusted.urlText.contains("v=3") == (filters.count == 4))
+            #expect(untrusted.headers["X-Open"] == "open" && !untrusted.headers.contains(.authorization))
+            let trusted = try await Bench("https://example.com", cdn: "https://cdn.example.com", .urls(filters)).sent(
+                call)
+            #expect(trusted.urlText.contains("token=canary") && trusted.headers.contains(.authorization))
+        }
+    }
 }

@@ -99,6 +99,19 @@ private struct Lines: SocketRequest {
         try await server.waitUntilNoConnections()
     }
 
+    @Test("a refusal and a redirect do not wait for the end of their body")
+    func endlessRefusal() async throws {
+        let gate = Gate()
+        server.on("/socket", TestResponse.text("no", status: 403).waiting(for: gate, afterBodyBytes: 1))
+        let failure = try await error { try await agent.socket(Lines()).open() } as? ErrandError
+        #expect(failure?.code == .unacceptableStatus && failure?.response?.data == Data("n".utf8))
+        server.on("/moved", .webSocket { try $0.close(1000) })
+        let moved = TestResponse.text("moved", status: 302).header("Location", "/moved")
+        server.on("/socket", moved.waiting(for: gate, afterBodyBytes: 1))
+        for try await _ in agent.socket(Lines()) {}
+        gate.open()
+    }
+
     @Test("the status 101 is no success of a request that asks for no other protocol")
     func unasked() async throws {
         let stubbed = NetworkAgent(

@@ -44,6 +44,21 @@ public enum URLSyntax {
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
+    /// Whether two absolute URLs have the same bytes up to the end of the authority, and so the same origin. Two that do
+    /// not may have it all the same.
+    package static func beginAlike(_ one: String, _ other: String) -> Bool {
+        var (one, other) = (one, other)
+        return one.withUTF8 { one in
+            other.withUTF8 { other in
+                guard let colon = schemeEnd(one) else { return false }
+                var end = colon + 3
+                while end < one.count, !endsAuthority(one[end]) { end += 1 }
+                guard end <= other.count, end == other.count || endsAuthority(other[end]) else { return false }
+                return one.prefix(end).elementsEqual(other.prefix(end))
+            }
+        }
+    }
+
     /// The host of a URL in lower case, without the brackets of an address, from a text that ``check(_:)`` accepts.
     package static func host(ofChecked text: String) -> String {
         var text = text

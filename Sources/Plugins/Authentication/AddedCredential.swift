@@ -81,8 +81,16 @@ final class AddedCredential: Sendable {
         var result = headers
         for name in Set(new.map(\.name) + old.map(\.name))
         where new.values(of: name) != old.values(of: name) {
-            let added = Self.added(old.values(of: name), new.values(of: name))
-            let left = headers.filter { $0.name == name && !added.contains($0.value) }
+            var added = Self.added(old.values(of: name), new.values(of: name))
+            // Each field that was added once: the request may have one of its own with the same value.
+            var left: [HTTPHeaders.Field] = []
+            for field in headers.reversed() where field.name == name {
+                if let index = added.firstIndex(of: field.value) {
+                    added.remove(at: index)
+                } else {
+                    left.insert(field, at: 0)
+                }
+            }
             result.remove(name)
             for field in left.isEmpty ? old.filter({ $0.name == name }) : left {
                 result.add(name, field.value, sensitive: field.isSensitive)

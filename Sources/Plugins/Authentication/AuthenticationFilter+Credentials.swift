@@ -83,12 +83,21 @@ extension AuthenticationFilter {
         if let field = lease.field { return authorize(&exchange, lease, field) }
         let before = exchange.http
         try lease.credential.authorize(&exchange.http)
-        let (old, after) = (before.headers, exchange.http.headers)
-        for index in after.indices where !after[index].isSensitive {
-            if index < old.count && old[index] == after[index] || old.contains(after[index]) { continue }
-            exchange.http.headers.set(after[index].name, after[index].value, sensitive: true)
+        let old = before.headers
+        // A mark belongs to a name, and so to each field of it: the credential may have added several, or one to a field
+        // that the request had.
+        let changed = Self.namesOfChange(from: old, to: exchange.http.headers)
+        if !changed.isEmpty {
+            exchange.http.headers = HTTPHeaders(
+                exchange.http.headers.map { field in
+                    var field = field
+                    if changed.contains(field.name) { field.isSensitive = true }
+                    return field
+                })
         }
-        let carriers = exchange.http.headers.filter { $0.isSensitive && !old.contains($0) }
+        let carriers = exchange.http.headers.filter { field in
+            field.isSensitive && !old.contains { $0.name == field.name && $0.value == field.value }
+        }
         if let owner = lease.owner {
             let mark = UserMark(owner, source: "\(C.self)")
             exchange.belongs(to: mark, carriedBy: Array(carriers))
@@ -103,6 +112,12 @@ extension AuthenticationFilter {
         exchange.belongs(to: mark)
         exchange.vouch(for: mark, carriedBy: Array(carriers))
         return mark
+    }
+
+    /// The names whose fields are others after a credential has been added.
+    private static func namesOfChange(from old: HTTPHeaders, to new: HTTPHeaders) -> Set<HTTPHeaderName> {
+        if old == new { return [] }
+        return Set(new.lazy.map(\.name)).filter { old.values(of: $0) != new.values(of: $0) }
     }
 }
 

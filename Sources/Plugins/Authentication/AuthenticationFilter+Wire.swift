@@ -95,7 +95,7 @@ extension AuthenticationFilter {
                 record?.commit()
                 return response
             }
-            if response.body.data == nil { response.body.cancel() }
+            await exchange.discard(response)
             // A cache further in may have staged the refusal.
             await exchange.discardStagedWork(after: stagedWork)
             exchange.note("authentication", "the credential was refused with status \(response.status)")
@@ -113,7 +113,10 @@ extension AuthenticationFilter {
     }
 
     private func refusal(_ response: HTTPResponse, _ exchange: Exchange) async throws -> Refusal? {
-        if let isRejection = keeper.rules.isRejection, try await isRejection(response) { return .certain }
+        if let isRejection = keeper.rules.isRejection {
+            try await exchange.gatherEvidence(of: response)
+            if try await isRejection(response) { return .certain }
+        }
         if keeper.rules.is401Rejection && response.status == 401 { return .unattributed }
         let failure = try await exchange.outcomeFailure(of: response) as? any RequestFailure
         return failure?.refusesCredential == true ? .unattributed : nil
@@ -175,7 +178,7 @@ extension AuthenticationFilter {
         do {
             let response = try await next.inserting(threshold, behind: .caches)(attempt)
             if try await refusal(response, attempt) == nil { return response }
-            if response.body.data == nil { response.body.cancel() }
+            await exchange.discard(response)
             return nil
         } catch let due as CredentialDue where due.keeper === keeper { return nil }
     }

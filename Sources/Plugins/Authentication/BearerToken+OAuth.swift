@@ -10,14 +10,15 @@ extension BearerToken {
     /// ```
     ///
     /// The expiry is `expires_in` seconds from now, by the clock of this machine; a number in quotes is accepted.
-    /// Throws a `DecodingError` if there is no token, and for a `token_type` other than `Bearer`, with which the token
-    /// must not be used (RFC 6749, section 7.1).
+    /// Throws a `DecodingError` if there is no token or an empty one, and for a `token_type` other than `Bearer`, with
+    /// which the token must not be used (RFC 6749, section 7.1). An empty `refresh_token` or `scope`, which the grammar
+    /// does not allow (RFC 6749, appendix A), counts as left out.
     public init(from decoder: any Decoder) throws {
         let reply = try OAuthReply(decoder)
-        if let token = try reply.text("access_token") {
+        if let token = try reply.token() {
             try reply.checkType()
             self.init(
-                token, expiry: try reply.expiry(), refreshToken: try reply.text("refresh_token"),
+                token, expiry: try reply.expiry(), refreshToken: try reply.text("refresh_token").unlessBlank,
                 scope: try reply.scope())
             return
         }
@@ -29,7 +30,7 @@ extension BearerToken {
             scope: try own.decodeIfPresent(String.self, forKey: .scope))
     }
 
-    /// The same token, with the parts that a response may leave out taken from the token that it renews: the refresh
+    /// The same token, with the parts that a response may leave out, or leaves empty, taken from the token that it renews: the refresh
     /// token, which remains valid then (RFC 6749, section 6), the scope and the owner.
     ///
     /// ```swift
@@ -37,9 +38,14 @@ extension BearerToken {
     /// ```
     public func renewing(_ old: BearerToken) -> BearerToken {
         BearerToken(
-            token, expiry: expiry, refreshToken: refreshToken ?? old.refreshToken, owner: owner ?? old.owner,
-            scope: scope ?? old.scope)
+            token, expiry: expiry, refreshToken: refreshToken.unlessBlank ?? old.refreshToken,
+            owner: owner.unlessBlank ?? old.owner, scope: scope.unlessBlank ?? old.scope)
     }
+}
+
+extension String? {
+    /// Nil if there are no characters but spaces.
+    fileprivate var unlessBlank: String? { self?.contains { $0 != " " } == true ? self : nil }
 }
 
 /// The members of a response, whose names a decoder may have converted from snake case.
@@ -57,6 +63,13 @@ private struct OAuthReply {
     private let members: KeyedDecodingContainer<Name>
 
     init(_ decoder: any Decoder) throws { members = try decoder.container(keyedBy: Name.self) }
+
+    /// The access token, which is never empty (RFC 6749, appendix A.12); nil if it is left out.
+    func token() throws -> String? {
+        guard let token = try text("access_token") else { return nil }
+        if Optional(token).unlessBlank == nil { throw fault("access_token", "expected a token, found an empty text") }
+        return token
+    }
 
     func text(_ name: String) throws -> String? { try members.decodeIfPresent(String.self, forKey: key(name)) }
 
@@ -77,8 +90,10 @@ private struct OAuthReply {
 
     /// As text, or as a list, which some servers send.
     func scope() throws -> String? {
-        if let list = try? members.decode([String].self, forKey: key("scope")) { return list.joined(separator: " ") }
-        return try text("scope")
+        if let list = try? members.decode([String].self, forKey: key("scope")) {
+            return Optional(list.filter { !$0.isEmpty }.joined(separator: " ")).unlessBlank
+        }
+        return try text("scope").unlessBlank
     }
 
     private func key(_ name: String) -> Name {

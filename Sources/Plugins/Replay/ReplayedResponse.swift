@@ -71,7 +71,7 @@ struct ReplayedResponse {
         bytes = RecordedText.bytes(bytes, charset: charset, sizes: sizes)
         settle(&headers, count: bytes.count, beginning: bytes)
         guard receive > .zero else { return HTTPBody(Data(bytes)) }
-        if options.delivery == .data {
+        if options.collectsBody(ofStatus: entry.status) {
             try await options.time.sleep(until: options.time.instant(after: receive))
             return HTTPBody(Data(bytes))
         }

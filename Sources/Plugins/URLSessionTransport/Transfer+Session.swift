@@ -23,7 +23,12 @@ extension Transfer {
             if response.expectedContentLength >= 0, !ResponseFields.isDecoded(response, for: request.method) {
                 state.progress.totalToReceive = response.expectedContentLength
             }
-            if !isStreamed { return nil }
+            if request.method != .head, response.statusCode != 304,
+                !options.collectsBody(ofStatus: response.statusCode)
+            {
+                state.isStreamed = true
+            }
+            if !state.isStreamed { return nil }
             defer { state.waiter = nil }
             return state.waiter
         }
@@ -46,13 +51,15 @@ extension Transfer {
                 state.reported = state.progress.received + state.progress.sent
                 progress = state.progress
             }
-            if isStreamed, let reader = state.reader {
+            if state.isStreamed, let reader = state.reader {
                 state.reader = nil
                 return (.taken, reader, data, progress)
             }
             state.buffer.append(data)
-            if !isStreamed, state.buffer.count > options.maximumBodyBytes { return (.tooLarge, nil, nil, progress) }
-            return (isStreamed ? .readerIsBehind : .taken, nil, nil, progress)
+            if !state.isStreamed, state.buffer.count > options.maximumBodyBytes {
+                return (.tooLarge, nil, nil, progress)
+            }
+            return (state.isStreamed ? .readerIsBehind : .taken, nil, nil, progress)
         }
         reader?.resume(returning: chunk)
         if let progress { options.report(.progress(progress)) }

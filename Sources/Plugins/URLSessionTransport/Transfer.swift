@@ -19,6 +19,8 @@ final class Transfer: Sendable {
         var reader: Reader?
         var watch: Task<Void, Never>?
         var response: HTTPURLResponse?
+        /// Whether the body is handed over as it comes; decided by the head.
+        var isStreamed: Bool
         var buffer = Data()
         var failure: ErrandError?
         var isOver = false
@@ -39,7 +41,6 @@ final class Transfer: Sendable {
     let upload: Upload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    let isStreamed: Bool
     /// The transport's watch; nil if the exchange has a clock of its own.
     let silence: SilenceWatch?
     let state: Mutex<State>
@@ -49,11 +50,13 @@ final class Transfer: Sendable {
         self.options = options
         self.upload = upload
         (delegate, queue) = (transport.delegate, transport.queue)
-        isStreamed = options.delivery != .data
         silence = options.time is SystemTimeSource ? transport.silence : nil
         var progress = TransferProgress()
         if case .none = upload.source {} else { progress.totalToSend = upload.length }
-        state = Mutex(State(session: transport.session, lastActivity: options.time.now, progress: progress))
+        state = Mutex(
+            State(
+                session: transport.session, isStreamed: options.delivery != .data, lastActivity: options.time.now,
+                progress: progress))
     }
 
     /// Sends the request; returns with the head, or with the whole response if the body is delivered as data.
@@ -64,8 +67,8 @@ final class Transfer: Sendable {
             cancel()
         }
         let (head, data) = state.withLock { state in
-            defer { if !isStreamed { state.buffer = Data() } }
-            return (state.response, isStreamed ? nil : state.buffer)
+            defer { if !state.isStreamed { state.buffer = Data() } }
+            return (state.response, state.isStreamed ? nil : state.buffer)
         }
         guard let head else { throw ErrandError(.invalidResponse, "the response has no head") }
         let headers = ResponseFields.headers(of: head, for: request.method)
@@ -142,7 +145,7 @@ final class Transfer: Sendable {
     /// Adds the head, and the beginning of a body that is collected here, to a failure after the head. Core does so for a
     /// stream.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
-        let (head, data) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10)) }
+        let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
         var error = error
         error.response = HTTPResponse(

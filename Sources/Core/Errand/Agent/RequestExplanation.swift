@@ -41,7 +41,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public let checks: [String]
     /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same
     /// twice, and filters that the request expects in vain. Debug builds write each of those to standard error, once.
-    /// A host below `.invalid`, which stands for another and is never resolved (RFC 6761, section 6.4), is one too.
+    /// A host below `.invalid`, which stands for another and is never resolved (RFC 6761, section 6.4), is one too, and
+    /// so is a filter that moves the request to an origin that may not see its secrets.
     public let problems: [String]
 
     /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are
@@ -65,12 +66,24 @@ extension RequestExplanation {
     /// The way of a request under some settings.
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
         let way = FilterChain.make(of: described, callFilters, tags, settings).steps
+        var moves: [String] = []
         request = Result {
-            let built = try RequestBuilder(settings).validRequest(described, tags)
-            return try way.reduce(built) { try $1.stage == .call ? $1.filter.preview(of: $0) : $0 }
+            var found = try RequestBuilder(settings).validRequest(described, tags)
+            for step in way where step.stage == .call {
+                let before = found
+                found = try step.filter.preview(of: before)
+                // Secrets stay at their origin, as when the request is sent.
+                guard let move = OriginMove(from: before, to: found), !settings.trusts(found.url) else { continue }
+                var trust = OriginTrust(isTrusted: false)
+                trust.withhold(from: &found, of: nil, before: before)
+                if !move.secrets.isEmpty {
+                    moves.append("“\(step.filter.explanation)” \(move.description): \(OriginMove.advice)")
+                }
+            }
+            return found
         }
         steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
-        problems = FilterOrder.allProblems(way.map(\.filter), for: described) + Self.placeholder(in: request)
+        problems = FilterOrder.allProblems(way.map(\.filter), for: described) + Self.placeholder(in: request) + moves
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]

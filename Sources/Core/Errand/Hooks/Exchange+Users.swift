@@ -23,7 +23,8 @@ extension Exchange {
     }
 
     /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request.
-    /// A redirect to another origin removes the mark, as it does sensitive fields.
+    /// A redirect to another origin removes the mark, as it does sensitive fields, and so does a filter that moves the
+    /// request to an origin that the agent does not trust.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -38,6 +39,8 @@ extension Exchange {
     ///   - user: the mark of the user.
     ///   - fields: the header fields for which the mark stands; none by default.
     public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
+        // A mark from before the request was moved to another origin stays there.
+        settle()
         var marks = users ?? UserMarks()
         marks.insert(user, carriedBy: fields)
         users = marks

@@ -10,9 +10,10 @@ public struct Exchange: Sendable {
     private var fields: [Fields]
     /// The request that goes over the wire. Beside the fields, like all that most filters change: they need not be copied
     /// for it.
-    public var http: HTTPRequest { didSet { place.isAsBuilt = false } }
-    /// Set while several calls have this carried out for all of them.
-    var shared: SharedExchange?
+    public var http: HTTPRequest { didSet { place.state = [] } }
+    /// The request that the sensitive fields and the trust belong to: the one that the filter was given. Nil for the
+    /// request that was built.
+    private var given: HTTPRequest?
     private var place = Place()
 
     /// One word: an exchange of four words is returned in registers.
@@ -20,8 +21,15 @@ public struct Exchange: Sendable {
         var attempt: Int32 = 1
         var hop: Int16 = 1
         var stage: UInt8 = 1
-        /// Whether the request on the wire is what was built for the activity, which then knows it.
-        var isAsBuilt = true
+        var state: State = [.asBuilt, .settled]
+    }
+
+    private struct State: OptionSet {
+        let rawValue: UInt8
+        /// The request on the wire is what was built for the activity, which then knows it.
+        static let asBuilt = State(rawValue: 1)
+        /// The request is the given one.
+        static let settled = State(rawValue: 2)
     }
 
     /// The stage in which the filter stands that sees this.
@@ -52,6 +60,10 @@ public struct Exchange: Sendable {
         /// The accessories of the activity, for work that is detached after its end.
         let accessories: [any Accessory]
         let settings: PipelineSettings
+        /// The request as it was built.
+        let built: HTTPRequest
+        /// Set while several calls have this carried out for all of them.
+        var shared: SharedExchange?
         var trust = OriginTrust()
         var reportsProgress = true
         /// What filters have asked for with `observeTransport`, the newest first.
@@ -71,7 +83,7 @@ public struct Exchange: Sendable {
                 request: request, delivery: request.delivery,
                 timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, accessories: activity.accessories,
-                settings: settings, trust: built.trust)
+                settings: settings, built: built.http, trust: built.trust)
         ]
     }
 
@@ -128,7 +140,23 @@ public struct Exchange: Sendable {
     var wireObserver: WireObserver? { fields[0].wireObserver }
     /// The call that this is a part of.
     public var activity: Activity { fields[0].activity }
-    var isAsBuilt: Bool { place.isAsBuilt }
+    var isAsBuilt: Bool { place.state.contains(.asBuilt) }
+    var shared: SharedExchange? { fields[0].shared }
+
+    // MARK: Another origin
+
+    /// Whether the request is the one that the filter was given, so that it cannot have moved to another origin.
+    @usableFromInline var isSettled: Bool { place.state.contains(.settled) }
+
+    /// The request that the filter was given: with its sensitive fields, for its origin.
+    var givenRequest: HTTPRequest { given ?? fields[0].built }
+
+    /// Makes the request the given one for what follows.
+    mutating func markSettled() {
+        given = http
+        place.state.insert(.settled)
+    }
+
     var settings: PipelineSettings { fields[0].settings }
     var trust: OriginTrust {
         get { fields[0].trust }
@@ -228,8 +256,8 @@ public struct Exchange: Sendable {
             .background, request: request, label: label, tags: tags, parent: activity.id,
             accessories: fields[0].accessories, registry: activity.registry)
         background.ledger.adoptValues(of: activity.ledger)
-        var detached = with { ($0.activity, $0.record) = (background, nil) }
-        (detached.shared, detached.place.isAsBuilt) = (nil, false)
+        var detached = with { ($0.activity, $0.record, $0.shared) = (background, nil, nil) }
+        detached.place.state.remove(.asBuilt)
         let exchange = detached
         return RequestHandle(
             activity.registry.launch(background) { result in

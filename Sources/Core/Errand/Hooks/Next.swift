@@ -13,8 +13,16 @@ public struct Next: Sendable {
         // In line within the filter that calls it, so that a step costs one async frame and not two. There is a step if
         // it is open: where it is not bound to a name, it is not retained for the time of the call.
         guard isOpen(for: exchange) else { throw ended(exchange) }
+        if !exchange.isSettled { return try await settling(exchange) }
         if step.unsafelyUnwrapped.beginsWire { return try await step.unsafelyUnwrapped.beginWire(exchange) }
         return try await step.unsafelyUnwrapped.filter.filter(exchange, next: step.unsafelyUnwrapped.next)
+    }
+
+    /// The same for an exchange with another request than the filter was given: secrets stay at their origin.
+    @usableFromInline @inline(never) func settling(_ exchange: Exchange) async throws -> HTTPResponse {
+        var exchange = exchange
+        exchange.settle()
+        return try await self(exchange)
     }
 
     func step(for exchange: Exchange) throws -> FilterStep {

@@ -27,21 +27,22 @@ public final class SharedExchange: Sendable {
     /// Makes one for some calls.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
 
-    /// Sends the exchange on, and returns its response with the body in memory. Throws what `next` throws, and
-    /// ``ErrandError/Code/bodyTooLarge``.
+    /// Sends the exchange on, and returns its response with the body in memory; of a status that the request does not
+    /// accept as much as an error keeps. Throws what `next` throws, and ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(shared(exchange))
-        if response.body.data == nil {
-            response.body = HTTPBody(
-                try await response.body.collect(upTo: exchange.settings.maximumBodyBytes))
+        if response.body.data != nil { return response }
+        if !exchange.request.acceptableStatuses.contains(response.status) {
+            return await response.bounded(
+                by: BodyAllowance(
+                    bytes: exchange.settings.maximumErrorBodyBytes, timeout: exchange.timeout, time: exchange.time))
         }
+        response.body = HTTPBody(try await response.body.collect(upTo: exchange.settings.maximumBodyBytes))
         return response
     }
 
     @inline(never) private func shared(_ exchange: Exchange) -> Exchange {
-        var shared = exchange.recordOfFilter == nil ? exchange : exchange.with { $0.record = nil }
-        shared.shared = self
-        return shared
+        exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
     /// Gives each call its part in what filters further on have added; once, when the response or the failure is there

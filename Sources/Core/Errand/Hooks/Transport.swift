@@ -23,7 +23,8 @@ public import ErrandHTTP
 /// and the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a
 /// transport is expected to pass.
 public protocol Transport: Sendable {
-    /// Sends a request that Core has validated, and returns once the head of the response is there. With
-    /// `options.delivery == .data` it may wait for the whole body and return it in memory, which is faster.
+    /// Sends a request that Core has validated, and returns once the head of the response is there. If
+    /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it may wait for the whole body and return it in memory, which
+    /// is faster.
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
 }

@@ -33,7 +33,7 @@ public struct TransportOptions: Sendable {
         get { fields[0].timeout }
         set { fields[0].timeout = newValue.bounded }
     }
-    /// How the reader wants the body.
+    /// How the reader wants the body; see ``collectsBody(ofStatus:)``.
     public var delivery: BodyDelivery {
         get { fields[0].delivery }
         set { fields[0].delivery = newValue }
@@ -80,6 +80,16 @@ public struct TransportOptions: Sendable {
                 tags: tags, time: time, origin: origin)
         ]
     }
+
+    /// Whether a transport may wait for the whole body of a response, and return it in memory: with ``delivery`` `.data`,
+    /// and a status below 300.
+    ///
+    /// Any other response is returned with its head, and a body that streams: it may be a redirect, or one that a filter
+    /// repeats or replaces, and none of these waits for a body. Core collects the body if the response is the last.
+    public func collectsBody(ofStatus status: Int) -> Bool { delivery == .data && Self.isCollected(status: status) }
+
+    /// Whether the head of a response with a status leaves open only what the body says.
+    static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives anything but progress: a transport that has to ask for an event first, such as for
     /// timings, need not ask if this is false.

@@ -12,6 +12,11 @@ struct DeliveryStep {
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
     }
 
+    /// Whether the body of an accepted response is in memory, and was not measured when it arrived.
+    @inline(never) func isToMeasure(_ response: HTTPResponse, for request: some Request) -> Bool {
+        response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
+    }
+
     /// Collects a streamed body. Every copy of the response has the bytes then.
     func collect(_ response: HTTPResponse) async throws {
         try await response.body.gather(upTo: settings.maximumBodyBytes)

@@ -15,9 +15,10 @@ struct FailureReport {
         if var known = error as? ErrandError {
             known.activity = known.activity ?? activity.id
             known.request = known.request ?? activity.ledger.lastSent
+            // Who wants data expects the body of an error to be there, as that of a success is.
             let allowance = BodyAllowance(
                 bytes: settings.maximumErrorBodyBytes, timeout: described.timeout ?? settings.timeout,
-                time: activity.time)
+                time: activity.time, longest: described.delivery == .data ? .seconds(5) : .seconds(1))
             known.response = await (known.response ?? response)?.bounded(by: allowance)
             error = known
         }

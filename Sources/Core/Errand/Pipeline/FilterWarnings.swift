@@ -32,9 +32,12 @@ enum FilterWarnings {
         }
         guard isNew else { return }
         let way = FilterChain.make(of: request, callFilters, tags, settings).steps
-        for problem in newOnes(of: FilterOrder.allProblems(way.map(\.filter), for: request)) {
-            StandardError.write("Errand: \(type(of: request)): \(problem)")
-        }
+        warn(about: request, FilterOrder.allProblems(way.map(\.filter), for: request))
+    }
+
+    /// Writes problems with a request to standard error, each once for a process.
+    static func warn(about request: some Request, _ problems: [String]) {
+        for problem in newOnes(of: problems) { StandardError.write("Errand: \(type(of: request)): \(problem)") }
     }
 
     /// Those that have not been asked for before.

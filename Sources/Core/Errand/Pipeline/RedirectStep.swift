@@ -57,11 +57,12 @@ struct RedirectStep: CoreStep {
             response.body.cancel()
             throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)
         }
-        await response.body.finish(within: exchange.timeout, time: exchange.time)
+        await exchange.discard(response)
         exchange.activity.notify(.redirected(response.withoutStream, to: target))
         let isSameOrigin = URLSyntax.origin(of: exchange.http.url) == URLSyntax.origin(of: target.url)
         var following = exchange
         following.http = target
+        following.markSettled()
         following.move(toAttempt: exchange.attempt, hop: exchange.hop + 1)
         if !isSameOrigin {
             (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)

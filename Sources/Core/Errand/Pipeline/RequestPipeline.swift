@@ -52,7 +52,7 @@ struct RequestPipeline: Sendable {
         defer { file?.discard() }
         do {
             // The body becomes what the request wants it to be: data, a stream or a file.
-            if response.body.data == nil || request.delivery != .data {
+            if response.body.data == nil || request.delivery != .data || response.status >= 300 {
                 file = try await deliver(response, for: request)
                 response = response.delivered(to: file)
             }
@@ -82,7 +82,11 @@ struct RequestPipeline: Sendable {
     @inline(never) private func deliver(
         _ response: HTTPResponse, for request: some Request
     ) async throws -> PendingFile? {
-        if delivery.isToCollect(response, for: request) { try await delivery.collect(response) }
+        if delivery.isToCollect(response, for: request) {
+            try await delivery.collect(response)
+        } else if delivery.isToMeasure(response, for: request) {
+            try response.body.checkLength(upTo: settings.maximumBodyBytes)
+        }
         guard let destination = delivery.destination(of: response, for: request) else { return nil }
         try judge.checkHead(of: response, for: request)
         return try await PendingFile(response.body.reopened, for: destination)

@@ -25,7 +25,7 @@ final class WireStep: CoreStep {
             let response = try await carrier.transport.send(request, options: options(exchange))
             arrived = try arrive(response, request, exchange)
         } catch { throw failed(error, exchange) }
-        return arrived.body.data == nil && exchange.delivery == .data ? try await collect(arrived, exchange) : arrived
+        return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
     }
 
     /// The request that goes over the wire, checked.
@@ -86,21 +86,47 @@ final class WireStep: CoreStep {
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
+            if isStream(response, exchange) { return copied(response, for: activity) }
             do { try response.body.checkLength(upTo: settings.maximumBodyBytes) } catch {
                 throw evidence().attached(to: error)
             }
             return copied(response, for: activity)
         }
         var response = response
-        if activity.maximumBodyBytes > 0, exchange.delivery != .data {
+        if activity.maximumBodyBytes > 0, isStream(response, exchange) {
             response.body = response.body.observed(upTo: activity.maximumBodyBytes) { start in
                 if !activity.isOver { activity.notify(.responseBody(start)) }
             }
         }
         response.body.reader?.keepEvidence(evidence())
-        if exchange.delivery != .data { activity.ledger.watch(response.body) }
+        if isStream(response, exchange) { activity.ledger.watch(response.body) }
         return response
     }
+
+    /// Whether the body is not collected here: it is wanted as a stream, or the head may decide that nobody needs it. A
+    /// redirect, a refused credential, a failure that is repeated, a stored response that is confirmed: none of them waits
+    /// for the body of a response that is not the last.
+    private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
+        exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
+    }
+
+    /// The response with its body in memory, as the request wants it. The body of one that may not be the last is in memory
+    /// if it is short and arrives at once, so that its connection can be reused and filters can look at it; any other
+    /// remains a stream.
+    @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
+        if !isStream(response, exchange) { return try await collect(response, exchange) }
+        var response = response
+        response.body = await response.body.readAhead(
+            within: BodyAllowance(
+                bytes: Self.shortBody, timeout: exchange.timeout, time: exchange.time, longest: .milliseconds(250)))
+        if Task.isCancelled {
+            response.body.cancel()
+            throw CancellationError()
+        }
+        return response
+    }
+
+    private static let shortBody = 64 << 10
 
     /// The response with its body in memory; its reader adds the evidence to what goes wrong.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {

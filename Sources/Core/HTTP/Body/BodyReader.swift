@@ -35,6 +35,8 @@ package final class BodyReader: Sendable {
     /// Adds the response that the body belongs to, and the request, to errors from now on.
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
+    var evidence: BodyEvidence? { state.withLock { $0.evidence } }
+
     /// An error with the evidence that it lacks.
     func withEvidence(_ error: any Error) -> any Error {
         state.withLock { $0.evidence }?.attached(to: error) ?? error

@@ -1,18 +1,20 @@
 package import ErrandEssentials
 import Synchronization
 
-/// How much of a body Core reads, and for how long, where the caller does not wait for the body: the evidence that an
-/// error keeps, and the rest of a redirect.
+/// How much of a body Core reads, and for how long, if the caller doesn't wait for the body: the evidence that an error
+/// keeps, and the body of a response that may not be the last.
 package struct BodyAllowance: Sendable {
     package let bytes: Int
     let duration: Duration
     let time: any TimeSource
 
-    /// - Parameter timeout: the longest silence of the call; a second at most counts.
-    package init(bytes: Int, timeout: Duration, time: any TimeSource) {
+    /// - Parameters:
+    ///   - timeout: the longest silence of the call, which is never exceeded.
+    ///   - longest: the longest wait; a second by default.
+    package init(bytes: Int, timeout: Duration, time: any TimeSource, longest: Duration = .seconds(1)) {
         self.bytes = max(0, bytes)
         self.time = time
-        duration = min(.seconds(1), timeout)
+        duration = min(longest, timeout)
     }
 }
 
@@ -46,6 +48,34 @@ extension HTTPBody {
             _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
         }
         cancel()
+    }
+
+    /// The same body in memory, if it is short and arrives within an allowance. Any other remains a stream, of which no
+    /// byte is lost.
+    package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
+        if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
+        let ahead = ReadAhead(self, upTo: allowance.bytes)
+        // Is not waited for: a time source need not notice that it is cancelled.
+        let timer = Task { @concurrent in
+            try? await allowance.time.sleep(until: allowance.time.instant(after: allowance.duration))
+            ahead.stop()
+        }
+        await withTaskCancellationHandler {
+            await ahead.stopped()
+        } onCancel: {
+            ahead.stop()
+        }
+        timer.cancel()
+        if let whole = ahead.whole { return HTTPBody(whole) }
+        let rest = HTTPBody(length: length, source: ahead)
+        if let evidence = ahead.evidence { rest.reader?.keepEvidence(evidence) }
+        return rest
+    }
+
+    /// Reads the first bytes within an allowance and keeps them, so that every copy of the body has them in memory; the
+    /// rest is cancelled.
+    package func gatherEvidence(within allowance: BodyAllowance) async {
+        if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
     /// The same stream; its first bytes are copied for an observer as it is read.

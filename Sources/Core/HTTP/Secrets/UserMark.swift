@@ -45,6 +45,14 @@ package struct UserMarks: Sendable {
         carriers += fields.filter { !carriers.contains($0) }
     }
 
+    /// These marks and others.
+    package func union(_ other: UserMarks) -> UserMarks {
+        var union = self
+        union.marks.formUnion(other.marks)
+        union.carriers += other.carriers.filter { !carriers.contains($0) }
+        return union
+    }
+
     /// The marks of the header fields that tell users apart by themselves: sensitive ones that no mark replaces. Several
     /// fields of one name are one mark.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {

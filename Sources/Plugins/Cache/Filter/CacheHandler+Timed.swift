@@ -46,7 +46,7 @@ extension CacheHandler {
             if case .staleIfError = mode, HTTPCacheRules.isServerFailure(response.status),
                 let stale = await stale(lookup, "the server failed")
             {
-                response.body.cancel()
+                await exchange.discard(response)
                 await exchange.discardStagedWork(after: stagedWork)
                 return stale
             }

@@ -58,14 +58,14 @@ final class HTTPFetch: Sendable {
         if let found, HTTPCacheRules.isServerFailure(response.status),
             let stale = await stale(found, status: response.status)
         {
-            response.body.cancel()
+            await handler.exchange.discard(response)
             return stale
         }
         // The filters behind this one have made it the response of other users: nothing of it belongs into this entry.
         if !lookup.mayKeep(departure.users) {
             handler.note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
             if response.status != 304 || !validates { return response }
-            response.body.cancel()
+            await handler.exchange.discard(response)
             await handler.exchange.discardStagedWork(after: stagedWork)
             return try await handler.next(handler.mode.applied(to: handler.exchange))
         }
@@ -88,7 +88,7 @@ final class HTTPFetch: Sendable {
             if confirms { await handler.freshen(found, response, lookup, sent: sent) }
             return response
         }
-        response.body.cancel()
+        await handler.exchange.discard(response)
         // A 304 about a response that is not stored: send the request without conditions.
         guard confirms else { return try await sentAnew() }
         let entry = await handler.freshen(found, response, lookup, sent: sent)

@@ -51,6 +51,7 @@ extension Transfer {
         if head.isHTTP1, head.hasUnknownCoding {
             return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
         }
+        isStreamed = options.delivery != .data || isLeftToFilters
         if hasBody, let length = handle?.announcedLength {
             progress.totalToReceive = length
             if !isStreamed {
@@ -65,6 +66,11 @@ extension Transfer {
     /// Whether libcurl may be about to send the request again without its expectation.
     private var mayGoOutAgain: Bool {
         head.status == Self.expectationFailed && !attempts.isExpectationRefused && request.headers.contains(.expect)
+    }
+
+    /// Whether the response may be one that a redirect or a filter decides by its head.
+    private var isLeftToFilters: Bool {
+        hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
     private var isHandedOver: Bool { isStreamed && shared.withLock { $0.waiter == nil } }

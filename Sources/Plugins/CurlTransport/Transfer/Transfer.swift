@@ -18,7 +18,6 @@ final class Transfer: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let upload: Upload
-    let isStreamed: Bool
     /// Whether content codings were requested here and are decoded here.
     let decodes: Bool
     let usesLoopClock: Bool
@@ -26,6 +25,8 @@ final class Transfer: @unchecked Sendable {
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
+    /// Whether the body is handed over as it comes; decided by the head.
+    @exclusivity(unchecked) var isStreamed: Bool
     @exclusivity(unchecked) var handle: EasyHandle?
     /// The index among the transfers that libcurl has.
     @exclusivity(unchecked) var index: Int?

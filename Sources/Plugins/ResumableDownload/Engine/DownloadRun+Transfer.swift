@@ -42,12 +42,12 @@ extension DownloadRun {
         case .refused: return .refused(response)
         case .complete:
             file.end(at: file.plan.received)
-            response.body.cancel()
+            await exchange.discard(response)
         case .startOver(let reason, let ranges):
-            response.body.cancel()
+            await exchange.discard(response)
             return .startOver(reason, ranges: ranges)
         case .elsewhere:
-            response.body.cancel()
+            await exchange.discard(response)
             return .elsewhere(response.url)
         case .unusable(let reason): throw DownloadError(.unusableResponse, reason)
         case .part(let end, let representation):

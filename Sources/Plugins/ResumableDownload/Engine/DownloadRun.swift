@@ -107,7 +107,7 @@ struct DownloadRun: Sendable {
                         let wait = state.retry.wait(
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
-                    response.body.cancel()
+                    await exchange.discard(response)
                     // Several requests at once may have been too many.
                     state.plan.segments = 1
                     try await pause(

@@ -75,7 +75,7 @@ struct RetryFilter: Filter {
                 return try result.get()
             }
             number += 1
-            if case .success(let response) = result { response.body.cancel() }
+            if case .success(let response) = result { await exchange.discard(response) }
             await exchange.discardStagedWork(after: before.stagedWork)
             do {
                 try await exchange.time.sleep(until: exchange.time.now.advanced(by: wait))

@@ -6,7 +6,8 @@ public import Errand
 /// .cdn("https://cdn.example.com") { $0.http.url.path.hasSuffix(".png") }
 /// ```
 ///
-/// The request's headers are sent to that origin too: do not select requests with credentials that it must not receive.
+/// The request's headers are sent to that origin too, but for its secrets: sensitive header fields go there only if the
+/// agent trusts the origin, as its `cdnURL` or by `trustedOrigins`.
 /// A request can also choose the CDN itself, with `base: .cdn` and the agent's `cdnURL`.
 public struct CDNFilter: URLTextFilter {
     /// The name in errors and exemptions.

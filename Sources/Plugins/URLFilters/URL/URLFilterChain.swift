@@ -47,14 +47,12 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
         let hadResourceURL = url.keyText != nil
-        var marks: [UserMark] = []
+        var secrets: [(step: String, items: String)] = []
         for step in steps where !exemption.contains(step.name) {
             (url.filter, url.isHidden) = (step.name, step.isHidden)
             let before = step.marksUser ? url.query : ""
             defer {
-                if step.marksUser, let identity = url.items(besides: before) {
-                    marks.append(UserMark(identity, source: "query \(step.name)"))
-                }
+                if step.marksUser, let items = url.items(besides: before) { secrets.append((step.name, items)) }
             }
             if let editor = step.editor {
                 try await editor.edit(&url, for: exchange)
@@ -65,8 +63,16 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         guard url.isChanged else { return try await next(exchange) }
         var exchange = exchange
         if hadResourceURL || url.keyText != nil { exchange.tags[ResourceURL.self] = try url.keyURL() }
+        let wasTrusted = exchange.isTrusted
         exchange.http.url = try url.url()
-        for mark in marks { exchange.belongs(to: mark) }
+        if wasTrusted, !secrets.isEmpty, !exchange.isTrusted {
+            // Another filter of the list has moved the request to an origin that may not see them.
+            url.isHidden = true
+            url.removeItems(secrets.flatMap { $0.items.split(separator: "&") })
+            exchange.http.url = try url.url()
+            secrets = []
+        }
+        for (step, items) in secrets { exchange.belongs(to: UserMark(items, source: "query \(step)")) }
         return try await next.sending(exchange)
     }
 

@@ -21,6 +21,21 @@ extension URLText {
         return added.isEmpty ? nil : added.joined(separator: "&")
     }
 
+    /// Removes items, as they are written, each once.
+    mutating func removeItems(_ items: [Substring]) {
+        change { text in
+            let layout = URLLayout(text)
+            guard layout.hasQuery else { return }
+            var left = text[offsets: (layout.queryStart + 1)..<layout.end]
+                .split(separator: "&", omittingEmptySubsequences: false)
+            for item in items {
+                if let index = left.lastIndex(of: item) { left.remove(at: index) }
+            }
+            let query = left.isEmpty ? "" : "?" + left.joined(separator: "&")
+            text.replace(offsets: layout.queryStart..<layout.end, with: query)
+        }
+    }
+
     /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` for items that cannot be encoded.
     public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
         try merge(parameters, by: .append, encoding: encoding)

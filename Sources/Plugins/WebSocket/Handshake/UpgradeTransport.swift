@@ -43,11 +43,17 @@ struct UpgradeTransport: Transport {
             }
             reader.push(bytes)
         }
+        // The head decides: a redirect or a refusal does not wait for a body that is slow or never ends.
+        let limit = options.time.instant(after: min(options.timeout, .seconds(1)))
         var body: Data?
         while body == nil {
             body = try reader.body(upTo: min(Self.refusalBytes, options.maximumBodyBytes), isAtEnd: isAtEnd)
             if body != nil { break }
-            if let bytes = try await receive(connection, options) { reader.push(bytes) } else { isAtEnd = true }
+            if let bytes = try await receive(connection, options, until: limit) {
+                reader.push(bytes)
+            } else {
+                isAtEnd = true
+            }
         }
         guard let head = reader.head else { throw ErrandError(.invalidResponse, "the response has no head") }
         var headers = head.headers
@@ -66,6 +72,19 @@ struct UpgradeTransport: Transport {
 
     private func receive(_ connection: any ByteConnection, _ options: TransportOptions) async throws -> Data? {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
+    }
+
+    /// The next bytes of a refusal; nil at its end, and where it is not there in time.
+    private func receive(
+        _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
+    ) async throws -> Data? {
+        let rest = options.time.now.duration(to: limit)
+        if rest <= .zero { return nil }
+        do {
+            return try await TimeLimit.run(rest, options.time) { try await connection.receive() }
+        } catch let error as ErrandError where !error.isCancelled {
+            return nil
+        }
     }
 
     /// The bytes of the request's head (RFC 9112, section 3).

@@ -33,15 +33,36 @@ final class MiddlewarePass: Sendable {
     ) throws -> Exchange {
         if changed == request, changedBody == body, changedServer == server { return exchange }
         var next = exchange
-        if changed.path != request.path || changedServer != server {
-            var base = changedServer.absoluteString[...]
-            while base.hasSuffix("/") { base.removeLast() }
-            next.http.url = try Self.url(base + (changed.path ?? "/"))
+        if changed.path != request.path || isElsewhere(changed) || changedServer != server {
+            next.http.url = try url(of: changed, changedServer)
         }
         next.http.method = HTTPMethod(rawValue: changed.method.rawValue)
         if changed.headerFields != request.headerFields { next.http.headers = HTTPHeaders(changed.headerFields) }
         if changedBody != body { next.http.body = try changedBody.map { try RequestBody($0) } ?? .none }
         return next
+    }
+
+    /// Whether the middleware has changed the scheme or the authority.
+    private func isElsewhere(_ changed: HTTPTypes.HTTPRequest) -> Bool {
+        changed.scheme != request.scheme || changed.authority != request.authority
+    }
+
+    /// The URL of a request that the middleware passes on. If it is of another origin, Errand takes the secrets away that
+    /// were added for the old one.
+    private func url(of changed: HTTPTypes.HTTPRequest, _ changedServer: URL) throws -> URL {
+        let path = changed.path ?? "/"
+        guard path.hasPrefix("/") else {
+            throw ErrandError(
+                .invalidURL,
+                "the path \(URLSyntax.quoted(path)) of a middleware does not begin with a slash: it would change the host"
+            )
+        }
+        var base = changedServer.absoluteString
+        if isElsewhere(changed) {
+            base = "\(changed.scheme ?? "")://\(changed.authority ?? "")" + changedServer.path(percentEncoded: true)
+        }
+        while base.hasSuffix("/") { base.removeLast() }
+        return try Self.url(base + path)
     }
 
     /// What the middleware is given of a response.

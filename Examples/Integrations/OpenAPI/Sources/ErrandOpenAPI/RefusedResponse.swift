@@ -1,4 +1,5 @@
 import Errand
+import ErrandEssentials
 import Synchronization
 
 /// Keeps the last response with a status that the call does not accept, as a whole: the error of the call has a bounded copy.
@@ -13,7 +14,7 @@ final class RefusedResponse: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(exchange)
         if exchange.request.acceptableStatuses.contains(response.status) { return response }
-        response.body = HTTPBody(try await response.body.collect(upTo: limit))
+        response.body = HTTPBody(try await whole(response.body, exchange.time))
         let whole = response
         let old = kept.withLock { kept in
             let old = kept
@@ -22,6 +23,20 @@ final class RefusedResponse: Filter {
         }
         withExtendedLifetime(old) {}
         return response
+    }
+
+    /// All bytes. A retry does not wait for a body that takes long: that is cancelled, and counts as empty.
+    private func whole(_ body: HTTPBody, _ time: any TimeSource) async throws -> Data {
+        let timer = Task {
+            try await time.sleep(until: time.instant(after: .seconds(2)))
+            body.cancel()
+        }
+        defer { timer.cancel() }
+        do { return try await body.collect(upTo: limit) } catch {
+            if (error as? ErrandError)?.code == .bodyTooLarge { throw error }
+            try Task.checkCancellation()
+            return Data()
+        }
     }
 
     /// The last one, if it has the status.

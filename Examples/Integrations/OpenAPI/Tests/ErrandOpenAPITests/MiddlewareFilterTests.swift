@@ -33,6 +33,39 @@ struct MiddlewareFilterTests {
         #expect(stub.received.count == 2)
     }
 
+    @Test(
+        "a middleware that names another host, by whatever part of the request, moves it without its secrets",
+        arguments: [
+            Moving { request, _ in request.authority = "evil.example" },
+            Moving { request, _ in request.scheme = "http" },
+            Moving { request, _ in request.authority = "api.example.com.evil.example" },
+            Moving { _, server in server = URL(string: "https://evil.example")! },
+        ])
+    private func moves(middleware: Moving) async throws {
+        let stub = StubTransport(.text("ok"))
+        var configuration = AgentConfiguration(baseURL: "https://api.example.com")
+        configuration.authorization = .bearer("canary")
+        configuration.filters = [MiddlewareFilter(middleware)]
+        let agent = NetworkAgent(configuration: configuration, transport: stub)
+        _ = try await agent.send(Call<String>(.get, "x") { $0.headers = ["Cookie": "canary"] })
+        let sent = try #require(stub.received.first)
+        #expect(!sent.urlText.hasPrefix("https://api.example.com/") && sent.urlText.hasSuffix("/x"))
+        #expect(!sent.headers.contains(.authorization) && !sent.headers.contains(.cookie))
+        agent.configure { $0.trustedOrigins = .any }
+        _ = try await agent.send(Call<String>(.get, "x"))
+        #expect(stub.received.last?.headers[.authorization] == "Bearer canary")
+    }
+
+    @Test("a path that would change the host is refused")
+    func pathWithoutSlash() async throws {
+        let stub = StubTransport(.text("ok"))
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: stub,
+            filters: [MiddlewareFilter(Moving { request, _ in request.path = ".evil.example/x" })])
+        let error = await #expect(throws: ErrandError.self) { try await agent.send(Call<String>(.get, "x")) }
+        #expect(error?.code == .invalidURL && stub.received.isEmpty)
+    }
+
     @Test("keeps what a filter promises", arguments: FilterConformance.cases(for: { MiddlewareFilter(PassOn()) }))
     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 }
@@ -48,6 +81,19 @@ private struct PassOn: ClientMiddleware {
         _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String,
         next: Following
     ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) { try await next(request, body, baseURL) }
+}
+
+private struct Moving: ClientMiddleware {
+    let change: @Sendable (inout HTTPTypes.HTTPRequest, inout URL) -> Void
+
+    func intercept(
+        _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String,
+        next: Following
+    ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
+        var (request, server) = (request, baseURL)
+        change(&request, &server)
+        return try await next(request, body, server)
+    }
 }
 
 private struct AddLocale: ClientMiddleware {

@@ -1,0 +1,200 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+@Suite("Filters that move requests", .leakChecked) struct OriginMoveTests {
+    private static let secrets: [HTTPHeaderName] = ["Authorization", "Cookie", "X-Api-Key"]
+
+    /// How a filter moves a request.
+    enum Move: CaseIterable {
+        case url, wholeRequest, unmarked
+
+        func move(_ http: inout HTTPRequest, to text: String) {
+            guard let url = URL(string: text) else { return }
+            switch self {
+            case .url: http.url = url
+            case .wholeRequest: http = HTTPRequest(http.method, url, headers: http.headers, body: http.body)
+            case .unmarked:
+                // As a conversion does that loses the marks.
+                var plain = HTTPHeaders()
+                for name in Set(http.headers.map(\.name)) { plain.add(name, http.headers[name] ?? "") }
+                http = HTTPRequest(http.method, url, headers: plain, body: http.body)
+            }
+        }
+    }
+
+    private func moving(
+        _ stages: FilterStages, to url: String, _ move: Move = .url,
+        then change: @escaping @Sendable (inout Exchange) -> Void = { _ in }
+    ) -> ClosureFilter {
+        ClosureFilter(stages) { exchange, next in
+            var exchange = exchange
+            move.move(&exchange.http, to: url)
+            change(&exchange)
+            return try await next(exchange)
+        }
+    }
+
+    private func agent(
+        _ stub: StubTransport, base: String = "https://api.example.com/v1", _ filters: [any Filter],
+        _ change: (inout AgentConfiguration) -> Void = { _ in }
+    ) -> NetworkAgent {
+        var configuration = AgentConfiguration(baseURL: base)
+        configuration.authorization = .bearer("canary")
+        configuration.headers["X-Open"] = "open"
+        configuration.headers["Host"] = "virtual.example.com"
+        configuration.headers.set("X-Api-Key", "canary", sensitive: true)
+        configuration.filters = filters
+        change(&configuration)
+        return NetworkAgent(configuration: configuration, transport: stub)
+    }
+
+    private var request: Plain<Data> { Plain { $0.headers = ["Cookie": "canary"] } }
+
+    @Test(
+        "the secrets stay at their origin, in whatever stage and however a filter moves the request",
+        arguments: [FilterStages.call, .hop, .wire], Move.allCases)
+    func moves(stages: FilterStages, move: Move) async throws {
+        let stub = StubTransport(.text("ok"))
+        let seen = Log<String>()
+        let looking = ClosureFilter([.call, .hop, .wire]) { exchange, next in
+            seen.add("\(exchange.isTrusted) \(exchange.userMarks.map(\.source).sorted())")
+            return try await next(exchange)
+        }
+        let marking = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.belongs(to: UserMark("ada", source: "account"))
+            return try await next(exchange)
+        }
+        let mover = moving(stages, to: "https://api.example.com.evil.example/x", move)
+        _ = try await agent(stub, [marking, mover, looking]).send(request)
+        let sent = try #require(stub.received.first)
+        #expect(sent.url.host == "api.example.com.evil.example" && sent.headers["X-Open"] == "open")
+        for name in Self.secrets + ["Host"] { #expect(!sent.headers.contains(name), "\(name)") }
+        #expect(seen.all.last == "false []")
+    }
+
+    @Test(
+        "another path, another spelling of the origin and a trusted origin keep the secrets",
+        arguments: [
+            ("https://api.example.com/other?x=1", true), ("https://API.example.com:443/", true),
+            ("https://mirror.example.com/x", true), ("https://cdn.example.com/x", true),
+            ("http://api.example.com/x", false), ("https://api.example.com:8443/x", false),
+            ("https://api.example.com@evil.example/x", false), ("https://api.example.co/x", false),
+        ])
+    func origins(url: String, isKept: Bool) async throws {
+        let stub = StubTransport(.text("ok"))
+        let agent = agent(stub, [moving(.call, to: url)]) {
+            $0.trustedOrigins = ["https://mirror.example.com"]
+            $0.namedBaseURLs["cdn"] = "https://cdn.example.com"
+        }
+        _ = try? await agent.send(request)
+        guard let sent = stub.received.first else {
+            #expect(url.contains("@"))
+            return
+        }
+        for name in Self.secrets { #expect(sent.headers.contains(name) == isKept, "\(name)") }
+    }
+
+    @Test("what the filter adds for the new origin stays, and so does its mark")
+    func ownSecrets() async throws {
+        let stub = StubTransport(.text("ok"))
+        let seen = Log<[String]>()
+        let looking = ClosureFilter { exchange, next in
+            seen.add(exchange.userMarks.map(\.source).sorted())
+            return try await next(exchange)
+        }
+        let mover = moving(.call, to: "https://media.example/x") {
+            $0.http.headers.set(.authorization, "Bearer media", sensitive: true)
+            $0.belongs(to: UserMark("ada", source: "media"))
+        }
+        _ = try await agent(stub, [mover, looking]).send(request)
+        let sent = try #require(stub.received.first)
+        #expect(sent.headers[.authorization] == "Bearer media" && !sent.headers.contains("X-Api-Key"))
+        #expect(seen.all == [["authorization", "media"]])
+    }
+
+    @Test("a filter that vouches for the new origin keeps the secrets and the marks")
+    func vouching() async throws {
+        let stub = StubTransport(.text("ok"))
+        let seen = Log<String>()
+        let looking = ClosureFilter { exchange, next in
+            seen.add("\(exchange.isTrusted) \(exchange.userMarks.map(\.source).sorted())")
+            return try await next(exchange)
+        }
+        let marking = ClosureFilter { exchange, next in
+            var exchange = exchange
+            exchange.belongs(to: UserMark("ada", source: "account"))
+            return try await next(exchange)
+        }
+        let mover = moving(.call, to: "https://mirror.example/x") {
+            #expect(!$0.isTrusted)
+            $0.trustOrigin()
+            #expect($0.isTrusted)
+        }
+        _ = try await agent(stub, [marking, mover, looking]).send(request)
+        let sent = try #require(stub.received.first)
+        for name in Self.secrets { #expect(sent.headers[name]?.hasSuffix("canary") == true, "\(name)") }
+        #expect(seen.all == ["true [\"account\", \"authorization\", \"cookie\", \"x-api-key\"]"])
+    }
+
+    @Test("a second move takes what was added at the first origin")
+    func twice() async throws {
+        let stub = StubTransport(.text("ok"))
+        let first = moving(.call, to: "https://one.example/x") {
+            $0.http.headers.set("X-One", "secret", sensitive: true)
+        }
+        _ = try await agent(stub, [first, moving(.hop, to: "https://two.example/x")]).send(request)
+        #expect(stub.received.first?.headers.contains("X-One") == false)
+    }
+
+    @Test("a placeholder is no origin: what replaces it gets the secrets")
+    func placeholders() async throws {
+        let stub = StubTransport(.text("ok"))
+        let mover = moving(.call, to: "https://real.example/x")
+        _ = try await agent(stub, base: "https://environment.invalid/", [mover]).send(request)
+        let sent = try #require(stub.received.first)
+        for name in Self.secrets { #expect(sent.headers.contains(name), "\(name)") }
+    }
+
+    @Test("explain and the accessories of the call tell what stays behind, without a value")
+    func told() async throws {
+        struct Mirror: Filter {
+            let explanation = "mirror"
+            func preview(of request: HTTPRequest) throws -> HTTPRequest {
+                var request = request
+                request.url = try #require(URL(string: "https://mirror.example/x"))
+                return request
+            }
+            func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+                var exchange = exchange
+                exchange.http = try preview(of: exchange.http)
+                return try await next(exchange)
+            }
+        }
+        let agent = agent(StubTransport(.text("ok")), [Mirror()])
+        let explanation = agent.explain(request)
+        let explained = try explanation.request.get()
+        #expect(explained.url.host == "mirror.example" && !explained.headers.contains(.authorization))
+        let problem = try #require(explanation.problems.first { $0.contains("mirror") })
+        #expect(problem.contains("loses X-Api-Key, Authorization, Cookie") && !problem.contains("canary"))
+        let notes = Log<String>()
+        struct Listening: Accessory {
+            let notes: Log<String>
+            func activity(_ activity: Activity, did event: ActivityEvent) {
+                if case .note(let note) = event { notes.add("\(note.name): \(note.message)") }
+            }
+        }
+        var told = request
+        told.accessories = [Listening(notes: notes)]
+        _ = try await agent.send(told)
+        #expect(
+            notes.all == [
+                "origin: a filter moves the request from https://api.example.com:443 to https://mirror.example:443, "
+                    + "which loses X-Api-Key, Authorization, Cookie"
+            ])
+        agent.configure { $0.trustedOrigins = ["https://mirror.example"] }
+        #expect(!agent.explain(request).problems.contains { $0.contains("loses") })
+    }
+}
