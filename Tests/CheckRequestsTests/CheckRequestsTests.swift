@@ -2,6 +2,7 @@
 import ErrandTestPrograms
 import Foundation
 import Testing
+
 @testable import errand_check_requests
 
 @Suite("check-requests finds members that look like requirements and aren't", .timeLimit(.minutes(5)))
@@ -42,7 +43,8 @@ struct CheckRequestsTests {
         let module = folder.url.appending(path: "Tried.swiftmodule")
         _ = try await run(
             [
-                "swiftc", "-emit-module", "-wmo", "-swift-version", "6", "-module-name", "Tried", "-parse-as-library",
+                "swiftc", "-emit-module", "-wmo", "-enable-testing", "-swift-version", "6", "-module-name", "Tried",
+                "-parse-as-library",
                 "-o", module.path, "-I", modules().path, file.path,
             ] + tools)
         let checked = folder.url.appending(path: "checked")
@@ -66,9 +68,9 @@ struct CheckRequestsTests {
         let found = output.text.matches(of: #/Tried\.swift:(\d+):\d+: error:/#).compactMap { Int($0.output.1) }
         #expect(found == wrong, "\(output.text)")
         #expect(output.status == 1)
-        #expect(output.text.contains("'headers' of Headers isn't the 'headers' of Request"))
+        #expect(output.text.contains("'headers' of Headers isn't the 'headers' that Request requires"))
         #expect(output.text.contains("write 'var headers: HTTPHeaders { get }'"))
-        #expect(output.text.contains("'querry' of Query isn't a requirement of Request; did you mean 'query'?"))
+        #expect(output.text.contains("'querry' of Query isn't a requirement of Request, but 'query' is"))
     }
 
     @Test("overloads, overrides, defaults in protocols, static members and names of their own are right")
@@ -80,7 +82,9 @@ struct CheckRequestsTests {
 
     @Test(
         "a slip is one letter, or two in a long name",
-        arguments: [("path", "pth", 1), ("headers", "haeders", 1), ("query", "querry", 1), ("tags", "pages", 2), ("", "", 0)])
+        arguments: [
+            ("path", "pth", 1), ("headers", "haeders", 1), ("query", "querry", 1), ("tags", "pages", 2), ("", "", 0),
+        ])
     func distances(a: String, b: String, distance: Int) {
         #expect(RequirementCheck.distance(a, b) == distance)
         #expect(RequirementCheck.distance(b, a) == distance)

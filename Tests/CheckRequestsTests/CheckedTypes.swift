@@ -34,7 +34,8 @@ enum CheckedTypes {
         }
         struct Entry: CacheableRequest {
             var cacheTags: Set<String> { [] } // wrong
-            var cachePolcy: CachePolicy { .http } // wrong
+            var cachePolicy: CachePolicy { .http }
+            var cacheStor: (any CacheStore)? { nil } // wrong
         }
         struct Watching: Accessory {
             func activity(_ activity: Activity, did event: ActivityEvent) {}
@@ -63,7 +64,7 @@ enum CheckedTypes {
             let id: Int
             let timeout: Duration?
             var headers: HTTPHeaders { [:] }
-            var query: Parameters { ["id": .init(id)] }
+            var query: Parameters { ["id": id] }
             let paths: [String]
             let part: String
             let page: Int

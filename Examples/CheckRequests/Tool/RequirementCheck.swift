@@ -95,7 +95,7 @@ struct RequirementCheck {
         guard member.baseName == requirement.baseName else { return false }
         switch (member.kind, requirement.kind) {
         case (.method, .property): return member.name.hasSuffix("()")
-        case (.method, .method): return distance(member.name, requirement.name) <= 2
+        case (.method, .method): return !member.isStatic && distance(member.name, requirement.name) <= 2
         default: return true
         }
     }
@@ -144,11 +144,11 @@ extension RequirementCheck.Finding: CustomStringConvertible {
                 return "\(file.removingPercentEncoding ?? file):\(location.position.line + 1):"
                     + "\(location.position.character + 1)"
             } ?? type
-        let meant = "'\(requirement.declaration)'"
+        let meant = requirement.kind == .type ? "'typealias \(requirement.name) = …'" : "'\(requirement.declaration)'"
         let cause =
             hasSameName
-            ? "isn't the '\(requirement.name)' of \(protocolName), which has another declaration"
-            : "isn't a requirement of \(protocolName); did you mean '\(requirement.name)'?"
+            ? "isn't the '\(requirement.name)' that \(protocolName) requires"
+            : "isn't a requirement of \(protocolName), but '\(requirement.name)' is"
         return "\(place): error: '\(member.name)' of \(type) \(cause): the default is used unless you write \(meant)"
     }
 }
