@@ -244,6 +244,7 @@ let programs: [Target] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandLoadingIndicatorLog",
             "ErrandRecording", "ErrandRetry", .target(name: "CErrandCounter", condition: .when(platforms: [.linux])),
         ]),
+    .executableTarget(name: "errand-check-requests", path: "Examples/CheckRequests/Tool"),
     program("errand-curl-tool", in: "Examples/CurlTool", needs: ["ErrandConformance"]),
     program("errand-cache-process", in: "Tests/CacheProcess", needs: ["ErrandCache"]),
     program("errand-curl-process", in: "Tests/CurlProcess", needs: ["ErrandCurlTransport"]),
@@ -285,6 +286,17 @@ let programs: [Target] = [
         ]),
 ]
 
+/// `swift package check-requests`, for packages that depend on this one.
+let commands: [Target] = [
+    .plugin(
+        name: "CheckRequests",
+        capability: .command(
+            intent: .custom(
+                verb: "check-requests",
+                description: "Finds members that look like requirements of Errand's protocols and aren't.")),
+        dependencies: ["errand-check-requests"], path: "Examples/CheckRequests/Plugin")
+]
+
 let suites: [Suite] = [
     suite(
         "AppTests",
@@ -295,6 +307,8 @@ let suites: [Suite] = [
     suite("AuthenticationTests", needs: ["ErrandAuthentication", "ErrandCache"]),
     suite("BatchTests", needs: ["ErrandBatch"]),
     suite("ChainTests", needs: ["ErrandBatch", "ErrandChain"]),
+    suite(
+        "CheckRequestsTests", needs: ["ErrandCache", "ErrandTestPrograms"], runs: ["errand-check-requests"]),
     suite("CompressionTests", needs: ["ErrandCompression", "ErrandSystemTransport", "ErrandURLFilters"]),
     suite(
         "ConformanceTests",
@@ -454,14 +468,15 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: (core + kits + plugins).map { .library(name: $0.name, targets: [$0.name]) }
         + (chosenSuites == nil ? [.executable(name: "quickstart", targets: ["ErrandQuickstart"])] : [])
+        + (chosenSuites == nil ? commands.map { .plugin(name: $0.name, targets: [$0.name]) } : [])
         + (hasSwiftUI ? [.library(name: "ErrandAppViews", targets: ["ErrandAppViews"])] : []),
     traits: [.trait(name: linkedLibcurl, description: "Links libcurl and zlib instead of loading them at run time.")],
     targets: core + kits + shared + plugins + testSupport + shims + demo + (hasSwiftUI ? views : [])
-        + (chosenPrograms ?? programs) + (chosenSuites ?? suites).map(\.target),
+        + (chosenSuites == nil ? commands : []) + (chosenPrograms ?? programs) + (chosenSuites ?? suites).map(\.target),
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where !shims.contains(where: { $0.name == target.name }) {
+for target in package.targets where target.type != .plugin && !shims.contains(where: { $0.name == target.name }) {
     target.swiftSettings = strictSettings
 }
 

@@ -1,0 +1,43 @@
+/// A member of a type, or a requirement of a protocol.
+struct Member {
+    enum Kind { case property, method, type }
+
+    let id: String
+    let kind: Kind
+    let isStatic: Bool
+    /// With the labels of a method: `decode(_:)`.
+    let name: String
+    /// The type of a property; otherwise empty.
+    let valueType: String
+    /// As the interface of its module shows it.
+    let declaration: String
+    let symbol: SymbolGraph.Symbol
+
+    /// Nil for a symbol that is neither a property, a method nor a type.
+    init?(_ symbol: SymbolGraph.Symbol) {
+        switch symbol.kind.identifier {
+        case "swift.property": (kind, isStatic) = (.property, false)
+        case "swift.type.property": (kind, isStatic) = (.property, true)
+        case "swift.method": (kind, isStatic) = (.method, false)
+        case "swift.type.method": (kind, isStatic) = (.method, true)
+        case "swift.typealias", "swift.associatedtype": (kind, isStatic) = (.type, false)
+        default: return nil
+        }
+        id = symbol.identifier.precise
+        name = symbol.pathComponents.last ?? ""
+        self.symbol = symbol
+        var text = symbol.declarationFragments.map(\.spelling).joined()
+        for access in ["public ", "internal ", "package ", "private ", "fileprivate "] where text.hasPrefix(access) {
+            text = String(text.dropFirst(access.count))
+        }
+        declaration = text
+        let after = kind == .property ? text.split(separator: ":", maxSplits: 1).dropFirst().first : nil
+        valueType = (after ?? "").prefix { $0 != "{" && $0 != "=" }.filter { $0 != " " }
+    }
+
+    /// The type of a property, and what it wraps if it's an optional.
+    var wrappedType: Substring { valueType.hasSuffix("?") ? valueType.dropLast() : valueType[...] }
+
+    /// The name without labels.
+    var baseName: String { String(name.prefix { $0 != "(" }) }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// Finds members of types that look like requirements of the protocols they conform to, and aren't.
+///
+/// The compiler knows which members implement a requirement. What is left is compared by name: a member with the name of
+/// a requirement that the type takes from the protocol's default has another type, or is static.
+struct RequirementCheck {
+    /// A member, and the requirement that it was probably meant to be.
+    struct Finding {
+        let member: Member
+        let requirement: Member
+        let protocolName: String
+
+        var hasSameName: Bool { member.baseName == requirement.baseName }
+    }
+
+    private var requirements: [String: [Member]] = [:]
+    private var protocolNames: [String: String] = [:]
+
+    /// - Parameter graphs: the graphs of the modules whose protocols count.
+    init(_ graphs: [SymbolGraph]) {
+        for graph in graphs {
+            let symbols = Dictionary(graph.symbols.map { ($0.identifier.precise, $0) }) { first, _ in first }
+            for symbol in graph.symbols where symbol.kind.identifier == "swift.protocol" {
+                protocolNames[symbol.identifier.precise] = symbol.pathComponents.joined(separator: ".")
+            }
+            for each in graph.relationships where each.kind == "requirementOf" {
+                guard let member = symbols[each.source].flatMap(Member.init) else { continue }
+                requirements[each.target, default: []].append(member)
+            }
+        }
+    }
+
+    /// What is wrong with the types of a module, in the order of its sources.
+    func findings(in graphs: [SymbolGraph]) -> [Finding] {
+        let symbols = Dictionary(
+            graphs.flatMap(\.symbols).map { ($0.identifier.precise, $0) }
+        ) { first, _ in first }
+        let relationships = graphs.flatMap(\.relationships)
+        let overrides = Set(relationships.filter { $0.kind == "overrides" }.map(\.source))
+        var conformances: [String: [String]] = [:]
+        var members: [String: [(member: Member, implemented: String?)]] = [:]
+        for each in relationships {
+            switch each.kind {
+            case "conformsTo" where protocolNames[each.target] != nil:
+                conformances[each.source, default: []].append(each.target)
+            case "memberOf", "defaultImplementationOf", "requirementOf":
+                guard let member = symbols[each.source].flatMap(Member.init) else { continue }
+                members[each.target, default: []].append((member, each.sourceOrigin?.identifier))
+            default: break
+            }
+        }
+        var findings: [Finding] = []
+        for (type, protocols) in conformances {
+            let own = members[type] ?? []
+            let implemented = Set(own.compactMap(\.implemented))
+            let isProtocol = symbols[type]?.kind.identifier == "swift.protocol"
+            for (member, requirement) in own where requirement == nil && !overrides.contains(member.id) {
+                // The compiler names no requirement for the members of a protocol's extension.
+                if isProtocol, protocols.contains(where: { Self.implements(member, in: requirements[$0]) }) { continue }
+                let finding = protocols.lazy.compactMap { name -> Finding? in
+                    let open = (requirements[name] ?? []).filter { !implemented.contains($0.id) }
+                    guard let meant = Self.requirement(meantBy: member, among: open) else { return nil }
+                    return Finding(member: member, requirement: meant, protocolName: protocolNames[name] ?? name)
+                }.first
+                if let finding { findings.append(finding) }
+            }
+        }
+        return findings.sorted { Self.place(of: $0) < Self.place(of: $1) }
+    }
+
+    private static func place(of finding: Finding) -> (String, Int, Int, String) {
+        let symbol = finding.member.symbol
+        guard let location = symbol.location else { return ("", 0, 0, symbol.pathComponents.joined(separator: ".")) }
+        return (location.uri, location.position.line, location.position.character, "")
+    }
+
+    /// Whether a member of a protocol's extension is the default of a requirement, as far as names and the types of
+    /// properties show.
+    private static func implements(_ member: Member, in requirements: [Member]?) -> Bool {
+        requirements?.contains {
+            $0.kind == member.kind && $0.isStatic == member.isStatic && $0.name == member.name
+                && $0.valueType == member.valueType
+        } == true
+    }
+
+    /// The requirement that a member was probably meant to be, among those that the type doesn't implement.
+    static func requirement(meantBy member: Member, among open: [Member]) -> Member? {
+        open.first { isSameName(member, $0) } ?? open.first { isSimilar(member, $0) }
+    }
+
+    /// Whether the names are the same. A method with parameters of its own isn't meant to be a property, and one with other
+    /// labels is a method of its own unless the labels are similar.
+    private static func isSameName(_ member: Member, _ requirement: Member) -> Bool {
+        guard member.baseName == requirement.baseName else { return false }
+        switch (member.kind, requirement.kind) {
+        case (.method, .property): return member.name.hasSuffix("()")
+        case (.method, .method): return !member.isStatic && distance(member.name, requirement.name) <= 2
+        default: return true
+        }
+    }
+
+    /// Whether a name is a slip of the requirement's, by one letter, or two in a long name, and everything else the same.
+    private static func isSimilar(_ member: Member, _ requirement: Member) -> Bool {
+        guard member.kind == requirement.kind, member.isStatic == requirement.isStatic else { return false }
+        let (name, meant) = (member.baseName, requirement.baseName)
+        let isSlip =
+            name.lowercased() == meant.lowercased()
+            || distance(name.lowercased(), meant.lowercased()) <= (meant.count > 4 ? 2 : 1)
+        guard isSlip else { return false }
+        switch member.kind {
+        case .property: return member.wrappedType == requirement.wrappedType
+        case .method: return member.name.dropFirst(name.count) == requirement.name.dropFirst(meant.count)
+        case .type: return true
+        }
+    }
+
+    /// The number of letters to insert, remove, replace, or swap with their neighbour.
+    static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a), Array(b))
+        if abs(a.count - b.count) > 2 { return 3 }
+        var rows = [Array(0...b.count)]
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, rows[i - 1][j - 1] + 1) }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}
+
+extension RequirementCheck.Finding: CustomStringConvertible {
+    /// As the compiler writes an error, so that an editor finds the place.
+    var description: String {
+        let path = member.symbol.pathComponents
+        let type = path.dropLast().joined(separator: ".")
+        let place =
+            member.symbol.location.map { location in
+                let file = location.uri.hasPrefix("file://") ? String(location.uri.dropFirst(7)) : location.uri
+                return "\(file.removingPercentEncoding ?? file):\(location.position.line + 1):"
+                    + "\(location.position.character + 1)"
+            } ?? type
+        let meant = requirement.kind == .type ? "'typealias \(requirement.name) = …'" : "'\(requirement.declaration)'"
+        let cause =
+            hasSameName
+            ? "isn't the '\(requirement.name)' that \(protocolName) requires"
+            : "isn't a requirement of \(protocolName), but '\(requirement.name)' is"
+        return "\(place): error: '\(member.name)' of \(type) \(cause): the default is used unless you write \(meant)"
+    }
+}

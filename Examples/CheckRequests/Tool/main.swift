@@ -1,0 +1,30 @@
+import Foundation
+
+// The part of `swift package check-requests` that needs no package manager:
+// errand-check-requests --requirements FOLDER ... FOLDER ...
+var (requirements, checked): ([SymbolGraph], [[SymbolGraph]]) = ([], [])
+var arguments = CommandLine.arguments.dropFirst()
+do {
+    while let argument = arguments.popFirst() {
+        if argument == "--requirements", let folder = arguments.popFirst() {
+            requirements += try SymbolGraph.all(in: URL(filePath: folder))
+        } else {
+            checked.append(try SymbolGraph.all(in: URL(filePath: argument)))
+        }
+    }
+} catch {
+    FileHandle.standardError.write(Data("errand-check-requests: \(error)\n".utf8))
+    exit(2)
+}
+guard !requirements.isEmpty, !checked.isEmpty else {
+    FileHandle.standardError.write(
+        Data("usage: errand-check-requests --requirements FOLDER [...] FOLDER [...]\n".utf8))
+    exit(2)
+}
+let check = RequirementCheck(requirements)
+let findings = checked.flatMap(check.findings(in:))
+for finding in findings { print(finding) }
+let types =
+    findings.count == 1 ? "1 member isn't what its name says" : "\(findings.count) members aren't what their names say"
+print(findings.isEmpty ? "every member that looks like a requirement is one" : types)
+exit(findings.isEmpty ? 0 : 1)
