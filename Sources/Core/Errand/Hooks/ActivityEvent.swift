@@ -13,7 +13,8 @@ public enum ActivityEvent: Sendable {
     case requestBody(Data)
     /// A report of the transport.
     case transport(TransportEvent)
-    /// A response came from the transport; a streamed body is left out, since it belongs to its reader.
+    /// A response came from the transport. Its body is left out if it is streamed, since that belongs to its reader, or
+    /// has not arrived yet, as with a status of 300 or more.
     case received(HTTPResponse, attempt: Int, hop: Int)
     /// Bytes of a response's body, if asked for.
     case responseBody(Data)

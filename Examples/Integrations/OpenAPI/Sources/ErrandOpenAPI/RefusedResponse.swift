@@ -14,7 +14,7 @@ final class RefusedResponse: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(exchange)
         if exchange.request.acceptableStatuses.contains(response.status) { return response }
-        response.body = HTTPBody(try await whole(response.body, exchange.time))
+        response.body = HTTPBody(try await collected(response.body, exchange.time))
         let whole = response
         let old = kept.withLock { kept in
             let old = kept
@@ -26,7 +26,7 @@ final class RefusedResponse: Filter {
     }
 
     /// All bytes. A retry does not wait for a body that takes long: that is cancelled, and counts as empty.
-    private func whole(_ body: HTTPBody, _ time: any TimeSource) async throws -> Data {
+    private func collected(_ body: HTTPBody, _ time: any TimeSource) async throws -> Data {
         let timer = Task {
             try await time.sleep(until: time.instant(after: .seconds(2)))
             body.cancel()
