@@ -36,6 +36,18 @@ private func trusting(_ agent: NetworkAgent, key: String) {
     }
 }
 
+struct DeclareUser: Filter {
+    let user: String
+    var stages: FilterStages { .hop }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        let fields = exchange.http.headers.filter { $0.name == .cookie || $0.name == .authorization }
+        exchange.belongs(to: UserMark(user, source: "account"), carriedBy: Array(fields))
+        return try await next(exchange)
+    }
+}
+
 private func failing(_ agent: NetworkAgent, show: (Any) -> Void) async {
     do {
         show(try await agent.send(GetUser(id: 7)).value)

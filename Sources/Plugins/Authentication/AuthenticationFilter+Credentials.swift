@@ -14,7 +14,7 @@ extension AuthenticationFilter {
         }
         let isOptional = exchange.tags[AuthenticationMode.self] == .ifSignedIn
         if isOptional, member == nil, let anonymous = keeper.anonymous {
-            _ = exchange.once(keeper.membership) { anonymous }
+            _ = join(anonymous, exchange)
             return nil
         }
         switch await keeper.credential(for: need, exchange.time, member) {
@@ -33,9 +33,29 @@ extension AuthenticationFilter {
     }
 
     func admit(_ lease: CredentialKeeper.Lease, _ exchange: Exchange) throws {
-        let member = exchange.once(keeper.membership) { lease.membership }
+        let member = join(lease.membership, exchange)
         if member.generation == lease.membership.generation { return }
         throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
+    }
+
+    /// The user of the call: that of its operation, if the call has sent nothing so far; nil for none.
+    func member(of exchange: Exchange) -> CredentialKeeper.Membership? {
+        if let known = exchange.value(of: keeper.membership) { return known }
+        guard let pinned = exchange.userPin?.value(of: keeper.membership) else { return nil }
+        return exchange.once(keeper.membership) { pinned }
+    }
+
+    /// The user of the call and of its operation; the given one, unless there was one before.
+    private func join(
+        _ member: CredentialKeeper.Membership, _ exchange: Exchange
+    ) -> CredentialKeeper.Membership {
+        exchange.once(keeper.membership) {
+            guard let pin = exchange.userPin else { return member }
+            return pin.once(keeper.membership, member) { [keeper] in
+                // Without a user it goes on without, whoever signs in.
+                if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
+            }
+        }
     }
 
     /// Adds a credential of a single field. Returns the mark of the user, if the credential names one.
@@ -48,8 +68,9 @@ extension AuthenticationFilter {
             headers.set(field)
             exchange.http.headers = headers
         }
-        guard let owner = lease.owner else { return nil }
-        let mark = UserMark(owner, source: "\(C.self)")
+        let mark = lease.owner.map { UserMark($0, source: "\(C.self)") }
+        exchange.vouch(for: mark, carriedBy: [field])
+        guard let mark else { return nil }
         exchange.belongs(to: mark, carriedBy: [field])
         return mark
     }
@@ -71,11 +92,16 @@ extension AuthenticationFilter {
         if let owner = lease.owner {
             let mark = UserMark(owner, source: "\(C.self)")
             exchange.belongs(to: mark, carriedBy: Array(carriers))
+            exchange.vouch(for: mark, carriedBy: Array(carriers))
             return mark
         }
-        guard let identity = AddedCredential.identity(before, exchange.http) else { return nil }
+        guard let identity = AddedCredential.identity(before, exchange.http) else {
+            exchange.vouch(for: nil, carriedBy: Array(carriers))
+            return nil
+        }
         let mark = UserMark(identity, source: "\(C.self)")
         exchange.belongs(to: mark)
+        exchange.vouch(for: mark, carriedBy: Array(carriers))
         return mark
     }
 }

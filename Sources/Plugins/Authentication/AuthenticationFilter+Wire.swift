@@ -30,7 +30,7 @@ extension AuthenticationFilter {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
         }
-        let member = exchange.value(of: keeper.membership)
+        let member = member(of: exchange)
         if member?.isAnonymous == true { return try await next(exchange) }
         let added = added(to: exchange)
         let lease: CredentialKeeper.Lease
@@ -166,7 +166,7 @@ extension AuthenticationFilter {
         let threshold = ClosureFilter(.hop) { reached, next in
             // Work of the cache's own, such as a validation, is an activity of its own and can wait.
             if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
-            let member = reached.value(of: keeper.membership)
+            let member = self.member(of: reached)
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
                 return try await next(reached)
             }

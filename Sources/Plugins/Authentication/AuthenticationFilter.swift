@@ -103,7 +103,7 @@ extension AuthenticationFilter {
     /// A call whose requests on the wire replace the credential by its name alone.
     private func readyCall(_ exchange: Exchange, _ next: Next) throws -> Exchange? {
         let isSigned = keeper.isRenewable && next.following.contains(.signs)
-        guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
+        guard origins == nil, !isSigned, exchange.userPin == nil, !exchange.http.headers.contains(.authorization),
             let lease = keeper.ready(for: .any, nil), let field = lease.field
         else { return nil }
         let member = exchange.once(keeper.membership) {
@@ -138,7 +138,7 @@ extension AuthenticationFilter {
             prepared.tags[OwnCredentials.self].append(ObjectIdentifier(keeper))
             return prepared
         }
-        let member = exchange.value(of: keeper.membership)
+        let member = member(of: exchange)
         if member?.isAnonymous == true { return exchange }
         guard let lease = try await lease(.any, exchange, member) else { return exchange }
         let mark = try authorize(&prepared, lease)

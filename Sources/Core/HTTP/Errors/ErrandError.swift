@@ -101,6 +101,8 @@ extension FailureCode<ErrandError> {
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
     /// The transport failed in a way that has no code of its own.
     public static var transportFailed: Self { Self("transportFailed", 24) }
+    /// The request is a part of an operation that began as another user, and isn't sent as this one.
+    public static var userChanged: Self { Self("userChanged", 25) }
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
