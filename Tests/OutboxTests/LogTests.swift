@@ -60,6 +60,51 @@ import Testing
         }
     }
 
+    @Test("a damaged byte in a record of an entry that was sent holds up no entry that was enqueued after it")
+    func damagedAfterSending() async throws {
+        let desk = Desk { $0 == "notes/2" ? .status(503) : .text($0) }
+        let outbox = try await desk.open()
+        outbox.pause()
+        // Two records of one entry: the second content replaces the first.
+        try await outbox.enqueue(Draft(text: "a"))
+        let first = try await outbox.enqueue(Draft(text: "b"))
+        let end = try Data(contentsOf: desk.log).count
+        try await outbox.enqueue(Note(lane: "other", number: 2), after: first)
+        outbox.resume()
+        try await outbox.reached { $0.entries.count == 1 && $0.entries[0].failures == 1 }
+        await outbox.close()
+        let bytes = try Data(contentsOf: desk.log)
+        let stride = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 11 : 1
+        for offset in Swift.stride(from: Int.random(in: 8..<8 + stride), to: end, by: stride) {
+            let desk = Desk()
+            var damaged = bytes
+            damaged[offset] ^= UInt8.random(in: 1...255)
+            try FileManager.default.createDirectory(at: desk.folder.url, withIntermediateDirectories: true)
+            try damaged.write(to: desk.log)
+            let outbox = try await desk.open()
+            try await outbox.reached { $0.entries.isEmpty || $0.entries[0].state == .stopped }
+            #expect(desk.paths == ["notes/2"] && desk.refusals.count == 0, "byte \(offset)")
+            #expect(!outbox.state.damage.isEmpty, "byte \(offset) is not reported")
+            await outbox.close()
+        }
+    }
+
+    @Test("an entry that is lost before it was sent still stops those that were enqueued after it")
+    func damagedBeforeSending() async throws {
+        let outbox = try await desk.enqueueOnly()
+        let first = try await outbox.enqueue(Note(lane: "a", number: 1))
+        let end = try Data(contentsOf: desk.log).count
+        try await outbox.enqueue(Note(lane: "b", number: 2), after: first)
+        await outbox.close()
+        var bytes = try Data(contentsOf: desk.log)
+        bytes[end - 20] ^= 0x55
+        try bytes.write(to: desk.log)
+        let again = try await desk.open()
+        try await again.reached { $0.entries.map(\.state) == [.stopped] }
+        #expect(desk.paths == [] && desk.refusals.all.map(\.reason) == [.dependencyLost])
+        await again.close()
+    }
+
     @Test("a number that leaves no room for another one is damage", arguments: [OutboxFormat.Kind.next, .put])
     func hugeNumber(kind: OutboxFormat.Kind) async throws {
         var bytes = OutboxFormat.prefix

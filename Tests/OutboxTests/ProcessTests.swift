@@ -44,6 +44,110 @@ import Android
         }
     }
 
+    @Test("what was sent while the disk is full is sent once, and those after it follow when it has room")
+    func sentOnFullDisk() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let log = Log<URL>()
+            let desk = Desk { path in
+                // Full from the first request on: its record finds no room.
+                if path == "notes/1" { try fill(log.all[0]) }
+                return .text(path)
+            }
+            log.add(desk.log)
+            let outbox = try await desk.open()
+            let first = try await outbox.enqueue(Note(number: 1))
+            outbox.pause()
+            try await outbox.reached { $0.entries.first?.lastError != nil }
+            #expect(outbox.state.entries.first?.state == .sending)
+            outbox.resume()
+            for _ in 1...20 { await stayFull(desk, outbox) }
+            #expect(desk.paths == ["notes/1"] && desk.delivered.all == ["notes/1"])
+            // It cannot be removed either, and that is no reason to send it again.
+            await #expect(throws: OutboxError.self) { try await outbox.remove(first) }
+            desk.agent.cancelAll()
+            for _ in 1...3 { await stayFull(desk, outbox) }
+            limitFiles(to: .max)
+            try await outbox.enqueue(Note(number: 2))
+            try await becomesEmpty(desk, outbox)
+            #expect(desk.paths == ["notes/1", "notes/2"] && desk.delivered.all == ["notes/1", "notes/2"])
+            await outbox.close()
+        }
+    }
+
+    @Test("what was sent on a full disk is recorded by the end of the outbox, if there is room by then")
+    func closedOnFullDisk() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let log = Log<URL>()
+            let desk = Desk { path in
+                if path == "notes/1" { try fill(log.all[0]) }
+                return .text(path)
+            }
+            log.add(desk.log)
+            let outbox = try await desk.open()
+            try await outbox.enqueue(Note(number: 1))
+            try await outbox.reached { $0.entries.first?.lastError != nil }
+            limitFiles(to: .max)
+            await outbox.close()
+            let again = try await desk.open()
+            try await again.enqueue(Note(number: 2))
+            try await again.isEmpty()
+            #expect(desk.paths == ["notes/1", "notes/2"])
+            await again.close()
+        }
+    }
+
+    @Test("what a handler has decided while the disk is full is decided once")
+    func decidedOnFullDisk() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            for isDropped in [true, false] {
+                let desk = Desk { $0 == "notes/1" ? .status(422) : .text($0) }
+                let outbox = try await desk.open { _ in
+                    try? fill(desk.log)
+                    return isDropped ? .drop : .edit(Note(number: 7))
+                }
+                try await outbox.enqueue(Note(number: 1))
+                try await outbox.reached { $0.entries.first?.lastError != nil }
+                for _ in 1...20 { await stayFull(desk, outbox) }
+                #expect(desk.paths == ["notes/1"] && desk.refusals.count == 1)
+                limitFiles(to: .max)
+                try await outbox.enqueue(Note(number: 2))
+                try await becomesEmpty(desk, outbox)
+                #expect(desk.paths == (isDropped ? ["notes/1", "notes/2"] : ["notes/1", "notes/7", "notes/2"]))
+                #expect(desk.refusals.count == 1)
+                await outbox.close()
+            }
+        }
+    }
+
+    @Test("an entry that is found damaged while the disk is full is lost once, and the next one follows")
+    func lostOnFullDisk() async throws {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let desk = Desk()
+            let outbox = try await desk.open()
+            outbox.pause()
+            try await outbox.enqueue(Note(number: 1))
+            let length = try Data(contentsOf: desk.log).count
+            try await outbox.enqueue(Note(number: 2))
+            let file = try FileHandle(forWritingTo: desk.log)
+            try file.seek(toOffset: UInt64(length - 20))
+            try file.write(contentsOf: Data([0x7F]))
+            try file.close()
+            try fill(desk.log)
+            outbox.resume()
+            try await outbox.reached { $0.entries.first?.lastError != nil }
+            for _ in 1...20 { await stayFull(desk, outbox) }
+            #expect(desk.paths == [] && outbox.state.damage.count == 1)
+            limitFiles(to: .max)
+            try await becomesEmpty(desk, outbox)
+            #expect(desk.paths == ["notes/2"] && outbox.state.damage.count == 1)
+            await outbox.close()
+        }
+    }
+
     @Test("several processes enqueue in one directory, and one of them at a time sends, each entry once")
     func several() async throws {
         let keys = Log<String>()
@@ -61,6 +165,27 @@ import Android
         enqueuer.signal(SIGKILL)
         #expect(keys.count == 150 && Set(keys.all).count == 150)
     }
+}
+
+/// Leaves a file no room for another byte: a write to it fails as on a full disk.
+private func fill(_ file: URL) throws { limitFiles(to: UInt64(try Data(contentsOf: file).count)) }
+
+/// Ends the wait for another attempt to write, and lets that fail.
+private func stayFull(_ desk: Desk, _ outbox: Outbox) async {
+    desk.time.advance(by: .seconds(300))
+    await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(lane: "full", number: 99)) }
+}
+
+/// Lets time pass until nothing is left to be sent.
+private func becomesEmpty(_ desk: Desk, _ outbox: Outbox) async throws {
+    let passing = Task {
+        while !Task.isCancelled {
+            desk.time.advance(by: .seconds(300))
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+    }
+    defer { passing.cancel() }
+    try await outbox.isEmpty()
 }
 
 /// Limits the size of the files that this process writes.

@@ -109,14 +109,17 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 200000", "PATCH 400000", "PATCH 600000"])
     }
 
-    @Test("a short body goes with the request that begins the upload, where tus takes it")
+    @Test("a short body goes with the request that begins the upload, as a whole only where that may be repeated")
     func short() async throws {
-        for (extensions, log) in [
-            ("creation,creation-with-upload", ["OPTIONS", "POST"]), ("creation", ["OPTIONS", "POST", "PATCH 0"]),
+        let key: HTTPHeaders = [.idempotencyKey: "k"]
+        for (extensions, headers, log) in [
+            ("creation,creation-with-upload", key, ["OPTIONS", "POST"]),
+            ("creation,creation-with-upload", [:], ["OPTIONS", "POST", "PATCH 999"]),
+            ("creation", key, ["OPTIONS", "POST", "PATCH 0"]),
         ] {
             let origin = try UploadOrigin(.tus)
             origin.set { $0.extensions = extensions }
-            _ = try await agent(origin).send(Send(.data(bytes(1000))))
+            _ = try await agent(origin).send(Send(.data(bytes(1000))).with { $0.headers = headers })
             #expect(origin.snapshot.log == log && bodies(of: origin) == [bytes(1000)])
         }
     }

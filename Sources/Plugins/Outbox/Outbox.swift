@@ -52,8 +52,10 @@ public final class Outbox: Sendable {
     /// received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        defer { engine.cancel(id.rawValue) }
-        return try await engine.commit(.remove(id.rawValue)) != nil
+        // If the removal can't be written, the entry stays: a cancelled request would only be sent again.
+        let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
+        engine.cancel(id.rawValue)
+        return wasThere
     }
 
     /// Removes all entries, such as when a user signs out.

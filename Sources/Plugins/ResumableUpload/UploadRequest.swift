@@ -17,8 +17,9 @@ import ErrandEssentials
 /// It brings its filter with it, so any agent sends it. The output is decoded from the response that ends the upload. A body
 /// of which `RequestBody.opensAtOffset` is false starts over after each interruption.
 public protocol UploadRequest: FilterProvidingRequest {
-    /// The identity of this upload across starts; nil, the default, uses the method, the URL, and the name and length of
-    /// the file. Set one if each start has a newly signed URL, or if two files of one name are sent at the same time.
+    /// Identifies this upload across starts, together with the method and the origin of the URL. Defaults to `nil`: the
+    /// method, the URL and the path of the file identify it, or the bytes of another body. Set one if each start has a
+    /// newly signed URL, or if the file may be moved before the upload is complete.
     var uploadKey: String? { get }
     /// The metadata of the file for a tus server, such as its `filename`; sent as `Upload-Metadata`. Empty by default.
     var uploadMetadata: [String: String] { get }
@@ -27,7 +28,7 @@ public protocol UploadRequest: FilterProvidingRequest {
 }
 
 extension UploadRequest {
-    /// None: method, URL and file identify the upload.
+    /// None: method, URL, and file or bytes identify the upload.
     public var uploadKey: String? { nil }
     /// None.
     public var uploadMetadata: [String: String] { [:] }

@@ -18,6 +18,8 @@ package final class UploadOrigin: Sendable {
         case cut(Int, Ending = .reset)
         /// Works on the request, and loses the response.
         case loseResponse
+        /// The same behind a proxy that passes no 104 on.
+        case loseResponses
         /// Responds so, and does nothing else.
         case respond(Int, HTTPHeaders = [:])
         /// Forgets every upload, and then works on the request.
@@ -183,7 +185,7 @@ package final class UploadOrigin: Sendable {
             let isDraft = request.headers.contains("Upload-Draft-Interop-Version")
             if case .draft(let version) = kind, isDraft {
                 switch running.fault {
-                case .silent?, .cutSilently?: break
+                case .silent?, .cutSilently?, .loseResponses?: break
                 default:
                     var headers: HTTPHeaders = [
                         .location: "/files/\(state.lastID)", "Upload-Draft-Interop-Version": "\(version)",
@@ -211,7 +213,7 @@ package final class UploadOrigin: Sendable {
             return (answer(request, running, &state), running?.fault)
         }
         switch fault {
-        case .loseResponse?: return response.resetting(afterBytes: 0)
+        case .loseResponse?, .loseResponses?: return response.resetting(afterBytes: 0)
         case .offset(let offset)? where response.headers.contains("Upload-Offset"):
             var changed = response
             changed.headers["Upload-Offset"] = offset

@@ -40,6 +40,8 @@ struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
         var kind: OutboxFormat.Kind?
+        var id: UInt64 = 0
+        /// The new content, of the kind `put` only.
         var entry: StoredEntry?
         var value = Data()
         /// The content that the value is to be merged with.
@@ -66,15 +68,18 @@ struct OutboxPlan {
             guard let old = queue.entries[id] else { return nothing() }
             var entry = new.stored(id: id)
             (entry.lane, entry.enqueued) = (old.lane, old.enqueued)
-            steps.append(Step(result: .success(id), kind: .put, entry: entry, value: new.value))
+            steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
-            guard let entry = queue.entries[id] else { return nothing() }
-            steps.append(Step(result: .success(id), kind: kind, entry: entry))
+            // One whose record is damaged by now was sent all the same, and others may wait for it.
+            let isKnown = kind == .sent ? queue.isAwaited(id) : queue.contains(id)
+            guard isKnown else { return nothing() }
+            steps.append(Step(result: .success(id), kind: kind, id: id))
         case .remove(let id):
             guard touched.insert(id).inserted else { return false }
-            guard let entry = queue.entries[id] else { return nothing() }
-            steps.append(Step(result: .success(id), kind: .removed, entry: entry))
+            let isKnown = queue.contains(id)
+            guard isKnown else { return nothing() }
+            steps.append(Step(result: .success(id), kind: .removed, id: id))
         case .look: return nothing()
         }
         return true
@@ -93,11 +98,13 @@ struct OutboxPlan {
             guard touched.insert(old.id).inserted else { return false }
             var entry = new.stored(id: old.id)
             entry.enqueued = old.enqueued
-            entry.isOrphaned = old.isOrphaned
-            entry.dependencies = old.dependencies + dependencies.filter { !old.dependencies.contains($0) }
+            entry.hasDroppedDependency = old.hasDroppedDependency
+            entry.dependencies =
+                old.dependencies + old.lostDependencies + dependencies.filter { !old.dependencies.contains($0) }
             steps.append(
                 Step(
-                    result: .success(old.id), kind: .put, entry: entry, value: new.value, older: (old, new.merge)))
+                    result: .success(old.id), kind: .put, id: old.id, entry: entry, value: new.value,
+                    older: (old, new.merge)))
             return true
         }
         guard count < options.maximumEntries, byteCount + Int64(new.value.count) <= Int64(options.maximumBytes) else {
@@ -111,7 +118,7 @@ struct OutboxPlan {
         }
         var entry = new.stored(id: next)
         entry.dependencies = dependencies
-        steps.append(Step(result: .success(next), kind: .put, entry: entry, value: new.value))
+        steps.append(Step(result: .success(next), kind: .put, id: next, entry: entry, value: new.value))
         (next, count, byteCount) = (next + 1, count + 1, byteCount + Int64(new.value.count))
         return true
     }
@@ -128,9 +135,9 @@ struct OutboxPlan {
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {
-            guard let kind = step.kind, let entry = step.entry else { continue }
-            guard kind == .put else {
-                OutboxFormat.add(kind, entry.id, to: &bytes)
+            guard let kind = step.kind else { continue }
+            guard let entry = step.entry else {
+                OutboxFormat.add(kind, step.id, to: &bytes)
                 continue
             }
             let payload = entry.payload(step.value)

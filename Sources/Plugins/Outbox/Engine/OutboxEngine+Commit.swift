@@ -122,9 +122,12 @@ extension OutboxEngine.State {
     mutating func receive(_ item: OutboxScanner.Item) {
         switch item {
         case .put(let entry): queue.apply(entry)
-        case .mark(let kind, let id): queue.apply(kind, id)
+        case .mark(let kind, let id):
+            queue.apply(kind, id)
+            // No other entry gets the number, even if all its contents are damaged.
+            if kind != .next { queue.apply(.next, id + 1) }
         case .damage(let found):
-            if let id = found.entry { queue.apply(.removed, id.rawValue) }
+            if let id = found.entry { queue.lose(id.rawValue) }
             report(found)
         }
     }
@@ -136,12 +139,12 @@ extension OutboxEngine.State {
 
     /// A step of a plan that was written.
     mutating func take(_ step: OutboxPlan.Step, at start: Int64) {
-        guard let kind = step.kind, var entry = step.entry else { return }
-        if kind == .put {
+        guard let kind = step.kind else { return }
+        if var entry = step.entry {
             entry.extent.offset += start
             queue.apply(entry)
         } else {
-            queue.apply(kind, entry.id)
+            queue.apply(kind, step.id)
         }
     }
 }

@@ -12,11 +12,49 @@ extension OutboxEngine {
         do {
             try await agent.run(.outbox, options: call) { try await self.carryOut(entry.id, delivery, $0) }
         } catch {
-            // Such as a disk that is full, or the end of the agent.
+            // Such as a log that could not be read, or the end of the agent.
             if !delivery.isSettled { delay(entry.id, error, delivery) }
         }
+        if let change = delivery.takeUnwritten() { await write(change, of: entry.id) }
         ended(entry.id)
     }
+
+    /// Writes the outcome of an entry. If the disk doesn't take it now, ``deliver(_:)`` writes it later: what was
+    /// decided is never decided again, and what was sent is never sent again.
+    private func record(
+        _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
+    ) async throws {
+        delivery.settle()
+        do { try await commit(change) } catch {
+            delivery.keep(change)
+            activity.note("outbox", "what became of entry \(id) is recorded later: \(error.briefDescription)")
+            throw error
+        }
+    }
+
+    /// Writes a change that the disk didn't take, again and again until it does or the outbox is closed. The entry
+    /// counts as being sent meanwhile, so its lane waits. Outside of the activity: `cancelAll` must not end this.
+    @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
+        var failures = 0
+        while true {
+            do throws(OutboxError) {
+                // Also after the end: the disk may have room by now, and nobody remembers the change later.
+                try await commit(change)
+                return state.withLock { $0.queue.wasRecorded(id) }
+            } catch {
+                state.withLock { $0.queue.isUnrecorded(id, error: error.briefDescription) }
+            }
+            if Task.isCancelled { return }
+            pump()
+            failures += 1
+            let wait = min(options.backoff.delay(afterFailures: failures), Self.longestRecordWait)
+            // Cancelled at the end, or because the entry was removed: one last time.
+            try? await time.sleep(until: time.instant(after: max(wait, .milliseconds(10))))
+        }
+    }
+
+    /// The longest wait between two attempts to record what became of an entry.
+    private static let longestRecordWait = Duration.seconds(30)
 
     /// Sends an entry, and settles what becomes of it; throws what the request failed with.
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
@@ -25,7 +63,7 @@ extension OutboxEngine {
             try await commit(.mark(.begun, id))
             delivery.begin()
         }
-        guard let (entry, value) = try value(of: id) else { return try await lose(id, activity) }
+        guard let (entry, value) = try value(of: id) else { return try await lose(id, delivery, activity) }
         let refusal = Refusing(entry: entry, value: value, delivery: delivery, activity: activity)
         guard let type = types[entry.name] else { return try await refuse(.unknownType, refusal) }
         let request: any OutboxRequest
@@ -40,7 +78,8 @@ extension OutboxEngine {
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
-                if delivery.hasBegun, delivery.possibleDeliveries == 0 { try await commit(.mark(.released, id)) }
+                // If that can't be written, the entry only isn't replaced by a newer one.
+                if delivery.hasBegun, delivery.possibleDeliveries == 0 { _ = try? await commit(.mark(.released, id)) }
                 delay(id, error, delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
@@ -49,16 +88,16 @@ extension OutboxEngine {
             throw error
         }
         state.withLock { $0.queue.reachedServer() }
-        try await commit(.mark(.sent, id))
+        try await record(.mark(.sent, id), of: id, delivery, activity)
     }
 
     /// The content of an entry is gone, or was damaged since the log was read.
-    private func lose(_ id: UInt64, _ activity: Activity) async throws {
+    private func lose(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
         guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
-        try await commit(.remove(id))
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
         state.withLock { $0.report(damage) }
         activity.note("outbox", "entry \(id) is damaged", details: damage)
+        try await record(.remove(id), of: id, delivery, activity)
     }
 
     /// Whether the entry may succeed later as it is.
@@ -109,13 +148,15 @@ extension OutboxEngine {
         refused.activity.note("outbox", "entry \(id) is refused, \(reason)\(text); the decision is \(decision.name)")
         if refusal.response != nil { state.withLock { $0.queue.reachedServer() } }
         switch decision {
-        case .drop: try await commit(.remove(id))
+        case .drop: try await record(.remove(id), of: id, refused.delivery, refused.activity)
         case .edit(let request):
-            do { try await commit(.edit(id, newEntry(request, []))) } catch {
+            let edited: NewEntry
+            do { edited = try newEntry(request, []) } catch {
                 stop(id, error)
                 refused.delivery.settle()
                 throw error
             }
+            try await record(.edit(id, edited), of: id, refused.delivery, refused.activity)
         case .retry(let wait): delay(id, error, refused.delivery, atLeast: wait)
         case .stop:
             stop(id, error)
@@ -124,7 +165,7 @@ extension OutboxEngine {
             if refused.delivery.hasBegun, refused.delivery.possibleDeliveries <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {
-                try await commit(.mark(.released, id))
+                _ = try? await commit(.mark(.released, id))
             }
         }
         refused.delivery.settle()

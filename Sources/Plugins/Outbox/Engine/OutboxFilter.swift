@@ -7,6 +7,8 @@ final class DeliveryRecord: Sendable {
     private let deliveries = Atomic(0)
     private let begun = Atomic(false)
     private let settled = Atomic(false)
+    /// The decided change that the disk hasn't taken yet.
+    private let unwritten = Mutex<OutboxChange?>(nil)
 
     init(_ entry: OutboxEntry) { self.entry = entry }
 
@@ -19,6 +21,14 @@ final class DeliveryRecord: Sendable {
 
     func begin() { begun.store(true, ordering: .relaxed) }
     func settle() { settled.store(true, ordering: .relaxed) }
+    func keep(_ change: OutboxChange) { unwritten.withLock { $0 = change } }
+    /// The change that is still to be written; the next call returns nil.
+    func takeUnwritten() -> OutboxChange? {
+        unwritten.withLock { change in
+            defer { change = nil }
+            return change
+        }
+    }
     func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
 }
 

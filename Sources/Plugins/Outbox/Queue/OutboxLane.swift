@@ -48,6 +48,12 @@ struct OutboxLane: Sendable {
 
     mutating func stop(_ id: UInt64, error: String?) { (failed, lastError, stopped) = (id, error, id) }
 
+    /// Shows why the outcome of an entry isn't recorded yet.
+    mutating func noteFailure(_ id: UInt64, error: String) {
+        if failed != id { failures = 0 }
+        (failed, lastError) = (id, error)
+    }
+
     /// Forgets the failures, because the first entry changes, or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

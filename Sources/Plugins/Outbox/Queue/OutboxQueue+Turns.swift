@@ -106,6 +106,20 @@ extension OutboxQueue {
         lanes[name]?.stop(id, error: error)
     }
 
+    /// What became of an entry is decided, and the disk hasn't taken it yet. The entry keeps its turn.
+    mutating func isUnrecorded(_ id: UInt64, error: String) {
+        guard let name = runningLane(of: id) else { return }
+        revision += 1
+        lanes[name]?.noteFailure(id, error: error)
+    }
+
+    /// The disk has taken it; an entry that was edited starts over.
+    mutating func wasRecorded(_ id: UInt64) {
+        guard let name = runningLane(of: id) else { return }
+        revision += 1
+        lanes[name]?.startOver()
+    }
+
     /// A server responded, with any status.
     mutating func reachedServer() { network = nil }
 

@@ -37,10 +37,11 @@ struct OutboxQueue: Sendable {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
         // One that is not here was lost: the others are only enqueued after entries that are here.
-        let known = known(entry.dependencies)
-        if known.count < entry.dependencies.count { entry.isOrphaned = true }
-        entry.dependencies = known
-        for dependency in known { dependents[dependency, default: []].append(entry.id) }
+        entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
+        entry.dependencies = known(entry.dependencies)
+        for dependency in entry.dependencies + entry.lostDependencies {
+            dependents[dependency, default: []].append(entry.id)
+        }
         if let slot = Self.slot(entry) { slots[slot, default: []].append(entry.id) }
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
@@ -62,14 +63,31 @@ struct OutboxQueue: Sendable {
         case .released: entries[id]?.isBegun = false
         case .sent:
             // Those before it in its lane were sent or removed, even if the record of that is damaged.
-            guard let lane = entries[id]?.lane else { return }
+            guard let lane = entries[id]?.lane else { return findSent(id) }
             while let first = first(of: lane), first < id { remove(first, wasSent: true) }
             remove(id, wasSent: true)
         case .removed: remove(id, wasSent: false)
         }
     }
 
-    private mutating func remove(_ id: UInt64, wasSent: Bool) {
+    /// The content of an entry is damaged. Those that were enqueued after it still count on it: it may have been sent.
+    mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
+
+    func contains(_ id: UInt64) -> Bool { entries[id] != nil }
+
+    /// Whether an entry is here, or others that were enqueued after it.
+    func isAwaited(_ id: UInt64) -> Bool { contains(id) || dependents[id] != nil }
+
+    /// An entry whose record is damaged was sent all the same, so it holds up no other.
+    private mutating func findSent(_ id: UInt64) {
+        for dependent in dependents.removeValue(forKey: id) ?? [] {
+            guard let lane = entries[dependent]?.lane else { continue }
+            entries[dependent]?.lostDependencies.removeAll { $0 == id }
+            look(at: lane)
+        }
+    }
+
+    private mutating func remove(_ id: UInt64, wasSent: Bool, isLost: Bool = false) {
         guard let entry = entries[id] else { return }
         let wasFirst = first(of: entry.lane) == id
         entries[id] = nil
@@ -83,10 +101,15 @@ struct OutboxQueue: Sendable {
             if wasFirst { lanes[entry.lane]?.startOver() }
             look(at: entry.lane)
         }
-        for dependent in dependents.removeValue(forKey: id) ?? [] {
+        let waiting = (isLost ? dependents[id] : dependents.removeValue(forKey: id)) ?? []
+        for dependent in waiting {
             guard let lane = entries[dependent]?.lane else { continue }
             entries[dependent]?.dependencies.removeAll { $0 == id }
-            if !wasSent { entries[dependent]?.isOrphaned = true }
+            if isLost {
+                entries[dependent]?.lostDependencies.append(id)
+            } else if !wasSent {
+                entries[dependent]?.hasDroppedDependency = true
+            }
             look(at: lane)
         }
     }
@@ -98,7 +121,7 @@ struct OutboxQueue: Sendable {
             slots[slot]?.removeAll { $0 == entry.id }
             if slots[slot]?.isEmpty == true { slots[slot] = nil }
         }
-        for dependency in entry.dependencies {
+        for dependency in entry.dependencies + entry.lostDependencies {
             dependents[dependency]?.removeAll { $0 == entry.id }
             if dependents[dependency]?.isEmpty == true { dependents[dependency] = nil }
         }

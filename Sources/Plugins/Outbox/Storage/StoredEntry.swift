@@ -17,8 +17,12 @@ struct StoredEntry: Sendable, Hashable {
     var replacementKey: String?
     /// The entries to be sent before, which are all older.
     var dependencies: [UInt64] = []
+    /// Those of them whose records are damaged. One counts as sent if the log says so further on.
+    var lostDependencies: [UInt64] = []
+    /// Whether one of them was dropped or removed.
+    var hasDroppedDependency = false
     /// Whether one of them was not sent and is gone.
-    var isOrphaned = false
+    var isOrphaned: Bool { hasDroppedDependency || !lostDependencies.isEmpty }
     /// Whether a server may have received it; known of replaceable entries only.
     var isBegun = false
     var extent = Extent(offset: 0, length: 0)
@@ -27,7 +31,8 @@ struct StoredEntry: Sendable, Hashable {
     func payload(_ value: Data) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(96 + name.utf8.count + lane.utf8.count + value.count)
-        bytes.append((isOrphaned ? 1 : 0) | (isBegun ? 2 : 0))
+        let dependencies = dependencies + lostDependencies
+        bytes.append((hasDroppedDependency ? 1 : 0) | (isBegun ? 2 : 0))
         withUnsafeBytes(of: key.uuid) { bytes += $0 }
         OutboxFormat.add(enqueued.timeIntervalSince1970.bitPattern, to: &bytes)
         OutboxFormat.add((expiry?.timeIntervalSince1970 ?? .infinity).bitPattern, to: &bytes)
@@ -58,7 +63,7 @@ struct StoredEntry: Sendable, Hashable {
         self.expiry = expiry.isFinite ? Date(timeIntervalSince1970: expiry) : nil
         self.replacementKey = hasKey == 0 ? nil : replacementKey
         (self.dependencies, self.extent) = (dependencies, extent)
-        (isOrphaned, isBegun) = (flags & 1 != 0, flags & 2 != 0)
+        (hasDroppedDependency, isBegun) = (flags & 1 != 0, flags & 2 != 0)
         valueLength = Int(length)
     }
 

@@ -5,8 +5,11 @@ import ErrandTransfers
 extension DownloadRun {
     /// One attempt: one request, or several side by side.
     @concurrent func attempt(_ plan: AttemptPlan) async throws -> Outcome {
-        if file.plan.isDone, file.representation != nil {
-            // An earlier run received everything and was ended before it could finish: one byte shows whether the file has changed.
+        let wasComplete = file.plan.isDone && file.representation != nil
+        let lacksLength = file.plan.total == nil && file.representation?.validator != nil
+        if wasComplete || lacksLength {
+            // An earlier run received everything and was ended before it could finish, or only the end of a body without a
+            // length was lost: one byte shows whether the file has changed, and how long it is.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)

@@ -111,6 +111,9 @@ extension DownloadRun {
         if let length, written < length {
             throw ErrandError(.truncated, "\(length) bytes announced, \(written) received", response: response)
         }
+        if skip > 0 {
+            throw ErrandError(.truncated, "the body is \(skip) bytes shorter than what is on disk", response: response)
+        }
         if end == nil { file.end(at: first + written) }
         try content?.check()
     }

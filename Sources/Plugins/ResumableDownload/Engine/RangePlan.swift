@@ -55,9 +55,10 @@ struct RangePlan: Codable, Hashable, Sendable {
     /// Discards the bytes after the first gap and makes one part, for a server that sends only the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Removes the last byte from a complete plan, so that requesting it shows whether the file has changed.
+    /// Removes the last byte from a plan that is or may be complete, so that requesting it shows whether the file has
+    /// changed, and how long it is.
     mutating func reopen() {
-        guard isDone, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
+        guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
     }
 

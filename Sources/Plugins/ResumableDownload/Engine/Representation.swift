@@ -8,6 +8,7 @@ import ErrandSupport
 struct Representation: Codable, Hashable, Sendable {
     /// Nil if the version cannot be recognised later, and so not be resumed.
     var validator: Validator?
+    /// Nil until a response says how long the file is.
     var total: Int64?
     /// The codings that are part of the bytes, in lower case; empty for none.
     var coding: String
@@ -19,9 +20,18 @@ struct Representation: Codable, Hashable, Sendable {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
         self.total = total
-        // Without a total nothing says where the file ends; a transport that has decoded the bytes removes it.
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
-        validator = refusesRanges || total == nil ? nil : Validator(strongIn: response.headers)
+        validator = refusesRanges ? nil : Validator(strongIn: response.headers)
+        // Without a length only an entity tag shows that a later part is of this version; the part says how long it is.
+        if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
+    }
+
+    /// Whether nothing in the head of an HTTP/1.1 response says where its body ends. URLSession decodes what was requested
+    /// without a coding, and then hides the length: the offsets of such bytes are not known.
+    static func hasNoFraming(_ response: HTTPResponse) -> Bool {
+        let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
+        let isFramed = closes || response.headers.contains(.transferEncoding)
+        return !isFramed && !["1.0", "2", "3"].contains(response.version)
     }
 
     /// The reason why a part cannot be joined with the bytes on disk.

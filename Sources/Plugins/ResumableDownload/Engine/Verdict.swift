@@ -54,7 +54,7 @@ enum Verdict: Equatable {
         let isSame =
             inquiry.known.map { known in
                 known.objection(to: response, total: total, joiningSources: inquiry.joinsSources) == nil
-                    && known.total == total
+                    && (known.total == nil || known.total == total)
             } ?? false
         return .whole(Representation(response, total: total), isSame: isSame)
     }
@@ -76,8 +76,7 @@ enum Verdict: Equatable {
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
             return .startOver("Content-Length and Content-Range disagree", ranges: false)
         }
-        // URLSession decodes what was requested without a coding, and then hides the length: such a part has no known offset.
-        if lengths.isEmpty, hasNoFraming(response) {
+        if lengths.isEmpty, Representation.hasNoFraming(response) {
             return .startOver("the part has no length", ranges: false)
         }
         if let known = inquiry.known {
@@ -98,13 +97,6 @@ enum Verdict: Equatable {
             return .startOver("the part has no validator that identifies its version", ranges: false)
         }
         return .part(end: last + 1, representation)
-    }
-
-    /// Whether nothing in the head of an HTTP/1.1 response says where its body ends.
-    private static func hasNoFraming(_ response: HTTPResponse) -> Bool {
-        let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
-        let isFramed = closes || response.headers.contains(.transferEncoding)
-        return !isFramed && response.version != "2" && response.version != "1.0"
     }
 
     private static func unsatisfied(_ response: HTTPResponse, _ inquiry: Inquiry, _ asked: Inquiry.Range) -> Verdict {

@@ -55,19 +55,35 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// What identifies the upload, as the name of its record: a digest, so that no secret of a URL is on the disk.
-    var id: String {
+    /// What identifies the upload across starts, as the name of its record: a digest, so that no secret of a URL is on the
+    /// disk.
+    ///
+    /// Without a key of the app's it is the URL with the path of the file, or with the bytes of another body: a length or a
+    /// name is that of many bodies. Reads what ``UploadSource/contentDigest()`` reads. Blocks.
+    @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
-        let name = source.path.map { URL(filePath: $0).lastPathComponent } ?? ""
-        let key = request.uploadKey ?? "\(url.absoluteString.prefix { $0 != "#" })\n\(name)\n\(source.length ?? 0)"
-        return Hexadecimal.text(SHA256Digest.digest(of: Array("\(http.method)\n\(key)".utf8)))
+        var parts = [http.method.rawValue]
+        if let key = request.uploadKey {
+            // What one origin has of a body is no beginning of an upload to another.
+            parts += ["key", URLSyntax.origin(of: url), key]
+        } else {
+            parts.append(String(url.absoluteString.prefix { $0 != "#" }))
+            if let path = source.path {
+                parts += ["file", RelativePath.of(path, from: directory)]
+            } else {
+                parts += ["bytes", "\(source.length ?? 0)", try await source.contentDigest()]
+            }
+        }
+        // Each with its length, so that no two lists become one text.
+        let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: "\n")
+        return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }
 
     /// An empty record.
-    func record(_ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
+    func record(_ identity: String, _ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
         UploadRecord(
-            request: id, url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),
+            request: identity, url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),
             name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
     }
 

@@ -13,12 +13,13 @@ extension UploadRun {
         guard directory.isFileURL, directory.path.utf8.first == UInt8(ascii: "/") else {
             throw UploadError(.invalidRequest, "the directory of the records is not a file URL with an absolute path")
         }
-        let record = try UploadRecordFile(String(order.id.prefix(24)), in: directory.path)
-        state.record = record
         tally.set(.preparing)
+        state.identity = try await order.identity(in: directory.path)
+        let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
+        state.record = record
         let fingerprint = try await state.source.fingerprint()
         state.fingerprint = fingerprint
-        guard let found = record.found, found.request == order.id,
+        guard let found = record.found, found.request == state.identity,
             options.uploadProtocol == .automatic || options.uploadProtocol == found.server.uploadProtocol,
             !found.places.isEmpty, found.places.allSatisfy({ isAcceptable($0.url) })
         else { return }
@@ -102,7 +103,7 @@ extension UploadRun {
             return
         }
         guard let record = state.record, let fingerprint = state.fingerprint, let server = state.server else { return }
-        var content = order.record(fingerprint, server)
+        var content = order.record(state.identity, fingerprint, server)
         content.resource = state.resource
         content.acknowledged = state.offset ?? 0
         try record.write(content, flushes: flushes)

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandHTTPFields
 import ErrandSupport
 import Synchronization
 
@@ -9,8 +10,8 @@ extension UploadRun {
         guard let server = state.server else { return try await ask(&state) }
         let plan = UploadPlan(
             total: state.source.length, maximumRequestBytes: options.maximumRequestBytes,
-            metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty, isSegment: segment != nil,
-            server: server)
+            metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty,
+            holdsBackEnd: !isRepeatable, isSegment: segment != nil, server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
             throw UploadError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
         }
@@ -58,9 +59,9 @@ extension UploadRun {
         do { response = try await send(creation, canPause: false, findings) } catch {
             state.hasSent = state.hasSent || message.part != nil
             (state.server, state.resource) = (findings.server, findings.resource)
-            let isWhole = message.part.map { count.isWhole($0) } ?? false
-            // A server of the protocol names a place before it works on the body.
-            let mayBeDone = isWhole && findings.resource == nil && findings.server?.isConfirmed != true
+            // An upload of no byte is whole once it has begun.
+            let isWhole = message.part.map { $0.isLast && count.isWhole($0) } ?? (plan.total == 0)
+            let mayBeDone = isWhole && findings.resource == nil
             if findings.resource == nil, findings.server?.isConfirmed == true { state.beginsEmpty = true }
             if mayBeDone, !isRepeatable, !error.reachedNoServer { state.mayRepeat = false }
             throw error
@@ -88,7 +89,7 @@ extension UploadRun {
             if !knows { order.report(.ordinary) }
             return .complete(named(response, state))
         case .refused where state.resource == nil:
-            if message.part != nil, !isRepeatable, !plan.server.isConfirmed { state.mayRepeat = false }
+            if message.part?.isLast == true, !isRepeatable { state.mayRepeat = false }
             return .refused(response)
         case .has where state.resource == nil:
             throw UploadError(.unusableResponse, "the server has begun an upload without naming its URL")
@@ -107,11 +108,24 @@ extension UploadRun {
             if segment == nil { order.report(.completedEarlier) }
             return .complete(named(response, state))
         }
+        if case .refused = verdict, Self.refusesPlace(response) {
+            response.body.cancel()
+            // Asked again at each later start, it would refuse again.
+            let status = ReasonPhrase.describing(response.status)
+            return .startsOver("the server does not say what it has: it responded with \(status)")
+        }
         let outcome = try took(verdict, response, &state, nil)
         if let offset = state.offset {
             order.report(.continuing(at: segment == nil ? offset : order.acknowledged.count))
         }
         return outcome
+    }
+
+    /// Whether a refusal to say what the server has is about the place, and final: not one that passes, and not one that
+    /// other credentials would change.
+    private static func refusesPlace(_ response: HTTPResponse) -> Bool {
+        let isFinal = 400...499 ~= response.status || response.status == 501
+        return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
     }
 
     /// Sends what the server lacks, or as much of it as a request may have.
@@ -124,6 +138,13 @@ extension UploadRun {
         let message = dialect.append(part, digest: digest)
         var request = exchange(for: message, at: resource.url)
         try load(&request, state.source, part, SentBytes())
+        let end = part.end ?? .max
+        request.observeTransport { event in
+            guard case .informational(104, let headers) = event,
+                let offset = UploadFields.integer(headers, UploadFields.offset), part.offset...end ~= offset
+            else { return }
+            tally.acknowledge(offset)
+        }
         state.hasSent = true
         tally.begin(at: part.offset, of: state.source.length)
         let response = try await send(request, canPause: state.source.opensAtOffset)

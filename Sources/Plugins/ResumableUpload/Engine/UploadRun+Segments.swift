@@ -33,7 +33,7 @@ extension UploadRun {
         tally.begin(at: count, of: state.source.length)
         var record: (UploadRecordFile, UploadRecord)?
         if let file = state.record, let fingerprint = state.fingerprint {
-            record = (file, order.record(fingerprint, server))
+            record = (file, order.record(state.identity, fingerprint, server))
         }
         state.segments = SegmentLedger(
             segments, mayBeJoined: mayBeJoined, SegmentSum(found, order.meter, order.acknowledged), record)

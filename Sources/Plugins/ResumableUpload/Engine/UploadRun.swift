@@ -19,6 +19,8 @@ struct UploadRun: Sendable {
     struct State: Sendable {
         var source: UploadSource
         var retries: UploadRetries
+        /// What identifies the upload across starts; empty where no record is kept.
+        var identity = ""
         var record: UploadRecordFile?
         /// Nil without a record, and for a body that has no samples.
         var fingerprint: SourceFingerprint?

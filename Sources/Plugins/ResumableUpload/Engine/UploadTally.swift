@@ -32,7 +32,11 @@ final class WholeTally: UploadTally {
     func add(_ count: Int64) { meter.add(count) }
     func acknowledge(_ count: Int64) { acknowledged.set(count) }
     func set(_ state: UploadState) { meter.set(state) }
-    func end(at total: Int64) { meter.end(at: total) }
+
+    func end(at total: Int64) {
+        acknowledged.set(total)
+        meter.end(at: total)
+    }
 }
 
 /// What the server has confirmed, and which transfer of the call this is, from 1.

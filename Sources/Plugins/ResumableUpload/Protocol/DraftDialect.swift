@@ -9,7 +9,11 @@ struct DraftDialect: UploadDialect {
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
         // A server that may not know the protocol gets the whole body: to it, a part would be all of it.
         var part = upload.part(at: 0)
-        if !upload.server.isConfirmed { part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil) }
+        if !upload.server.isConfirmed {
+            part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
+        } else if upload.holdsBackEnd {
+            part.holdBackEnd()
+        }
         if upload.beginsEmpty { part = UploadPart(offset: 0, count: 0, isLast: false) }
         var headers = fields
         headers[UploadFields.complete] = part.isLast ? "?1" : "?0"

@@ -15,7 +15,8 @@ struct TusDialect: UploadDialect {
             headers["Upload-Metadata"] = metadata
         }
         // Only the response names the upload: of a request that breaks off, nothing could be resumed.
-        let part = upload.part(at: 0)
+        var part = upload.part(at: 0)
+        if upload.holdsBackEnd { part.holdBackEnd() }
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
         else {
             return UploadMessage(method: .post, headers: headers)

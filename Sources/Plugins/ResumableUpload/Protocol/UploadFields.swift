@@ -15,7 +15,9 @@ enum UploadFields {
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
-        guard let number = Int64(values[0].trimmingSpaces), number >= 0, number <= 1 << 60 else { return nil }
+        let text = values[0].trimmingSpaces
+        // Int64 would take a sign.
+        guard text.utf8.allSatisfy(ASCII.isDigit), let number = Int64(text), number <= 1 << 60 else { return nil }
         return number
     }
 

@@ -33,6 +33,13 @@ struct UploadPart: Sendable, Equatable {
         let rest = max(0, total - offset)
         (count, isLast) = (min(rest, size), rest <= size)
     }
+
+    /// Leaves out the last byte of the body, or all bytes where the last one isn't known: another request has to end the
+    /// upload.
+    mutating func holdBackEnd() {
+        guard isLast else { return }
+        (count, isLast) = (count.map { max(0, $0 - 1) } ?? 0, false)
+    }
 }
 
 /// What a response means for the upload.
@@ -85,6 +92,9 @@ struct UploadPlan: Sendable, Equatable {
     /// Whether the upload is begun without a byte, for a server whose 104 responses do not arrive: the final response to such
     /// a request names the upload.
     var beginsEmpty = false
+    /// Whether the request that begins the upload leaves out the last byte. If its response is lost, another one begins a
+    /// second upload: the first must not be a whole one.
+    var holdsBackEnd = false
     /// Whether it is a segment of a body, which tus joins with the others.
     var isSegment = false
     var server: UploadServer

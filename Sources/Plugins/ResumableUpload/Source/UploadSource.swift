@@ -76,6 +76,13 @@ struct UploadSource: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
+    /// What tells this body from others of its length: the SHA-256 of bytes in memory, and that of samples of a stream that
+    /// opens at offsets.
+    @concurrent func contentDigest() async throws -> String {
+        guard body.data != nil else { return try await fingerprint().digest }
+        return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
+    }
+
     /// The SHA-256 of a part.
     @concurrent func digest(of part: UploadPart) async throws -> [UInt8] {
         var digest = PlatformSHA256.make()
