@@ -55,10 +55,10 @@ struct ConformanceBench: Sendable {
     /// Sends through an agent, which adds Core's checks, and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
-        limit: Int = 64 << 20
+        filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
     ) async throws -> Received {
         var configuration = AgentConfiguration()
-        configuration.maximumBodyBytes = limit
+        (configuration.maximumBodyBytes, configuration.filters, configuration.timeout) = (limit, filters, timeout)
         let agent = NetworkAgent(configuration: configuration, transport: transport)
         let probe = Probe(http: request, delivery: delivery, accessories: accessories)
         let response = try await agent.send(probe, options: CallOptions()).value

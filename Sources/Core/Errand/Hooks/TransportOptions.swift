@@ -25,6 +25,8 @@ public struct TransportOptions: Sendable {
         var departures: [any DepartureFilter] = []
         /// Of which attempt and hop of the call this is.
         var position: (attempt: Int?, hop: Int?)
+        /// Whether redirects and filters may decide by the head of a response.
+        var isDecidedByHead = false
     }
 
     /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default; a negative
@@ -81,12 +83,16 @@ public struct TransportOptions: Sendable {
         ]
     }
 
-    /// Whether a transport may wait for the whole body of a response, and return it in memory: with ``delivery`` `.data`,
-    /// and a status below 300.
+    /// Whether a transport may wait for the whole body of a response, and return it in memory: if ``delivery`` is `.data`,
+    /// and the status below 300.
     ///
-    /// Any other response is returned with its head, and a body that streams: it may be a redirect, or one that a filter
-    /// repeats or replaces, and none of these waits for a body. Core collects the body if the response is the last.
-    public func collectsBody(ofStatus status: Int) -> Bool { delivery == .data && Self.isCollected(status: status) }
+    /// Any other response of an agent's request is returned with its head, and a body that streams: it may be a redirect,
+    /// or one that a filter repeats or replaces, and none of these waits for a body. Core collects the body if the
+    /// response is the final one. Options that no agent has made, such as those of a test, allow every body to be
+    /// collected.
+    public func collectsBody(ofStatus status: Int) -> Bool {
+        delivery == .data && (!fields[0].origin.isDecidedByHead || Self.isCollected(status: status))
+    }
 
     /// Whether the head of a response with a status leaves open only what the body says.
     static func isCollected(status: Int) -> Bool { status < 300 }

@@ -67,7 +67,7 @@ final class WireStep: CoreStep {
             origin: TransportOptions.Origin(
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
-                departures: departures, position: (exchange.attempt, exchange.hop)))
+                departures: departures, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
         // Another transfer of the call begins with nothing sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
@@ -86,7 +86,7 @@ final class WireStep: CoreStep {
         activity.notify(.received(response.withoutStream, attempt: exchange.attempt, hop: exchange.hop))
         guard response.body.data == nil else {
             if exchange.delivery != .data { return response }
-            if isStream(response, exchange) { return copied(response, for: activity) }
+            if !TransportOptions.isCollected(status: response.status) { return copied(response, for: activity) }
             do { try response.body.checkLength(upTo: settings.maximumBodyBytes) } catch {
                 throw evidence().attached(to: error)
             }
