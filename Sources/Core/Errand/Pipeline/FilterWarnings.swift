@@ -1,5 +1,6 @@
 #if DEBUG
 import ErrandHTTP
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -33,7 +34,7 @@ enum FilterWarnings {
         guard isNew else { return }
         let way = FilterChain.make(of: request, callFilters, tags, settings).steps
         for problem in newOnes(of: FilterOrder.allProblems(way.map(\.filter), for: request)) {
-            StandardError.write("Errand: \(type(of: request)): \(problem)")
+            StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")
         }
     }
 
