@@ -8,7 +8,7 @@ struct CharsetIndex: Sendable {
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
 
     /// JIS X 0208 with the extensions of NEC and IBM.
-    static let jis0208 = CharsetIndex(system: "CP932", count: 11_280) { pointer in
+    static let jis0208 = CharsetIndex(system: "CP932", count: 11_280, corrections: jisCorrections) { pointer in
         let (lead, trail) = (pointer / 188, pointer % 188)
         return [UInt8(lead + (lead < 0x1F ? 0x81 : 0xC1)), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
@@ -63,6 +63,12 @@ struct CharsetIndex: Sendable {
             return corrections[bytes.reduce(0) { $0 << 8 | Int($1) }] ?? charset.scalar(bytes)
         }
     }
+
+    /// By their bytes: characters that tables of JIS X 0208 without the additions of Windows map in another way.
+    private static let jisCorrections: [Int: UInt32] = [
+        0x815C: 0x2015, 0x815F: 0xFF3C, 0x8160: 0xFF5E, 0x8161: 0x2225, 0x817C: 0xFF0D, 0x8191: 0xFFE0,
+        0x8192: 0xFFE1, 0x81CA: 0xFFE2,
+    ]
 
     /// By their bytes: what GB 18030-2005 and 2022 changed and the standard didn't, what it did, and a blank.
     private static let gb18030Corrections: [Int: UInt32] = [
