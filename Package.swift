@@ -104,7 +104,7 @@ let plugins: [Target] = [
     plugin("Batch"),
     plugin("Cache", needs: ["ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
-    plugin("Chain"),
+    plugin("Chain", needs: ["ErrandMessageSyntax"]),
     plugin("Coalescing", needs: ["ErrandSupport"]),
     plugin("Compression", needs: ["CErrandCodings", "ErrandMessageSyntax"]),
     plugin("Conformance", needs: ["ErrandSupport", "ErrandTesting"]),

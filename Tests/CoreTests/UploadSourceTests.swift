@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandTesting
+import Synchronization
 import Testing
 
 @Suite("Sources of uploads", .leakChecked) struct UploadSourceTests {
@@ -97,5 +98,56 @@ import Testing
             #expect(await code { try await agent.send(Call<Void>(.post, "x", body: .file(file))) } == .fileFailed)
         }
         #expect(stub.received.isEmpty)
+    }
+
+    @Test("a body that announced another number of bytes than it has fails, whatever its source, even if that is none")
+    func announced() async throws {
+        let file = URL.temporaryDirectory.appending(path: "announced-\(UInt64.random(in: 0 ... .max))")
+        try Data([1]).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for length in [0, 2] as [Int64] {
+            let bodies: [RequestBody] = [
+                .stream(length: length) { HTTPBody(Data([1])) },
+                .stream(length: length) { HTTPBody(source: OneByte()) },
+                .stream(length: length) { HTTPBody(length: 1) { nil } },
+                .stream(length: length) { HTTPBody(file: file) },
+                .stream(length: length, openAt: { _ in HTTPBody(Data([1])) }),
+                .stream(length: length) {
+                    AsyncStream<Data> {
+                        $0.yield(Data([1])); $0.finish()
+                    }
+                },
+                .stream(HTTPBody(length: length, source: OneByte())),
+            ]
+            for (index, body) in bodies.enumerated() {
+                let failure = try await end(of: body).0
+                let codes: [ErrandError.Code] = [.invalidRequest, .truncated, .invalidResponse]
+                #expect(codes.contains(failure.code), "\(length) \(index) \(failure)")
+            }
+        }
+    }
+
+    private final class OneByte: HTTPBodySource {
+        private let wasRead = Atomic(false)
+        func nextChunk() async throws -> Data? {
+            wasRead.exchange(true, ordering: .relaxed) ? nil : Data([1])
+        }
+        func cancel() {}
+    }
+
+    @Test("a source that announced no byte and doesn't end is waited for as long as the request's timeout")
+    func endless() async throws {
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), time: time)
+        let handle = agent.start(
+            Plain {
+                $0.method = .put
+                $0.timeout = .seconds(5)
+                $0.body = .stream(length: 0) { AsyncStream<Data> { _ in } }
+            })
+        try await time.waitForSleepers()
+        time.advance(by: .seconds(5))
+        let error = await #expect(throws: ErrandError.self) { try await handle.value }
+        #expect(error?.code == .timedOut)
     }
 }

@@ -33,9 +33,56 @@ import Testing
         #expect(type.subtype == "problem+json" && type.suffix == "json" && type.parameters["charset"] == "utf-8")
         #expect(type.description == "application/problem+json; charset=utf-8")
         #expect(MediaType(parsing: "image/png")?.suffix == nil)
-        for text in ["", "text", "/html", "text/", "a/b/c", "a b/c", "text/html, text/plain", ";charset=x", "té/xt"] {
+        for text in ["", "text", "/html", "text/", "a/b/c", "a b/c", "text, html", ", ", ";charset=x", "té/xt"] {
             #expect(MediaType.essence(of: text) == nil, "\(text)")
         }
+    }
+
+    @Test(
+        "of a Content-Type that was sent twice the last valid type counts, with the charset of an equal one before",
+        arguments: [
+            ("text/html, text/html", "text/html"), ("text/plain, text/html", "text/html"),
+            ("text/html, nonsense", "text/html"), ("nonsense, text/html", "text/html"), ("text/html, */*", "text/html"),
+            ("text/html;charset=gbk, text/html", "text/html; charset=gbk"),
+            ("text/html;charset=gbk, text/plain", "text/plain"),
+            ("text/html;charset=gbk, text/plain, text/html", "text/html"),
+            ("text/html;charset=gbk, text/html;charset=utf-8", "text/html; charset=utf-8"),
+            ("text/html;charset=gbk, x, text/html;a=b", "text/html; a=b; charset=gbk"),
+            ("text/html;charset=gbk,text/html, ,text/html", "text/html; charset=gbk"),
+            (#"multipart/mixed; boundary="a, b/c""#, #"multipart/mixed; boundary="a, b/c""#),
+            (#"text/html; a="x, text/plain"#, #"text/html; a="x, text/plain""#),
+            ("text/html; charset=utf-8, text", "text/html; charset=utf-8"),
+        ])
+    func repeatedType(text: String, expected: String) throws {
+        let type = try #require(MediaType(parsing: text))
+        #expect(type.description == expected)
+        #expect(MediaType.essence(of: text) == type.essence)
+    }
+
+    @Test(
+        "a backslash within the quotes of a form's part is one, and a quote after it ends the name if nothing follows",
+        arguments: [
+            (#"form-data; name="f"; filename="C:\dir\new.txt""#, #"C:\dir\new.txt"#),
+            (#"form-data; name="f"; filename="C:\dir\""#, #"C:\dir\"#),
+            (#"form-data; filename="\"; name="f""#, #"\"#), (#"form-data; filename="a\"b"; name="f""#, #"a"b"#),
+            (#"Form-Data; filename="a\" ; name="f""#, #"a\"#), (#"attachment; filename="a\"b\\c""#, #"a"b\c"#),
+            (#"form-data; filename="open\"#, #"open\"#),
+        ])
+    func formParameters(text: String, fileName: String) {
+        let disposition = ContentDisposition(parsing: text)
+        #expect(disposition.fileName == fileName)
+        if text.contains("name=\"f\"") { #expect(disposition.parameters["name"] == "f") }
+    }
+
+    @Test("control characters, line separators and bidirectional marks are escaped, everything else stays")
+    func controls() {
+        #expect(ControlCharacters.escaped("plain ~") == "plain ~")
+        #expect(
+            ControlCharacters.escaped("a\r\nb\t\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E}")
+                == #"a\u{D}\u{A}b\u{9}\u{1B}[2J\u{9B}\u{7F}\u{2028}\u{202E}"#)
+        #expect(
+            ControlCharacters.escaped("é\n\t\r日\u{1F468}\u{200D}\u{1F469}", allowsLines: true)
+                == "é\n\t\\u{D}日\u{1F468}\u{200D}\u{1F469}")
     }
 
     @Test("entity tags: weak and strong comparison, lists, what is none")
@@ -110,6 +157,7 @@ import Testing
         }
         #expect(ExtendedValue.encode("a b*") == "UTF-8''a%20b%2A")
         #expect(ExtendedValue.decode("UTF-8'a") == nil && ExtendedValue.decode("koi8-r''a") == nil)
+        #expect(ExtendedValue.decode("ISO-8859-1''%80%E9%93") == "€é“")
         #expect(ExtendedValue.decode("us-ascii''a%80") == nil && ExtendedValue.decode("UTF-8''a%0") == nil)
     }
 

@@ -1,3 +1,4 @@
+import ErrandEssentials
 import ErrandHTTP
 import Testing
 
@@ -53,12 +54,56 @@ import Testing
     func conversions() {
         let (name, page) = ("Ada", UInt64.max)
         #expect(ParameterValue(name) == .string("Ada"))
-        #expect(ParameterValue(page) == .string("18446744073709551615"))
+        #expect(ParameterValue(page) == .decimal(Decimal(UInt64.max)))
         #expect(ParameterValue(Int8(3)) == 3)
         var parameters: Parameters = ["a": 1, "b": 2]
         parameters["a"] = "new"
         parameters["b"] = nil
         parameters["c"] = 3
         #expect(parameters == ["a": "new", "c": 3])
+    }
+
+    @Test("a number's own digits go out, in a query and in JSON, whatever its type")
+    func digits() throws {
+        struct Values: Encodable {
+            let price = Decimal(string: "12345678901234567.89")
+            let half = Decimal(string: "4503599627370497.5")
+            let large = UInt64.max
+            let small = Int64.min
+            let tiny = Decimal(string: "0.00000000000000000000000000000000000001")
+            let round = Decimal(string: "100000000000000000000")
+            let power = 1e100
+            let tenth = Float(0.1)
+            let nested = [[Decimal(string: "0.12345678901234567890123")]]
+            let text = "a\"\u{E9}\\\n"
+        }
+        let parameters = Parameters(encoding: Values())
+        #expect(
+            try text(parameters, ParameterEncoding(arrays: .repeated))
+                == "half=4503599627370497.5&large=18446744073709551615&nested=0.12345678901234567890123"
+                + "&power=1e%2B100&price=12345678901234567.89&round=100000000000000000000"
+                + "&small=-9223372036854775808&tenth=0.1&text=a%22%C3%A9%5C%0A"
+                + "&tiny=0.00000000000000000000000000000000000001")
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let values = parameters.items.map { ($0.name, $0.value) }
+        let json = try encoder.encode(Dictionary(uniqueKeysWithValues: values))
+        #expect(try json == encoder.encode(Values()))
+        #expect(try encoder.encode([ParameterValue(UInt64.max)]) == Data("[18446744073709551615]".utf8))
+        let decoded = try JSONDecoder().decode([String: ParameterValue].self, from: json)
+        #expect(decoded["price"] == parameters["price"] && decoded["large"] == parameters["large"])
+        #expect(decoded["half"] == parameters["half"] && decoded["power"] == .number(1e100))
+        #expect(throws: EncodingError.self) { try encoder.encode([ParameterValue.decimal(.nan)]) }
+    }
+
+    @Test("a value whose encoder writes blanks and escapes is read as it is")
+    func formatted() throws {
+        struct Nested: Encodable {
+            let a = ["x": [1, 2], "y": []], b = [String: [String: Bool]](), c = ["": "/\u{1F600}"]
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted]
+        let text = try text(Parameters(encoding: Nested(), encoder: encoder), ParameterEncoding(arrays: .repeated))
+        #expect(text == "a%5Bx%5D=1&a%5Bx%5D=2&c%5B%5D=/%F0%9F%98%80")
     }
 }

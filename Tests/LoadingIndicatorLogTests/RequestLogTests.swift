@@ -288,4 +288,17 @@ struct RequestLogTests {
         let text = try String(contentsOf: place.url, encoding: .utf8)
         #expect(text.contains("a\\u{1B}[2Jb\\u{D}c"))
     }
+
+    @Test("a label with a line break or an escape sequence forges no line, in a record and in an error")
+    func labels() async throws {
+        let log = log(.headers)
+        let label = "a\n2 GET https://example.com → 200\u{1B}[2J\u{202E}\u{9B}"
+        _ = try await agent(.text("ok").header("Content-Language", "b\u{9B}2Jc"), log).send(Batch(Get(), label: label))
+        await log.flush()
+        let shown = #"a\u{A}2 GET https://example.com → 200\u{1B}[2J\u{202E}\u{9B}"#
+        #expect(records.all.contains { $0.label == shown })
+        #expect(!records.all.contains { $0.description.unicodeScalars.contains("\u{9B}") })
+        let error = ErrandError(.checkFailed, "no\n1 GET /\u{1B}[2J")
+        #expect(error.description == #"checkFailed: no\u{A}1 GET /\u{1B}[2J"#)
+    }
 }

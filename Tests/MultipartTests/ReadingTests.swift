@@ -206,4 +206,18 @@ import Testing
         let error = await #expect(throws: MultipartError.self) { try await last.data(upTo: 10) }
         #expect(error?.code == .partPassed)
     }
+
+    @Test("names and file names with backslashes arrive as a browser writes them, and as this module does")
+    func backslashes() async throws {
+        for name in [#"C:\dir\new.txt"#, #"\"#, #"a\"#, #"\\"#, #"a\";x"#, #"a\"b"#] {
+            let part = Multipart.Part.data(Data("x".utf8), name: name, fileName: name)
+            let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.text("ok")))
+            let request = try agent.httpRequest(
+                for: Call<Void>(.post, "form", body: .multipart(part, .field("b", "y"))))
+            let parts = try ReceivedParts(request.body.open(), contentType: request.headers[.contentType])
+            var names: [String?] = []
+            for try await received in parts { names += [received.name, received.fileName] }
+            #expect(names == [name, name, "b", nil], "\(name)")
+        }
+    }
 }

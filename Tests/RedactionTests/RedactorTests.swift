@@ -98,4 +98,105 @@ import Testing
         #expect(Redaction.name(of: ErrandError(.timedOut, "late")) == "timedOut")
         #expect(Redaction.name(of: Own()) == "Own")
     }
+
+    private func body(_ text: String, _ type: String?) -> String? {
+        var redactor = Redactor()
+        guard case .shown(let data) = redactor.body(Data(text.utf8), contentType: type) else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test(
+        "what is not JSON is refused by a method for JSON, and left out of a body of that type",
+        arguments: [
+            "hello", "{a:1}", "{'a':1}", #"{"a":1,}"#, "[1,]", "[1 2]", #"{"a":1 "b":2}"#, #"{"a":1}{"a":2}"#, "1 2",
+            "01", "+1", "nul l", "NaN", #"{"a"}"#, #"{1:2}"#, #"{,}"#, "[,1]", #"["a":1]"#, #"{"a":}"#, #"{"pwd":}"#,
+            "<a/>", "a=1&b=2", "\"a\nb\"", #""\x""#, "[1]]", "tru1", #"{"pwd":"x" 1}"#,
+        ])
+    func strictJSON(text: String) {
+        var redactor = Redactor()
+        #expect(redactor.json(Data(text.utf8)) == nil)
+        #expect(body(text, "application/json") == nil && body(text, "application/problem+json") == nil)
+    }
+
+    @Test(
+        "JSON that is cut anywhere is JSON as far as it goes",
+        arguments: [#"{"a":[1,-2.5e+3,true,null,"x\u00e9\n",{}],"b":{"c":[]},"pwd":[1,{"x":"secret"}]}"#])
+    func cutJSON(text: String) {
+        for count in 0...text.utf8.count {
+            var redactor = Redactor()
+            let masked = redactor.json(Data(text.utf8.prefix(count)))
+            #expect(masked != nil, "\(count)")
+            #expect(masked.map { !String(decoding: $0, as: UTF8.self).contains("sec") } == true)
+        }
+        #expect(body("\u{FEFF}{\"pwd\":\"x\"}", "application/json") == "\u{FEFF}{\"pwd\":\"•••\"}")
+    }
+
+    @Test(
+        "a body without a type is masked by its look, and left out if its fields cannot be told",
+        arguments: [
+            ("a=1&password=hunter2", "a=1&password=•••"), ("password=my+secret%20x&b", "password=•••&b"),
+            (#"{"pwd":"x"}"#, #"{"pwd":"•••"}"#), ("{\"pwd\":1}\n{\"pwd\":2}", "{\"pwd\":\"•••\"}\n{\"pwd\":\"•••\"}"),
+            (#"{"a":1}}{"pwd":"x"}"#, nil), ("<a pwd='x'/>", "<a pwd='•••'/>"),
+            ("just words = here", "just words = here"),
+            ("=x", "=x"), ("", ""), ("a", "a"),
+        ] as [(String, String?)])
+    func untyped(text: String, expected: String?) {
+        #expect(body(text, nil) == expected)
+        #expect(body(text, "") == expected)
+    }
+
+    @Test("a form without a type in another charset is left out if it has a secret")
+    func latinForms() {
+        var redactor = Redactor()
+        let name = Data([0x6E, 0x3D, 0xFC, 0x26])
+        #expect(redactor.body(name + Data("a=1".utf8), contentType: nil) == .shown(name + Data("a=1".utf8)))
+        guard case .omitted = redactor.body(name + Data("password=x".utf8), contentType: nil) else {
+            Issue.record("it is shown")
+            return
+        }
+    }
+
+    @Test(
+        "of XML and HTML the content of secret elements and the values of secret attributes are masked",
+        arguments: [
+            ("<a>1</a>", "<a>1</a>"), ("<a><password>hunter2</password>x</a>", "<a><password>•••</password>x</a>"),
+            ("<s:Password Type=\"t\">\n hunter2\n</s:Password>", "<s:Password Type=\"t\">\n •••\n</s:Password>"),
+            ("<token><b>x</b><token>y</token></token><c>z</c>", "<token>•••</token><c>z</c>"),
+            ("<token/><c>z</c>", "<token/><c>z</c>"), ("<token>half of i", "<token>•••"),
+            ("<a apiKey='x' b=\"y\" token=z>t</a>", "<a apiKey='•••' b=\"y\" token=•••>t</a>"),
+            ("<token><![CDATA[a<b]]></token>", "<token>•••</token>"), ("<![CDATA[a<b]]>", "<![CDATA[a<b]]>"),
+            (
+                "<key>password</key>\n<string>x</string><key>a</key>",
+                "<key>•••</key>\n<string>•••</string><key>•••</key>"
+            ),
+            ("<input name=\"password\" value=\"x\"> b", "<input name=\"password\" value=\"•••\"> b"),
+            ("<p name='token'>x</p>y", "<p name='token'>•••</p>y"),
+            ("<!-- <token>x</token> -->", "<!-- <token>•••</token> -->"),
+            ("<?xml version='1.0'?><a b='c'/>", "<?xml version='1.0'?><a b='c'/>"), ("1 < 2 <", "1 < 2 <"),
+            ("<a b='", "<a b='"),
+            ("<tokens>1</tokens>", "<tokens>•••</tokens>"), ("<a\npwd = 'x'\n>", "<a\npwd = '•••'\n>"),
+        ])
+    func markup(text: String, expected: String) {
+        for type in ["application/xml", "text/xml; charset=utf-8", "application/soap+xml", "text/html"] {
+            #expect(body(text, type) == expected)
+        }
+    }
+
+    @Test("a secret of XML is masked elsewhere, and XML with zero bytes, as in UTF-16, is left out")
+    func markupElsewhere() {
+        var redactor = Redactor()
+        _ = redactor.body(Data("<a><pwd>hunter2</pwd></a>".utf8), contentType: "text/xml")
+        #expect(redactor.masking("of hunter2") == "of •••")
+        #expect(body("<\0p\0w\0d\0>\0", "text/xml") == nil)
+        let deep = String(repeating: "<token>", count: 100_000)
+        #expect(body(deep, "text/xml") == "<token>•••")
+    }
+
+    @Test("a part of a form is secret however a server reads the backslashes of its name")
+    func backslashes() {
+        for name in [#"pass\word"#, #"x\"; password"#, "password"] {
+            let part = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhunter2\r\n--b--"
+            #expect(body(part, "multipart/form-data; boundary=b")?.contains("hunter2") == false, "\(name)")
+        }
+    }
 }

@@ -90,6 +90,12 @@ struct ReplayTests {
             ("text/plain", Data([0xEF, 0xBB, 0xBF, 0x61]), "a", 0),
             ("text/plain; charset=utf-16", Data([0xFF, 0xFE, 0xFC, 0]), "ü", 1),
             ("text/plain; charset=utf-16le", Data([0xFF, 0xFE, 0xFC, 0]), "ü", 0),
+            ("text/plain; charset=Shift_JIS", Data([0x5C, 0x5C, 0x83, 0x65, 0x87, 0x40, 0xFC, 0x4B]), #"\\\\テ①黑"#, 2),
+            ("text/plain; charset=gb2312", Data([0x81, 0x40, 0x80, 0xC4, 0xE3]), "丂€你", 0),
+            ("text/html; charset=euc-kr, text/html", Data([0x8C, 0x63, 0x20]), "똠 ", 0),
+            ("text/plain; charset=big5", Data([0xA4, 0x40, 0x87, 0x45]), "一\u{27267}", 0),
+            ("text/plain; charset=koi8-r", Data([0xC1]), "а", 0),
+            ("text/plain; charset=us-ascii", Data([0x93]), "“", 0),
             // What went over the wire was shorter, as mitmproxy has it.
             ("text/plain; charset=latin1", Data([0xFC, 0xFC, 0xFC]), "üüü", 2),
         ])

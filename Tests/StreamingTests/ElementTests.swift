@@ -196,4 +196,22 @@ import Testing
         await #expect(throws: ErrandError.self) { try await body.lines().all() }
         withExtendedLifetime(body) {}
     }
+
+    @Test("lines of a response are read in the charset of its type; one that isn't valid in it throws")
+    func charsets() async throws {
+        func lines(_ bytes: [UInt8], _ type: String) async throws -> [String] {
+            let response = StubResponse.data(Data(bytes)).header("Content-Type", type)
+            let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(response))
+            return try await agent.lines(Call(.get, "log")).all()
+        }
+        #expect(try await lines([0x83, 0x65, 0x0A, 0x5C, 0x0D, 0x0A], "text/plain; charset=Shift_JIS") == ["テ", "\\"])
+        #expect(try await lines([0x93, 0x0A, 0xEF], "text/plain; charset=iso-8859-1") == ["“", "ï"])
+        #expect(try await lines([0xFF, 0x0A], "text/plain; charset=\"\"") == ["\u{FFFD}"])
+        for (bytes, type) in [([0x61, 0x0A, 0x81], "Shift_JIS"), ([0x61], "no-such"), ([0x61, 0, 0x0A, 0], "utf-16")]
+            as [([UInt8], String)]
+        {
+            let error = await #expect(throws: StreamingError.self) { try await lines(bytes, "a/b; charset=\(type)") }
+            #expect(error?.code == .decodingFailed && error?.element == (bytes.count == 3 ? 2 : 1))
+        }
+    }
 }

@@ -36,6 +36,43 @@ import Testing
         #expect(try XMLTree(head + [0x8A, 0xBF, 0x8E, 0x9A] + Data("</a>".utf8)).text == "\u{6F22}\u{5B57}")
     }
 
+    @Test("means what the WHATWG standard says, at any split into chunks")
+    func labels() async throws {
+        let cases: [(String, [UInt8], String)] = [
+            ("Shift_JIS", [0x5C, 0x7E, 0x87, 0x40], "\\~①"), ("gb2312", [0x81, 0x40, 0x80], "丂€"),
+            ("iso-8859-1", [0x93, 0xEF, 0xBB, 0xBF, 0x94], "“ï»¿”"), ("us-ascii", [0xE9], "é"),
+            ("ks_c_5601-1987", [0x8C, 0x63], "똠"), ("big5", [0x87, 0x45], "\u{27267}"), ("koi8-ru", [0xAE], "ў"),
+            ("windows-1258", [0x61, 0xCC], "a\u{300}"), ("x-user-defined", [0xFF], "\u{F7FF}"),
+        ]
+        for (label, bytes, expected) in cases {
+            let element = Data("<a>".utf8) + bytes + Data("</a>".utf8)
+            let declared = Data("<?xml version='1.0' encoding='\(label)'?>".utf8) + element
+            for (data, charset) in [(element, label), (declared, nil), (declared, "")] as [(Data, String?)] {
+                #expect(try XMLTree(data, charset: charset).text == expected, "\(label)")
+                let pieces = HTTPBody(chunks: data.map { Data([$0]) })
+                let events = try await XMLEvents(pieces, charset: charset).all()
+                let text = events.map { if case .text(let text) = $0 { text } else { "" } }.joined()
+                #expect(text == expected, "\(label)")
+            }
+        }
+    }
+
+    @Test("of UTF-32 is known by its byte order mark or its first bytes")
+    func utf32() async throws {
+        for isBig in [true, false] {
+            for mark in ["\u{FEFF}", ""] {
+                let bytes = (mark + "<a>é\u{1F600}</a>").unicodeScalars.flatMap { scalar in
+                    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: scalar.value >> (8 * $0)) }
+                    return isBig ? bytes.reversed() : bytes
+                }
+                #expect(try XMLTree(Data(bytes)).text == "é\u{1F600}")
+                #expect(failure(of: Data(bytes.dropLast()))?.code == .truncated)
+                let pieces = HTTPBody(chunks: bytes.map { Data([$0]) })
+                #expect(joined(try await XMLEvents(pieces).all()).contains(.text("é\u{1F600}")))
+            }
+        }
+    }
+
     @Test("is an error where it is not known, or the bytes are not valid in it")
     func unknown() async throws {
         let bad: [(Data, String?)] = [

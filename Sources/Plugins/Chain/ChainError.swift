@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 
 /// The failure of a chain: the step that failed, and its error.
 ///
@@ -43,7 +44,9 @@ extension ChainError: RequestFailure {}
 
 extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// One line: the chain, the step, its label, and its failure.
-    public var description: String { "\(chain), step \(index) (\(label)): \(underlying.briefDescription)" }
+    public var description: String {
+        ControlCharacters.escaped("\(chain), step \(index) (\(label)): \(underlying.briefDescription)")
+    }
 
     /// The same as `description`.
     public var debugDescription: String { description }

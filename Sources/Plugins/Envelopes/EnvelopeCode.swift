@@ -1,3 +1,5 @@
+import ErrandEssentials
+
 /// The code with which a service says how a request went: a number, or a text such as `"A0401"`.
 ///
 /// ```swift
@@ -48,12 +50,11 @@ extension EnvelopeCode: Codable {
     /// Decodes a number, a string or a Boolean. Throws the error of the decoder for anything else.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let number = try? container.decode(Int64.self) {
-            self.init(number)
+        // Decoded as an `Int64` or a `Double`, a long number would lose digits.
+        if let number = try? container.decode(Decimal.self) {
+            self.init("\(number)")
         } else if let text = try? container.decode(String.self) {
             self.init(text)
-        } else if let number = try? container.decode(Double.self) {
-            self = Int64(exactly: number).map { Self($0) } ?? Self("\(number)")
         } else {
             self.init(try container.decode(Bool.self) ? 1 : 0)
         }

@@ -1,6 +1,5 @@
 public import Errand
 public import ErrandEssentials
-import ErrandMessageSyntax
 
 extension XMLTree {
     /// Reads a document.
@@ -65,17 +64,13 @@ extension HTTPResponse {
     ///
     /// - Throws: an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
     public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
-        do { return try XMLTree(data, charset: charset, limits: limits) } catch {
+        do { return try XMLTree(data, charset: charsetLabel, limits: limits) } catch {
             throw ErrandError(.decodingFailed, "XML expected: \(error)", response: self, underlying: error)
         }
     }
 
     /// The body as a stream of XML, by the charset of `Content-Type` or of the document.
     public func xmlEvents(limits: XMLLimits = .streaming) -> XMLEvents {
-        XMLEvents(body, charset: charset, limits: limits)
-    }
-
-    private var charset: String? {
-        headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
+        XMLEvents(body, charset: charsetLabel, limits: limits)
     }
 }

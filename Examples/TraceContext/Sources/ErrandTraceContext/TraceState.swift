@@ -42,8 +42,8 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     public private(set) var members: [Member]
 
     /// Reads a field, several of them joined by commas; nil for one that is not valid, which the standard wants to be
-    /// discarded as a whole: more than 32 members, a key that repeats, a member that does not keep to the grammar. Empty
-    /// members are left out.
+    /// discarded as a whole: more than 32 members, or a member that does not keep to the grammar. Empty members are left
+    /// out, and so are later members of a key that repeats: the first is the latest (section 3.3.1.3.1).
     public init?(parsing text: String) {
         var (members, keys): ([Member], Set<String>) = ([], [])
         for item in text.utf8.split(separator: UInt8(ascii: ",")) {
@@ -51,8 +51,10 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
             if trimmed.isEmpty { continue }
             let parts = trimmed.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let key = String(parts[0]), let value = String(parts[1]),
-                let member = Member(key, value), keys.insert(key).inserted, members.count < 32
+                let member = Member(key, value)
             else { return nil }
+            guard keys.insert(key).inserted else { continue }
+            if members.count == 32 { return nil }
             members.append(member)
         }
         self.members = members

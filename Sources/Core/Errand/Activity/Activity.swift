@@ -1,4 +1,5 @@
 public import ErrandHTTP
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -69,11 +70,11 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     }
 
     /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that
-    /// there is.
+    /// there is. Control characters are escaped, so that it fits into a line.
     public var label: String {
-        if let givenLabel { return givenLabel }
+        if let givenLabel { return ControlCharacters.escaped(givenLabel) }
         guard let request else { return kind.rawValue }
-        return request.label ?? "\(type(of: request))"
+        return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
     /// Kind, number and label, in one line.

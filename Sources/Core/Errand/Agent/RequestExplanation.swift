@@ -1,4 +1,5 @@
 public import ErrandHTTP
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// The way that a request would take, for people who look for what happens to it; made by
@@ -46,7 +47,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public let problems: [String]
 
     /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are
-    /// masked.
+    /// masked, and control characters escaped.
     public var description: String {
         var lines: [String] = []
         switch request {
@@ -58,7 +59,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
             lines.append(String(repeating: " ", count: max(0, 2 - number.count)) + "\(number) \(step)")
         }
         lines.append(checks.joined(separator: ", "))
-        return (lines + problems.map { "problem: \($0)" }).joined(separator: "\n")
+        lines += problems.map { "problem: \($0)" }
+        return lines.map { ControlCharacters.escaped($0) }.joined(separator: "\n")
     }
 }
 

@@ -1,4 +1,5 @@
 public import ErrandHTTP
+import ErrandMessageSyntax
 
 /// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of
 /// a composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
@@ -34,9 +35,10 @@ public struct CompositeMember: Sendable {
         (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
     }
 
-    /// The label of the call or the composite, else the request's, else the request's type, else the kind.
+    /// The label of the call or the composite, else the request's, else the request's type, else the kind. Control
+    /// characters are escaped.
     public var label: String {
-        givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue
+        ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }
 
     /// The output of a member.

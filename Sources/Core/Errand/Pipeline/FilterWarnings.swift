@@ -1,5 +1,6 @@
 #if DEBUG
 import ErrandHTTP
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -37,7 +38,9 @@ enum FilterWarnings {
 
     /// Writes problems with a request to standard error, each once for a process.
     static func warn(about request: some Request, _ problems: [String]) {
-        for problem in newOnes(of: problems) { StandardError.write("Errand: \(type(of: request)): \(problem)") }
+        for problem in newOnes(of: problems) {
+            StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")
+        }
     }
 
     /// Those that have not been asked for before.

@@ -18,7 +18,8 @@ final class WireStep: CoreStep {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
 
     @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
-        let request = try depart(exchange)
+        var request = try depart(exchange)
+        if Self.announcesNothing(request.body) { request.body = try await proven(request.body, exchange) }
         let arrived: HTTPResponse
         do {
             let carrier = exchange.replacedTransport ?? carrier
@@ -44,6 +45,38 @@ final class WireStep: CoreStep {
         if !exchange.isAsBuilt || exchange.attempt > 1 { activity.ledger.willSend(request) }
         exchange.addDeliveries(1)
         return request
+    }
+
+    /// Whether a body that is read while it is sent announced no byte. A transport sends none then, and never asks for one.
+    private static func announcesNothing(_ body: RequestBody) -> Bool {
+        body.length == 0 && body.data == nil && !body.isNone
+    }
+
+    /// The empty body, once its source has shown that it has no byte; throws `invalidRequest` if it has some.
+    @inline(never) private func proven(_ body: RequestBody, _ exchange: Exchange) async throws -> RequestBody {
+        let (time, timeout) = (exchange.activity.time, exchange.timeout)
+        do {
+            let source = try body.open()
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    for try await chunk in source where !chunk.isEmpty {
+                        throw ErrandError(.invalidRequest, "the body announced 0 bytes, and more came")
+                    }
+                }
+                group.addTask {
+                    try await time.sleep(until: time.instant(after: timeout))
+                    source.cancel()
+                    throw ErrandError(.timedOut, "the source of the body didn't end for \(duration: timeout)")
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch {
+            exchange.addDeliveries(-1)
+            guard let known = error as? ErrandError, known.code == .invalidResponse else { throw error }
+            throw ErrandError(.invalidRequest, "the body is not what it announced", underlying: known)
+        }
+        return .data(Data(), contentType: body.contentType)
     }
 
     /// The same error, or what a filter has thrown, where the transport has passed that on; a request that reached no

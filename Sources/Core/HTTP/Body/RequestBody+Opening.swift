@@ -12,8 +12,8 @@ extension RequestBody {
         case .data(let data): HTTPBody(data)
         case .deferred, .encodable, .prepared: try resolved(by: Self.plainEncoder).open()
         case .file(let url): HTTPBody(file: url, length: length)
-        case .stream(let open): try UploadSource.guarding(open)
-        case .seekable(let open): try UploadSource.guarding { try open(0) }
+        case .stream(let open): try UploadSource.guarding(length: length, open)
+        case .seekable(let open): try UploadSource.guarding(length: length) { try open(0) }
         }
     }
 
@@ -45,7 +45,8 @@ extension RequestBody {
         case .none: return .empty
         case .data(let data): return HTTPBody(data.dropFirst(Int(offset)))
         case .file(let url): return HTTPBody(file: url, from: offset, length: length.map { $0 - offset })
-        case .seekable(let open): return try UploadSource.guarding { try open(offset) }
+        case .seekable(let open):
+            return try UploadSource.guarding(length: length.map { $0 - offset }) { try open(offset) }
         case .deferred, .encodable, .stream, .prepared:
             throw ErrandError(.bodyNotReplayable, "this body can be read from its start only")
         }

@@ -6,12 +6,17 @@ final class UploadSource: HTTPBodySource {
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    static func guarding(_ open: () throws -> HTTPBody) throws -> HTTPBody {
+    /// - Parameter length: the announced number of bytes; another one fails, whatever the opened body says itself.
+    static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
-        guard let reader = body.reader, body.file == nil else { return body }
+        if let length, let own = body.length, own != length {
+            body.cancel()
+            throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and has \(own)")
+        }
+        guard let reader = body.reader, body.file == nil || body.length != length else { return body }
         _ = try reader.claim()
-        return HTTPBody(length: body.length, source: UploadSource(body))
+        return HTTPBody(length: length ?? body.length, source: UploadSource(body))
     }
 
     func nextChunk() async throws -> Data? {

@@ -1,3 +1,5 @@
+import ErrandMessageSyntax
+
 /// A failure of a request: a code to switch over, a sentence for people, and the evidence.
 ///
 /// ```swift
@@ -106,9 +108,10 @@ extension FailureCode<ErrandError> {
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// One line: the code, the request with its secrets masked, and the message.
+    /// One line: the code, the request with its secrets masked, and the message with its control characters escaped.
     public var description: String {
-        [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
+        let message = ControlCharacters.escaped(message)
+        return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
     /// The same as `description`, so that no dump shows more.

@@ -1,13 +1,23 @@
 #if canImport(Darwin)
 import Foundation
 
-extension Charset {
-    /// Core Foundation knows the IANA names of charsets, and needs no other library.
-    static func convert(_ data: Data, from name: String) -> String? {
+/// A charset of Core Foundation, which needs no other library: looks up one character at a time.
+final class SystemCharset {
+    private let encoding: String.Encoding
+
+    /// Nil for a charset that the system doesn't have.
+    init?(_ name: String) {
         let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
         guard encoding != kCFStringEncodingInvalidId else { return nil }
-        return String(
-            data: data, encoding: String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding)))
+        self.encoding = String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding))
+    }
+
+    /// The one character of the bytes; zero if they are none, or several.
+    func scalar(_ bytes: [UInt8]) -> UInt32 {
+        guard let scalars = String(data: Data(bytes), encoding: encoding)?.unicodeScalars, scalars.count == 1 else {
+            return 0
+        }
+        return scalars.first?.value ?? 0
     }
 }
 #endif

@@ -77,15 +77,32 @@ public struct HTTPResponse: Sendable {
     /// The body, if it is in memory; empty while it is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The media type of `Content-Type` in lower case, without parameters: "application/json".
+    /// The media type of `Content-Type` in lower case, without parameters: "application/json". Of several, the last valid
+    /// one (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
-    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one. Throws `decodingFailed` for
-    /// bytes that are not valid in it, and for an unknown charset.
+    /// The label of the charset in `Content-Type`, as the server wrote it: "Shift_JIS"; nil if there is none, or an empty
+    /// one. ``Charset`` says what it means.
+    public var charsetLabel: String? {
+        let label = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"] ?? ""
+        return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
+    }
+
+    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one; see ``Charset``. Throws
+    /// `decodingFailed` for bytes that are not valid in it, and for an unknown charset.
     public func text() throws -> String {
-        let charset = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"]
-        guard let text = Charset.decode(data, named: charset ?? "utf-8") else {
-            throw ErrandError(.decodingFailed, "the body is not valid \(charset ?? "utf-8") text", response: self)
+        let label = charsetLabel ?? "utf-8"
+        guard let charset = Charset(label: label) else {
+            throw ErrandError(
+                .decodingFailed, "the charset \(label.prefix(40).debugDescription) of the body is not known",
+                response: self)
+        }
+        guard let text = charset.decode(data) else {
+            let problem =
+                charset.isAvailable
+                ? "the body is not valid \(charset.name) text"
+                : "the system has no table of the charset \(charset.name)"
+            throw ErrandError(.decodingFailed, problem, response: self)
         }
         return text
     }

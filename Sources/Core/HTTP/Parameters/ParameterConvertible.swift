@@ -1,3 +1,5 @@
+public import ErrandEssentials
+
 /// A type whose values can be parameters: strings, numbers, booleans, and arrays, sets, dictionaries and optionals of
 /// them.
 ///
@@ -41,6 +43,11 @@ extension ParameterConvertible where Self == ParameterLiteral {
     /// A number.
     public static func number(_ number: Double) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.number(number))
+    }
+
+    /// A number with all its digits.
+    public static func decimal(_ number: Decimal) -> ParameterLiteral {
+        ParameterLiteral(parameterValue: ParameterValue.decimal(number))
     }
 
     /// A boolean.
@@ -90,13 +97,18 @@ extension Double: ParameterConvertible {
     public var parameterValue: ParameterValue? { .number(self) }
 }
 
+extension Decimal: ParameterConvertible {
+    /// The number with all its digits.
+    public var parameterValue: ParameterValue? { .decimal(self) }
+}
+
 extension Float: ParameterConvertible {
     /// The shortest decimal number that this one is nearest to, and not the digits of its binary form.
     public var parameterValue: ParameterValue? { .number(Double("\(self)") ?? Double(self)) }
 }
 
 extension ParameterConvertible where Self: BinaryInteger {
-    /// The number; beyond the range of `Int64` as text.
+    /// The number; one with more than 38 digits as text.
     public var parameterValue: ParameterValue? { ParameterValue(self) }
 }
 

@@ -96,6 +96,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         case .string(let text): return Self.escape(text)
         case .integer(let number): return "\(number)"
         case .number(let number): return Self.escape("\(number)")
+        case .decimal(let number): return Self.escape("\(number)")
         case .boolean(let flag):
             return switch booleans {
             case .numeric: flag ? "1" : "0"

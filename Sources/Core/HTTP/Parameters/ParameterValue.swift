@@ -1,4 +1,4 @@
-import ErrandEssentials
+public import ErrandEssentials
 
 /// One parameter's value.
 public enum ParameterValue: Sendable, Hashable {
@@ -8,6 +8,8 @@ public enum ParameterValue: Sendable, Hashable {
     case integer(Int64)
     /// A number; one that is not finite throws ``ErrandError/Code/encodingFailed`` in JSON.
     case number(Double)
+    /// A number with more digits than a `Double` keeps, up to 38. Written without an exponent.
+    case decimal(Decimal)
     /// Written as ``ParameterEncoding/Booleans`` says.
     case boolean(Bool)
     /// Written as ``ParameterEncoding/Arrays`` says.
@@ -46,10 +48,21 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
 
     /// A value that is not a literal: `.init(name)`, `.init(page)`.
     public init(_ value: String) { self = .string(value) }
-    /// A whole number; one beyond the range of `Int64` becomes text.
-    public init(_ value: some BinaryInteger) { self = Int64(exactly: value).map(Self.integer) ?? .string("\(value)") }
+    /// A whole number; one with more than 38 digits becomes text.
+    public init(_ value: some BinaryInteger) {
+        let text = "\(value)"
+        if let small = Int64(exactly: value) {
+            self = .integer(small)
+        } else if let large = Decimal(string: text), "\(large)" == text {
+            self = .decimal(large)
+        } else {
+            self = .string(text)
+        }
+    }
     /// A number.
     public init(_ value: Double) { self = .number(value) }
+    /// A number with all its digits.
+    public init(_ value: Decimal) { self = .decimal(value) }
     /// A boolean.
     public init(_ value: Bool) { self = .boolean(value) }
 }
@@ -62,6 +75,12 @@ extension ParameterValue: Encodable {
         case .string(let value), .encoded(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
         case .number(let value): try container.encode(value)
+        case .decimal(let value):
+            guard value.isFinite else {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: encoder.codingPath, debugDescription: "JSON has no number for NaN"))
+            }
+            try container.encode(value)
         case .boolean(let value): try container.encode(value)
         case .array(let values): try container.encode(values)
         case .object(let values): try container.encode(values)
@@ -72,19 +91,15 @@ extension ParameterValue: Encodable {
 }
 
 extension ParameterValue: Decodable {
-    /// Decodes any JSON value.
+    /// Decodes any JSON value; a number keeps its digits, as far as the decoder gives them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Bool.self) {
             self = .boolean(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .string("\(value)")
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
+        } else if let value = Self.number(in: container) {
+            self = value
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let values = try? container.decode([ParameterValue].self) {
@@ -92,5 +107,17 @@ extension ParameterValue: Decodable {
         } else {
             self = .object(try container.decode([String: ParameterValue].self))
         }
+    }
+
+    /// An `Int64` if the number is one, a `Double` if that means the same number, otherwise a `Decimal`: decoders round a
+    /// number to the type that they are asked for.
+    private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
+        let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
+        guard let exact = try? container.decode(Decimal.self), exact.isFinite else {
+            return whole.map(Self.integer) ?? number.map(Self.number)
+        }
+        if let whole, Decimal(whole) == exact { return .integer(whole) }
+        if let number, Decimal(string: "\(number)") == exact { return .number(number) }
+        return .decimal(exact)
     }
 }

@@ -31,8 +31,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         items = elements.compactMap { name, value in value.parameterValue.map { Item(name, $0) } }
     }
 
-    /// The properties of a value, as `JSONEncoder` sees them: one item each, in the order of their names. A value that
-    /// cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/encodingFailed`` before it is
+    /// The properties of a value, as `JSONEncoder` writes them: one item each, in the order of their names, and numbers with
+    /// all their digits. A value that cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/encodingFailed`` before it is
     /// sent.
     ///
     /// ```swift
@@ -42,8 +42,8 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public init(encoding value: some Encodable, encoder: JSONEncoder? = nil) {
         do {
             let data = try (encoder ?? JSONEncoder()).encode(value)
-            let members = try JSONDecoder().decode([String: ParameterValue].self, from: data)
-            items = members.sorted { $0.key < $1.key }.map { Item($0.key, $0.value) }
+            var reader = ParameterReader(data)
+            items = try reader.members().sorted { $0.key < $1.key }.map { Item($0.key, $0.value) }
         } catch {
             items = []
             fault = "\(type(of: value)) cannot be encoded as parameters"

@@ -28,6 +28,15 @@ public struct FieldParameters: Sendable, Hashable {
 
     /// Reads the parameters that follow a value, from its first semicolon on; at most 64.
     public init(parsing text: some StringProtocol) {
+        self.init(parsing: text, ofForm: false)
+    }
+
+    /// Reads the parameters of a form's part, in whose quotes a backslash escapes nothing (HTML, "Multipart form data").
+    package init(ofForm text: some StringProtocol) {
+        self.init(parsing: text, ofForm: true)
+    }
+
+    private init(parsing text: some StringProtocol, ofForm isForm: Bool) {
         all = []
         var scanner = FieldScanner(text)
         while !scanner.isAtEnd, all.count < Self.limit {
@@ -35,7 +44,7 @@ public struct FieldParameters: Sendable, Hashable {
             let name = scanner.run { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
             guard scanner.skip(UInt8(ascii: "=")) else { continue }
             scanner.skipBlanks()
-            let quoted = scanner.quotedString()
+            let quoted = isForm ? scanner.formString() : scanner.quotedString()
             let rest = scanner.text { $0 != UInt8(ascii: ";") }
             let key = Self.trimmed(name)
             if key.isEmpty { continue }

@@ -58,4 +58,27 @@ struct FieldScanner {
         }
         return String(decoding: content, as: UTF8.self)
     }
+
+    /// The content of quotes in a form's part, as the HTML standard writes it (section "Multipart form data"): a backslash
+    /// is one, and a quote inside is `%22`. Other programs write `\"`: a quote after a backslash is content unless the
+    /// parameter ends there.
+    mutating func formString() -> String? {
+        guard skip(UInt8(ascii: "\"")) else { return nil }
+        var content: [UInt8] = []
+        isClosed = false
+        while let byte = next {
+            advance()
+            guard byte == UInt8(ascii: "\"") else {
+                content.append(byte)
+                continue
+            }
+            let following = bytes[position...].first { !ASCII.isBlank($0) }
+            if content.last != UInt8(ascii: "\\") || following == nil || following == UInt8(ascii: ";") {
+                isClosed = true
+                break
+            }
+            content[content.count - 1] = byte
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
 }

@@ -1,5 +1,8 @@
 /// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
 ///
+/// A `Content-Type` that was sent twice arrives as a list: the last valid type counts, and one without a charset of its
+/// own keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
 /// type?.essence            // "application/problem+json"
@@ -11,17 +14,48 @@ public struct MediaType: Sendable, Hashable {
     /// The parameters that follow the type.
     public var parameters: FieldParameters
 
-    /// Reads a `Content-Type`; nil if it does not begin with a type and a subtype.
+    /// Reads a `Content-Type`; nil if it does not begin with a type and a subtype. Of a list, reads the last valid type.
     public init?(parsing text: some StringProtocol) {
-        guard let essence = Self.essence(of: text) else { return nil }
+        if Self.mayBeList(text) {
+            self.init(list: String(text))
+        } else {
+            self.init(single: text)
+        }
+    }
+
+    private init?(single text: some StringProtocol) {
+        guard let essence = Self.singleEssence(of: text) else { return nil }
         self.essence = essence
         let semicolon = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
         parameters = FieldParameters(parsing: text[semicolon...])
     }
 
+    private init?(list: String) {
+        var (result, charset): (MediaType?, FieldParameters.Parameter?)
+        for item in FieldList.items(list) {
+            guard var type = MediaType(single: item), type.essence != "*/*" else { continue }
+            if type.essence != result?.essence { charset = nil }
+            if let own = type.parameters.all.first(where: { $0.name == "charset" }) {
+                charset = own
+            } else if let charset {
+                type.parameters.all.append(charset)
+            }
+            result = type
+        }
+        guard let result else { return nil }
+        self = result
+    }
+
+    /// Whether the text has a comma.
+    private static func mayBeList(_ text: some StringProtocol) -> Bool { text.utf8.contains(UInt8(ascii: ",")) }
+
     /// Only `type/subtype` of a `Content-Type`, in lower case, for callers that need no parameters; nil if it does not
-    /// begin with a type and a subtype.
+    /// begin with a type and a subtype. Of a list, the last valid type.
     public static func essence(of text: some StringProtocol) -> String? {
+        mayBeList(text) ? MediaType(list: String(text))?.essence : singleEssence(of: text)
+    }
+
+    private static func singleEssence(of text: some StringProtocol) -> String? {
         var slash: Int?
         var bytes: [UInt8] = []
         var isOver = false

@@ -89,6 +89,23 @@ enum UploadCases {
             try await bench.expectWorking(after: "wrong lengths")
             try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
         },
+        ConformanceDraft(.streamedUploads, "a source that announced no byte and has one makes no whole request") {
+            bench in
+            bench.server.on("/up", .text("whole"))
+            for own in [nil, 0, 1] as [Int64?] {
+                let stream = RequestBody.stream(length: 0) {
+                    HTTPBody(length: own, source: PiecesSource(Data([1]), [0, 1]))
+                }
+                try await bench.failure(of: "a byte that wasn't announced", .invalidRequest) {
+                    try await bench.viaAgent(bench.request(.post, "/up", body: stream))
+                }
+            }
+            let empty = RequestBody.stream(length: 0) { HTTPBody(length: 0, source: PiecesSource(Data(), [0])) }
+            try bench.equal(
+                try await bench.viaAgent(bench.request(.post, "/up", body: empty)).text, "whole", "an empty source")
+            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try framed(try await bench.server.nextRequest(), length: 0, bench)
+        },
     ]
 
     private static func framed(_ request: RecordedRequest, length: Int, _ bench: ConformanceBench) throws {

@@ -12,7 +12,8 @@ public struct ContentDisposition: Sendable, Hashable {
     /// The parameters as they came, `filename*` still encoded.
     public var parameters: FieldParameters
 
-    /// Reads a field value; of one longer than 8 KiB only the beginning.
+    /// Reads a field value; of one longer than 8 KiB only the beginning. A backslash within quotes escapes the next
+    /// character (RFC 9110, section 5.6.4), but in a part of a form, `form-data`, it stays: browsers write it as it is.
     public init(parsing value: String) {
         let text = value.utf8.count > Self.limit ? String(value.unicodeScalars.prefix(Self.limit)) : value
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
@@ -20,7 +21,8 @@ public struct ContentDisposition: Sendable, Hashable {
         // Some servers leave out the type.
         let hasType = !first.utf8.contains(UInt8(ascii: "="))
         type = hasType ? first.lowercased() : ""
-        parameters = FieldParameters(parsing: hasType ? text[end...] : text[...])
+        let rest = hasType ? text[end...] : text[...]
+        parameters = type == "form-data" ? FieldParameters(ofForm: rest) : FieldParameters(parsing: rest)
     }
 
     /// Makes a disposition for a file name: `filename` in ASCII, and `filename*` where that loses something.

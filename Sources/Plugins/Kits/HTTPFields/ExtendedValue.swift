@@ -1,9 +1,11 @@
+import ErrandEssentials
+import ErrandHTTP
 import ErrandMessageSyntax
 
 /// Parameter values with a charset and a language (RFC 8187): `UTF-8'en'na%C3%AFve`.
 public enum ExtendedValue {
     /// The decoded text; nil for another form, bytes that are not in the charset, and charsets other than UTF-8,
-    /// ISO-8859-1 and US-ASCII.
+    /// ISO-8859-1 and US-ASCII. ISO-8859-1 is read as windows-1252, as everywhere; see `Charset`.
     public static func decode(_ value: some StringProtocol) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
@@ -11,7 +13,8 @@ public enum ExtendedValue {
         else { return nil }
         switch parts[0].lowercased() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
-        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        case "iso-8859-1":
+            return Charset(label: "iso-8859-1")?.decode(Data(bytes), ignoresByteOrderMark: true)
         case "us-ascii": return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
         default: return nil
         }

@@ -11,6 +11,12 @@ package struct JSONMasker {
     /// The closing brace or bracket of each container that is open.
     private var closers: [JSONToken.Kind] = []
 
+    /// What may follow: a value, a name, or what ends a value.
+    private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
+    private var place = Place.value
+    /// Whether the tokens so far are those of one JSON text.
+    private var isJSON = true
+
     /// Containers within one another; a text with more is not masked.
     private static let maximumDepth = 256
 
@@ -18,14 +24,18 @@ package struct JSONMasker {
     /// replaces. A field whose name has an escape sequence counts as secret. Nil for text that is not JSON as far as it
     /// goes.
     ///
-    /// - Parameter isSecret: whether the field of that name, in UTF-8, holds a secret.
+    /// - Parameters:
+    ///   - isStrict: whether the text has to be JSON to the letter of RFC 8259. Otherwise it may be several values, or have
+    ///     words that JSON doesn't know, as long as it is clear which fields it has.
+    ///   - isSecret: whether the field of that name, in UTF-8, holds a secret.
     package static func masked(
-        _ bytes: [UInt8], with mask: String, where isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
+        _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
+        where isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
         withoutActuallyEscaping(isSecret) { isSecret in
             bytes.withUnsafeBufferPointer { text in
                 var masker = JSONMasker(text, isSecret)
-                guard masker.scan() else { return nil }
+                guard masker.scan(), masker.isJSON || !isStrict else { return nil }
                 if masker.secretRanges.isEmpty { return (bytes, []) }
                 return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
             }
@@ -50,9 +60,33 @@ package struct JSONMasker {
         return result + bytes[end...]
     }
 
+    /// Records whether a token may stand where it does, and is one of JSON.
+    private mutating func check(_ token: JSONToken) {
+        // In another charset than UTF-8 it is still clear where a string ends.
+        if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
+            isJSON = false
+        }
+        switch (token.kind, place) {
+        case (.openBrace, .value), (.openBrace, .valueOrEnd): place = .nameOrEnd
+        case (.openBracket, .value), (.openBracket, .valueOrEnd): place = .valueOrEnd
+        case (.closeBrace, .nameOrEnd), (.closeBrace, .behind), (.closeBracket, .valueOrEnd), (.closeBracket, .behind):
+            place = .behind
+        case (.comma, .behind) where !closers.isEmpty: place = closers.last == .closeBrace ? .name : .value
+        case (.string, .name), (.string, .nameOrEnd): place = .value
+        case (.string, .value), (.number, .value), (.literal, .value), (.string, .valueOrEnd), (.number, .valueOrEnd),
+            (.literal, .valueOrEnd):
+            place = .behind
+        case (.invalid, .value) where token.range == 0..<3 && bytes[token.range].elementsEqual([0xEF, 0xBB, 0xBF]):
+            // A byte order mark.
+            isJSON = true
+        default: isJSON = false
+        }
+    }
+
     private mutating func scan() -> Bool {
         var mayBeName = false
         while let token = tokens.next() {
+            check(token)
             switch token.kind {
             case .openBrace, .openBracket:
                 guard closers.count < Self.maximumDepth else { return false }
@@ -101,7 +135,9 @@ package struct JSONMasker {
             tokens = ahead
             range = (range?.lowerBound ?? token.range.lowerBound)..<token.range.upperBound
         } while depth > 0
-        if let range { secretRanges.append(range) }
+        guard let range else { return }
+        secretRanges.append(range)
+        place = .behind
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

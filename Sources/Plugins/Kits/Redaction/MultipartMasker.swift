@@ -103,9 +103,9 @@ struct MultipartMasker {
         fields.contains { field in
             switch field.name.lowercased() {
             case "content-disposition":
-                ContentDisposition(parsing: field.value).parameters.all.contains {
-                    ["name", "name*"].contains($0.name) && redaction.isSecret($0.value)
-                }
+                // Servers differ in what a backslash within quotes means.
+                (ContentDisposition(parsing: field.value).parameters.all + FieldParameters(parsing: field.value).all)
+                    .contains { ["name", "name*"].contains($0.name) && redaction.isSecret($0.value) }
             // Nothing can be masked within such a coding.
             case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
             default: false

@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -37,7 +38,7 @@ public final class FileSink: LogSink {
 
     /// Appends the record's text and a line break.
     public func write(_ record: LogRecord) {
-        let text = LogText.printable(record.description) + "\n"
+        let text = ControlCharacters.escaped(record.description, allowsLines: true) + "\n"
         state.withLock { state in
             if state.size > 0, state.size + text.utf8.count > limit { rotate(&state) }
             if state.file == nil { open(&state) }

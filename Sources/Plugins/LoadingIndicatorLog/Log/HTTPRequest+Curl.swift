@@ -12,7 +12,7 @@ extension HTTPRequest {
     /// ```
     ///
     /// Every argument is in single quotes, so nothing in it means anything to the shell. A body of text is an argument; other
-    /// bytes, and text longer than 64 KiB, go through `printf`. A file, a stream and a body longer than 1 MiB are left out,
+    /// bytes, text with control characters, and text longer than 64 KiB, go through `printf`. A file, a stream and a body longer than 1 MiB are left out,
     /// and a comment says so.
     ///
     /// - Parameter redaction: the rules for secrets; nil shows them, for your own eyes only. In bodies the rules mask
@@ -24,7 +24,7 @@ extension HTTPRequest {
         words += method == .head ? ["-I"] : ["-X", Self.quoted(method.rawValue)]
         for field in fields {
             // curl takes a field with an empty value from a semicolon; a colon alone removes the field.
-            words += ["-H", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
+            words += ["-H", Self.quoted(Self.line(field))]
         }
         var before = ""
         var after = ""
@@ -49,6 +49,10 @@ extension HTTPRequest {
         return redactor?.masking(command) ?? command
     }
 
+    private static func line(_ field: HTTPHeaders.Field) -> String {
+        ControlCharacters.escaped(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+
     /// The body to print; nil for one that is left out.
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
@@ -64,7 +68,8 @@ extension HTTPRequest {
 
     private static func body(_ bytes: Data, _ words: inout [String]) -> (before: String, after: String) {
         if bytes.count <= 64 << 10, !bytes.contains(0), bytes.first != UInt8(ascii: "@"),
-            let text = String(validating: bytes, as: UTF8.self)
+            let text = String(validating: bytes, as: UTF8.self),
+            isHarmless(text)
         {
             words += ["--data-binary", quoted(text)]
             return ("", "")
@@ -82,5 +87,11 @@ extension HTTPRequest {
     /// The text in single quotes, within which a shell interprets nothing but the quote itself.
     private static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
+    }
+
+    /// Whether a text moves no cursor of the terminal that shows the command.
+    private static func isHarmless(_ text: String) -> Bool {
+        let lines = text.replacing("\r\n", with: "\n")
+        return lines == ControlCharacters.escaped(lines, allowsLines: true)
     }
 }

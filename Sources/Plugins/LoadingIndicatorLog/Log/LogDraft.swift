@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 import Synchronization
 
 /// A running activity, with its secrets in the clear; its record is made at its end.
@@ -100,14 +101,15 @@ final class LogDraft: Sendable {
                 state.receivedBytes, response?.headers[.contentType], response?.length, &redactor)
         }
         var record = LogRecord(
-            id: activity.id, parent: activity.parent, kind: activity.kind, label: redactor.masking(label),
+            id: activity.id, parent: activity.parent, kind: activity.kind,
+            label: Self.line(label, redactor),
             outcome: state.outcome, duration: duration)
-        record.method = request?.method.rawValue
-        record.url = url.map { redactor.masking($0) }
+        record.method = (request?.method.rawValue).map { ControlCharacters.escaped($0) }
+        record.url = url.map { Self.line($0, redactor) }
         record.status = response?.status
-        record.source = response?.source.description
-        record.version = response?.version ?? state.version
-        record.error = state.error.map(Redaction.name)
+        record.source = (response?.source.description).map { ControlCharacters.escaped($0) }
+        record.version = (response?.version ?? state.version).map { ControlCharacters.escaped($0) }
+        record.error = state.error.map { ControlCharacters.escaped(Redaction.name(of: $0)) }
         (record.stream, record.dropped) = (state.stream, dropped)
         (record.attempts, record.requests) = (state.attempts, state.requests)
         (record.bytesSent, record.bytesReceived) = (state.progress.sent, state.progress.received)
@@ -115,12 +117,19 @@ final class LogDraft: Sendable {
             record.requestHeaders = Self.lines(redactor.headers(request?.headers ?? [:]), redactor)
             record.responseHeaders = Self.lines(redactor.headers(response?.headers ?? [:]), redactor)
         }
-        record.requestBody = bodies.sent.map { redactor.masking($0) }
-        record.responseBody = bodies.received.map { redactor.masking($0) }
+        record.requestBody = bodies.sent.map { ControlCharacters.escaped(redactor.masking($0), allowsLines: true) }
+        record.responseBody = bodies.received.map {
+            ControlCharacters.escaped(redactor.masking($0), allowsLines: true)
+        }
         return record
     }
 
+    /// Text from the app or a server, without secrets and control characters.
+    private static func line(_ text: String, _ redactor: Redactor) -> String {
+        ControlCharacters.escaped(redactor.masking(text))
+    }
+
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {
-        headers.map { redactor.masking("\($0.name): \($0.value)") }
+        headers.map { line("\($0.name): \($0.value)", redactor) }
     }
 }

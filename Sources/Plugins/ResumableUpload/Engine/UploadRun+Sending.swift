@@ -29,6 +29,11 @@ extension UploadRun {
     func load(_ exchange: inout Exchange, _ source: UploadSource, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
+            // A source that announced no byte has to show it when the request is sent.
+            if source.length == 0, source.path == nil, source.body.data == nil, source.body.isReplayable {
+                exchange.http.body = source.body
+                exchange.http.body.contentType = nil
+            }
             return
         }
         let (tally, pauses) = (tally, control.pauses)

@@ -2,7 +2,9 @@ public import Errand
 import ErrandEssentials
 
 extension Agent {
-    /// The lines of a response, as they arrive; see ``Errand/HTTPBody/lines(upTo:)``.
+    /// The lines of a response, as they arrive, in the charset of its `Content-Type`; see
+    /// ``Errand/HTTPBody/lines(upTo:)``. In a charset other than UTF-8 a line that is not valid throws
+    /// ``StreamingError/Code/decodingFailed``, and UTF-16 cannot be read.
     ///
     /// ```swift
     /// for try await line in agent.lines(Call(.get, "jobs/7/log")) { print(line) }
@@ -13,8 +15,8 @@ extension Agent {
     public func lines<R: Request>(
         _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()
     ) -> ElementStream<String> where R.Output == HTTPBody {
-        ElementStream(.request { StreamSession(request, on: self, options, unit: "lines") }) { _ in
-            LineReader(limit: limit)
+        ElementStream(.request { StreamSession(request, on: self, options, unit: "lines") }) { response in
+            LineReader(limit: limit, charset: response?.charsetLabel)
         }
     }
 

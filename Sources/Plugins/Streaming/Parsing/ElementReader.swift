@@ -20,7 +20,8 @@ import ErrandEssentials
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    init(limit: Int) { parser = LineParser(limit: limit) }
+    /// - Parameter charset: the label of the charset; nil for UTF-8.
+    init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
     override func finish() { parser.finish() }

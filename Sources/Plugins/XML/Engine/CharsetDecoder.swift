@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import ErrandMessageSyntax
 
 /// Turns the bytes of a document into UTF-8, at any split into chunks.
 ///
@@ -10,12 +9,13 @@ struct CharsetDecoder: Sendable {
     private enum Coding: Sendable {
         case undecided
         case utf8
-        case latin1
         case utf16(isBigEndian: Bool)
+        /// Without a charset of the standard's: only a byte order mark, or the first bytes, can mean it.
+        case utf32(isBigEndian: Bool)
         /// One byte a character, so that each chunk can be decoded by itself.
-        case bytewise(String)
+        case bytewise(Charset)
         /// Decoded as a whole, at the end.
-        case whole(String)
+        case whole(Charset)
     }
 
     private let header: String?
@@ -25,10 +25,9 @@ struct CharsetDecoder: Sendable {
 
     /// - Parameter header: the charset of the header; empty for none.
     init(header: String?, limit: Int) {
-        let name = header?.lowercased() ?? ""
         // A stream has no limit, but what is held as a whole has.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
-        (self.header, self.limit) = (name.isEmpty ? nil : name, most)
+        (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
 
     /// Appends the text of a chunk. Valid text before a failure is appended as well.
@@ -40,16 +39,12 @@ struct CharsetDecoder: Sendable {
         switch coding {
         case .undecided: break
         case .utf8: try decodeUTF8(isLast, &output)
-        case .latin1:
-            for byte in held {
-                if byte < 0x80 { output.append(byte) } else { output += [0xC0 | byte >> 6, 0x80 | byte & 0x3F] }
-            }
-            held.removeAll(keepingCapacity: true)
         case .utf16(let isBigEndian): try decodeUTF16(isBigEndian, isLast, &output)
-        case .bytewise(let name): try convert(name, &output)
-        case .whole(let name):
+        case .utf32(let isBigEndian): try decodeUTF32(isBigEndian, isLast, &output)
+        case .bytewise(let charset): try convert(charset, &output)
+        case .whole(let charset):
             guard held.count <= limit else { throw XMLError(.tooLarge, "the document is longer than \(limit) bytes") }
-            if isLast { try convert(name, &output) }
+            if isLast { try convert(charset, &output) }
         }
     }
 
@@ -78,8 +73,8 @@ struct CharsetDecoder: Sendable {
     }
 
     private static let marks: [([UInt8], Int, Coding)] = [
-        ([0xFF, 0xFE, 0, 0], 0, .whole("utf-32")), ([0, 0, 0xFE, 0xFF], 0, .whole("utf-32")),
-        ([0x3C, 0, 0, 0], 0, .whole("utf-32le")), ([0, 0, 0, 0x3C], 0, .whole("utf-32be")),
+        ([0xFF, 0xFE, 0, 0], 4, .utf32(isBigEndian: false)), ([0, 0, 0xFE, 0xFF], 4, .utf32(isBigEndian: true)),
+        ([0x3C, 0, 0, 0], 0, .utf32(isBigEndian: false)), ([0, 0, 0, 0x3C], 0, .utf32(isBigEndian: true)),
         ([0xEF, 0xBB, 0xBF], 3, .utf8),
         ([0xFE, 0xFF], 2, .utf16(isBigEndian: true)), ([0xFF, 0xFE], 2, .utf16(isBigEndian: false)),
     ]
@@ -94,7 +89,8 @@ struct CharsetDecoder: Sendable {
             let head = held.prefix(XMLDeclaration.maximumBytes)
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
-                if name.hasPrefix("utf-16") || name.hasPrefix("utf-32") || name.contains("ucs-") {
+                let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
+                if isWide || name.contains("ucs-") {
                     throw XMLError(.invalidCharset, "the document declares \(name), and is not in it")
                 }
                 coding = try named(name, nil)
@@ -106,21 +102,18 @@ struct CharsetDecoder: Sendable {
         return isLast
     }
 
-    private func named(_ name: String, _ looksWide: Bool?) throws(XMLError) -> Coding {
-        guard name.utf8.count < 40, !name.isEmpty, name.utf8.allSatisfy({ ASCII.isToken($0) }) else {
-            throw XMLError(.invalidCharset, "the name of the charset is not one")
+    private func named(_ label: String, _ looksWide: Bool?) throws(XMLError) -> Coding {
+        guard let charset = Charset(label: label) else {
+            throw XMLError(.invalidCharset, "the charset \(label.prefix(40).debugDescription) is not known")
         }
-        switch name {
-        case "utf-8", "utf8", "us-ascii", "ascii": return .utf8
-        case "iso-8859-1", "iso8859-1", "latin1": return .latin1
-        case "utf-16", "ucs-2", "iso-10646-ucs-2": return .utf16(isBigEndian: looksWide ?? true)
-        case "utf-16le": return .utf16(isBigEndian: false)
-        case "utf-16be": return .utf16(isBigEndian: true)
-        default:
-            // Letters and the marks that follow them are one character.
-            if name.hasSuffix("1258") { return .whole(name) }
-            let isBytewise = ["iso-8859-", "windows-125", "cp125", "koi8-"].contains { name.hasPrefix($0) }
-            return isBytewise ? .bytewise(name) : .whole(name)
+        switch charset.name {
+        case "utf-8": return .utf8
+        // A document in UTF-16 without a byte order mark shows its order by its first character.
+        case "utf-16le": return .utf16(isBigEndian: looksWide ?? false)
+        case "utf-16be": return .utf16(isBigEndian: looksWide ?? true)
+        case "gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "replacement":
+            return .whole(charset)
+        default: return .bytewise(charset)
         }
     }
 
@@ -194,35 +187,41 @@ struct CharsetDecoder: Sendable {
         if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
     }
 
-    /// Charsets of the system, by the text of a response, where Errand knows them.
-    private mutating func convert(_ name: String, _ output: inout [UInt8]) throws(XMLError) {
-        if held.isEmpty { return }
-        guard let text = Self.text(held[...], name) else {
-            if case .bytewise = coding { output += validPrefix(name).utf8 }
-            throw XMLError(.invalidCharset, "\(name) is not known, or the bytes are not valid in it")
+    private mutating func decodeUTF32(_ isBigEndian: Bool, _ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
+        let complete = held.count - held.count % 4
+        for index in stride(from: 0, to: complete, by: 4) {
+            let bytes = held[index..<(index + 4)]
+            let value =
+                isBigEndian
+                ? bytes.reduce(0) { $0 << 8 | UInt32($1) } : bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            guard let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else {
+                throw XMLError(.invalidCharset, "the bytes are not valid UTF-32")
+            }
+            output += encoded
         }
-        held.removeAll()
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        if case .whole = coding, text.utf8.starts(with: mark) {
-            output += text.utf8.dropFirst(mark.count)
-        } else {
-            output += text.utf8
-        }
+        held.removeFirst(complete)
+        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
     }
 
-    private static func text(_ bytes: ArraySlice<UInt8>, _ name: String) -> String? {
-        guard let url = URL(string: "about:blank") else { return nil }
-        let headers: HTTPHeaders = [.contentType: "text/plain; charset=\(name)"]
-        return try? HTTPResponse(url: url, status: 200, headers: headers, body: HTTPBody(Data(bytes))).text()
+    private mutating func convert(_ charset: Charset, _ output: inout [UInt8]) throws(XMLError) {
+        if held.isEmpty { return }
+        guard let text = charset.decode(Data(held), ignoresByteOrderMark: true) else {
+            if case .bytewise = coding { output += validPrefix(charset).utf8 }
+            throw XMLError(
+                .invalidCharset, "the bytes are not valid \(charset.name), or the system has no table of it")
+        }
+        held.removeAll()
+        output += text.utf8
     }
 
     /// The text before the first byte that is no character.
-    private func validPrefix(_ name: String) -> String {
+    private func validPrefix(_ charset: Charset) -> String {
+        func text(_ count: Int) -> String? { charset.decode(Data(held[..<count]), ignoresByteOrderMark: true) }
         var (valid, invalid) = (0, held.count)
         while invalid - valid > 1 {
             let middle = (valid + invalid) / 2
-            if Self.text(held[..<middle], name) == nil { invalid = middle } else { valid = middle }
+            if text(middle) == nil { invalid = middle } else { valid = middle }
         }
-        return valid > 0 ? Self.text(held[..<valid], name) ?? "" : ""
+        return valid > 0 ? text(valid) ?? "" : ""
     }
 }

@@ -1,0 +1,220 @@
+import ErrandHTTP
+import ErrandMessageSyntax
+
+/// Replaces secret values in XML and HTML: the content of elements and the values of attributes whose names are secret, and
+/// what a secret name stands before, as in `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
+/// Every other byte stays as it is.
+///
+/// It is no parser and accepts everything: a text that is cut off, and tags in comments, are read as a lenient parser may
+/// read them.
+struct XMLMasker {
+    private let bytes: [UInt8]
+    private let isSecret: (String) -> Bool
+    private var position = 0
+    private var result: [UInt8] = []
+    private var secrets: [String] = []
+    /// The last text was the name of a secret.
+    private var expectsSecret = false
+
+    private static let mask = Array(Redaction.mask.utf8)
+    /// Elements of HTML that have no content.
+    private static let voids: Set<String> = ["input", "meta", "link", "img", "param", "br", "hr", "source", "embed"]
+    /// Attributes that name what their element holds.
+    private static let namingAttributes: Set<String> = ["name", "key", "id", "type", "property", "field", "for"]
+
+    private init(_ bytes: [UInt8], _ isSecret: @escaping (String) -> Bool) {
+        (self.bytes, self.isSecret) = (bytes, isSecret)
+    }
+
+    /// The masked text, and the secrets in it. Nil for text in which a tag can't be told from other bytes, as in UTF-16.
+    static func masked(
+        _ bytes: [UInt8], where isSecret: (String) -> Bool
+    ) -> (bytes: [UInt8], secrets: [String])? {
+        if bytes.contains(0) { return nil }
+        return withoutActuallyEscaping(isSecret) { isSecret in
+            var masker = XMLMasker(bytes, isSecret)
+            masker.scan()
+            return (masker.result, masker.secrets)
+        }
+    }
+
+    private mutating func scan() {
+        while position < bytes.count {
+            let open = bytes[position...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+            text(position..<open)
+            position = open
+            if position == bytes.count { return }
+            if starts(with: "<![CDATA[") {
+                let start = position + 9
+                let end = index(of: Array("]]>".utf8), from: start) ?? bytes.count
+                result += bytes[position..<min(start, bytes.count)]
+                text(min(start, end)..<end)
+                position = end
+            } else {
+                tag()
+            }
+        }
+    }
+
+    /// Text between tags.
+    private mutating func text(_ range: Range<Int>) {
+        let trimmed = trimmed(range)
+        if trimmed.isEmpty {
+            result += bytes[range]
+            return
+        }
+        let text = string(trimmed)
+        if expectsSecret {
+            expectsSecret = false
+            secrets.append(text)
+            result +=
+                bytes[range.lowerBound..<trimmed.lowerBound] + Self.mask + bytes[trimmed.upperBound..<range.upperBound]
+            return
+        }
+        expectsSecret = names(text)
+        result += bytes[range]
+    }
+
+    /// Whether a text is a name, of a secret.
+    private func names(_ text: String) -> Bool {
+        text.utf8.count <= 64 && !text.utf8.contains(where: { $0 <= 0x20 }) && isSecret(text)
+    }
+
+    private mutating func tag() {
+        let start = position
+        position += 1
+        let isEnd = position < bytes.count && bytes[position] == UInt8(ascii: "/")
+        if position < bytes.count, "/?!".utf8.contains(bytes[position]) { position += 1 }
+        let name = string(take { !Self.endsName($0) })
+        result += bytes[start..<position]
+        // A comment is read like the text around it.
+        if name.isEmpty || name.hasPrefix("--") { return }
+        if isEnd { return rest() }
+        var attributes: [(name: String, value: Range<Int>)] = []
+        let end = self.attributes(&attributes)
+        let isNamed = attributes.contains {
+            Self.namingAttributes.contains(local($0.name)) && names(string($0.value))
+        }
+        var done = position
+        for (name, value) in attributes {
+            let isOwn = isSecret(name) || isSecret(local(name))
+            guard isOwn || isNamed && !Self.namingAttributes.contains(local(name)), !value.isEmpty else { continue }
+            secrets.append(string(value))
+            result += bytes[done..<value.lowerBound] + Self.mask
+            done = value.upperBound
+        }
+        result += bytes[done..<end]
+        position = end
+        let isEmpty = end >= 2 && bytes[end - 1] == UInt8(ascii: ">") && bytes[end - 2] == UInt8(ascii: "/")
+        let isElement = bytes[start + 1] != UInt8(ascii: "?") && bytes[start + 1] != UInt8(ascii: "!")
+        guard isElement, !isEmpty, !Self.voids.contains(name.lowercased()) else { return }
+        if isNamed || isSecret(name) || isSecret(local(name)) { maskContent(of: Array(name.utf8)) }
+    }
+
+    /// Reads attributes without moving on; returns the position behind the tag.
+    private mutating func attributes(_ found: inout [(name: String, value: Range<Int>)]) -> Int {
+        let start = position
+        defer { position = start }
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: ">") { return position + 1 }
+            if byte == UInt8(ascii: "<") { return position }
+            let name = take { !Self.endsName($0) }
+            if name.isEmpty {
+                position += 1
+                continue
+            }
+            _ = take { $0 <= 0x20 }
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else { continue }
+            position += 1
+            _ = take { $0 <= 0x20 }
+            guard position < bytes.count else { break }
+            let quote = bytes[position]
+            if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+                position += 1
+                found.append((string(name), take { $0 != quote }))
+                position = min(position + 1, bytes.count)
+            } else {
+                found.append((string(name), take { $0 > 0x20 && $0 != UInt8(ascii: ">") }))
+            }
+        }
+        return bytes.count
+    }
+
+    /// Masks everything up to the end of the element, or of the text.
+    private mutating func maskContent(of name: [UInt8]) {
+        let start = position
+        var (depth, end) = (1, bytes.count)
+        while let open = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
+            let isEnd = open + 1 < bytes.count && bytes[open + 1] == UInt8(ascii: "/")
+            position = open + (isEnd ? 2 : 1)
+            guard bytes[min(position, bytes.count)...].starts(with: name) else { continue }
+            position += name.count
+            guard position == bytes.count || Self.endsName(bytes[position]) else { continue }
+            let close = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count
+            if !isEnd, close == bytes.count || bytes[close - 1] != UInt8(ascii: "/") { depth += 1 }
+            if isEnd { depth -= 1 }
+            if depth == 0 {
+                end = open
+                break
+            }
+        }
+        position = end
+        let content = trimmed(start..<end)
+        if content.isEmpty {
+            result += bytes[start..<end]
+            return
+        }
+        for piece in bytes[content].split(separator: UInt8(ascii: "<")) {
+            let from =
+                piece.startIndex == content.lowerBound
+                ? piece.startIndex
+                : (piece.firstIndex(of: UInt8(ascii: ">")) ?? piece.endIndex - 1) + 1
+            let text = trimmed(from..<piece.endIndex)
+            if text.isEmpty { continue }
+            secrets.append(string(text))
+            // A `<key>` may hold a secret, or the name of one.
+            expectsSecret = names(string(text))
+        }
+        result += bytes[start..<content.lowerBound] + Self.mask + bytes[content.upperBound..<end]
+    }
+
+    private mutating func rest() {
+        let range = take { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
+        result += bytes[range]
+    }
+
+    // MARK: Bytes
+
+    private mutating func take(_ passes: (UInt8) -> Bool) -> Range<Int> {
+        let start = position
+        while position < bytes.count, passes(bytes[position]) { position += 1 }
+        return start..<position
+    }
+
+    private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "/>=<\"'".utf8.contains(byte) }
+
+    private func local(_ name: String) -> String {
+        name.utf8.lastIndex(of: UInt8(ascii: ":")).map { String(name[name.utf8.index(after: $0)...]) }?.lowercased()
+            ?? name.lowercased()
+    }
+
+    private func string(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        guard let first = range.first(where: { bytes[$0] > 0x20 }), let last = range.last(where: { bytes[$0] > 0x20 })
+        else { return range.lowerBound..<range.lowerBound }
+        return first..<(last + 1)
+    }
+
+    private func starts(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+
+    private func index(of mark: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index + mark.count <= bytes.count {
+            if bytes[index..<(index + mark.count)].elementsEqual(mark) { return index }
+            index += 1
+        }
+        return nil
+    }
+}
