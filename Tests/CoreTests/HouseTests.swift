@@ -60,6 +60,8 @@ import Testing
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
+    /// The C of a module's own.
+    private static let shims = ["Syntax": "CErrandNames"]
     /// What only plugins need, on all of those but the last, and on those above it in this list.
     private static let parts = [
         ("Digests", "ErrandDigests"), ("Transfers", "ErrandTransfers"), ("Fields", "ErrandHTTPFields"),
@@ -82,7 +84,7 @@ import Testing
             var below = base
             for (folder, module) in modules {
                 for (path, imported) in try Self.imports(in: "Sources/Core/\(folder)")
-                where imported.contains("Errand") {
+                where imported.contains("Errand") && imported != Self.shims[folder] {
                     #expect(below.contains(imported), "\(path) imports \(imported)")
                 }
                 below.insert(module)
