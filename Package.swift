@@ -65,7 +65,8 @@ let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .
 let core: [Target] = [
     .target(name: "ErrandEssentials", path: "Sources/Core/Essentials"),
     .target(
-        name: "ErrandMessageSyntax", dependencies: ["ErrandEssentials", "ErrandSupport"], path: "Sources/Core/Syntax"),
+        name: "ErrandMessageSyntax", dependencies: ["CErrandNames", "ErrandEssentials", "ErrandSupport"],
+        path: "Sources/Core/Syntax", exclude: ["International"]),
     .target(
         name: "ErrandHTTP", dependencies: ["ErrandEssentials", "ErrandMessageSyntax", "ErrandSupport"],
         path: "Sources/Core/HTTP"),
@@ -120,7 +121,7 @@ let plugins: [Target] = [
         "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Outbox", needs: ["ErrandSupport"]),
-    plugin("Paging", needs: ["ErrandHTTPFields"]),
+    plugin("Paging", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
     plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
     plugin(
         "Replay",
@@ -183,6 +184,9 @@ func shim(_ name: String, in folder: String, links library: String) -> Target {
 let shims: [Target] = [
     shim("CErrandCodings", in: "Sources/Plugins/Kits/Codings", links: "z"),
     shim("CErrandCurl", in: "Sources/Plugins/CurlTransport/CShim", links: "curl"),
+    .target(
+        name: "CErrandNames", path: "Sources/Core/Syntax/International", publicHeadersPath: "include",
+        cSettings: [.define("ERRAND_LINKED_LIBCURL", .when(platforms: curlPlatforms, traits: [linkedLibcurl]))]),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]

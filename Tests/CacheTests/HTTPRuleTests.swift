@@ -153,10 +153,14 @@ struct HTTPRuleTests {
     func invalidation() {
         func urls(_ method: HTTPMethod, _ status: Int, _ headers: HTTPHeaders) -> [String] {
             let response = HTTPResponse(url: url, status: status, headers: headers)
-            return HTTPCacheRules.invalidated(by: response, to: HTTPRequest(method, url)).map(\.absoluteString)
+            return HTTPCacheRules.invalidated(by: response, to: HTTPRequest(method, url))
         }
         let both: HTTPHeaders = ["Location": "/b", "Content-Location": "https://EXAMPLE.com:443/c"]
         #expect(urls(.post, 200, [:]) == ["https://example.com/a"])
+        let written = ["https://example.com/a", "https://example.com/a%20b?c%5B%5D=%20"]
+        #expect(urls(.post, 200, ["Location": "/a%20b?c[]=%20#f"]) == written)
+        #expect(urls(.post, 200, ["Location": "\\a b?c[]=%20"]) == written)
+        #expect(urls(.post, 200, ["Location": "//[", "Content-Location": "/%61/../a"]) == ["https://example.com/a"])
         #expect(urls("M-SEARCH", 302, both).count == 3)
         #expect(urls(.delete, 200, ["Location": "https://other.com/b"]) == ["https://example.com/a"])
         #expect(urls(.delete, 200, ["Location": "http://example.com/b"]) == ["https://example.com/a"])
@@ -173,6 +177,7 @@ struct HTTPRuleTests {
                 HTTPResponse(url: url, status: status, headers: headers), to: HTTPRequest(.post, url))
         }
         #expect(isStored(["Cache-Control": "max-age=9", "Content-Location": "/a"]))
+        #expect(isStored(["Cache-Control": "max-age=9", "Content-Location": "HTTPS://Example.com:443/x\\..\\a"]))
         #expect(!isStored(["Cache-Control": "max-age=9", "Content-Location": "/b"]))
         #expect(!isStored(["Content-Location": "/a"]))
         #expect(!isStored(["Cache-Control": "max-age=9"]))

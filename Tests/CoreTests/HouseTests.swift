@@ -60,6 +60,8 @@ import Testing
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
+    /// The C that a module of Core has for itself.
+    private static let shims = ["Syntax": "CErrandNames"]
     /// The kits of the plugins: each uses Core, and the kits above it in this list.
     private static let kits = ["Digests", "Transfers", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction"].map {
         (folder: $0, module: "Errand\($0)")
@@ -87,7 +89,7 @@ import Testing
             var below = base
             for (folder, module) in modules {
                 for (path, imported) in try Self.imports(in: "\(parent)/\(folder)")
-                where imported.contains("Errand") {
+                where imported.contains("Errand") && imported != Self.shims[folder] {
                     #expect(below.contains(imported), "\(path) imports \(imported)")
                 }
                 below.insert(module)

@@ -64,6 +64,11 @@ import Testing
             ("https://b.example.com", "https://b.example.com"),
             ("/日本 x", "https://a.example.com/%E6%97%A5%E6%9C%AC%20x"),
             ("https://u:p@a.example.com/there", "https://a.example.com/there"),
+            ("/a%20b/x[1]", "https://a.example.com/a%20b/x%5B1%5D"),
+            ("/100%|%2F", "https://a.example.com/100%25%7C%2F"),
+            ("?page[number]=2&c=YQ%3D%3D", "https://a.example.com/plain?page%5Bnumber%5D=2&c=YQ%3D%3D"),
+            ("\\\\b.example.com\\there", "https://b.example.com/there"), ("https:there", "https://a.example.com/there"),
+            ("https://[0:0::1]:443/", "https://[::1]/"), ("https://xn--r8jz45g.jp/", "https://xn--r8jz45g.jp/"),
         ])
     func locations(location: String, expected: String) async throws {
         let stub = StubTransport(.text("there"))
@@ -72,6 +77,28 @@ import Testing
         let url = try #require(stub.received.last).url.absoluteString
         #expect(url == expected || url == expected + "/")
         #expect(response.http.url.absoluteString == url)
+    }
+
+    @Test("a redirect to a host in another script is followed to its Punycode, or says what is missing")
+    func otherScript() async throws {
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", response: .redirect(to: "https://b\u{FC}cher.example/there"))
+        do {
+            let response = try await agent(stub).send(Plain())
+            #expect(response.http.url.absoluteString == "https://xn--bcher-kva.example/there")
+        } catch let error as ErrandError {
+            #expect(error.code == .redirectFailed && error.message.contains("libidn2"))
+        }
+    }
+
+    @Test("a redirect whose bytes are not UTF-8 is followed to these bytes")
+    func latin1() async throws {
+        var field = HTTPHeaders.Field(.location, "/caf\u{E9}?x=%20[")
+        field.isLatin1 = true
+        let stub = StubTransport(.text("there"))
+        stub.on("/plain", response: StubResponse(status: 302, headers: HTTPHeaders([field])))
+        _ = try await agent(stub).send(Plain())
+        #expect(stub.received.last?.urlText == "https://a.example.com/caf%E9?x=%20%5B")
     }
 
     @Test("a fragment is handed on unless the Location has one (RFC 9110, 10.2.2)")
@@ -84,7 +111,9 @@ import Testing
 
     @Test(
         "a redirect to a URL that cannot be requested is refused",
-        arguments: ["ftp://a.example.com/", "http:///", "mailto:x@y", "https://"])
+        arguments: [
+            "ftp://a.example.com/", "http:///", "mailto:x@y", "https://", "", "//a b/", "https://[fe80::1%25eth0]/",
+        ])
     func nowhere(location: String) async throws {
         #expect(await code { try await agent(stub(location)).send(Plain()) } == .redirectFailed)
     }

@@ -106,6 +106,22 @@ import Testing
         }
     }
 
+    @Test("an address may have a zone, as RFC 6874 writes it, and what is wrong with another is said")
+    func zones() async throws {
+        let url = try built(Plain { $0.path = "a" }, base: "http://[fe80::1%25eth0]:8080")
+        #expect(url.urlText == "http://[fe80::1%25eth0]:8080/a" && url.url.absoluteString == url.urlText)
+        try HTTPRequest(.get, try #require(URL(string: "http://[fe80::1%25en-0.1]/"))).validate()
+        for (text, reason) in [
+            ("http://[fe80::1%eth0]", "%25"), ("http://[fe80::1%25]", "%25"), ("http://[fe80::1%25a b]", "%25"),
+            ("http://[fe80::1!]", "not an address"), ("http://e%25eth0", "Punycode"),
+        ] {
+            let error = await #expect(throws: ErrandError.self) {
+                try await NetworkAgent(baseURL: text, transport: .stub).send(Plain())
+            }
+            #expect(error?.code == .invalidURL && error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test("a request can be inspected as it would be sent, without sending it")
     func looking() throws {
         let stub = StubTransport(.status(200))

@@ -164,7 +164,7 @@ import Testing
         expect(ReplayError.Code.unmatched, .exhausted, .unusedEntries)
         expect(
             JSONDecodingError.Code.malformedJSON, .tooDeep, .tooLarge, .invalidEncoding, .numberNotRepresentable)
-        expect(PagingError.Code.repeatedPage, .unreachablePage)
+        expect(PagingError.Code.repeatedPage, .unreachablePage, .invalidLink)
         expect(
             StreamingError.Code.elementTooLong, .malformedJSON, .decodingFailed, .truncated, .bodyAlreadyRead,
             .unusableEventID)

@@ -167,11 +167,12 @@ import Testing
             #"<https://a.test/?page=2,3>; rel="Next  last"; title*=UTF-8''%c3%a4; title="x", </up;x>;rel=up;rel=no"#,
             #"nonsense, <x> ; title="a, <b>; rel=c", <bad target>; rel=d"#,
         ])
-        #expect(links.map(\.target) == ["https://a.test/?page=2,3", "/up;x", "x"])
+        #expect(links.map(\.target) == ["https://a.test/?page=2,3", "/up;x", "x", "bad target"])
         #expect(links[0].relations == ["next", "last"] && links[0].title == "ä")
         #expect(links[1].relations == ["up"] && links[2].title == "a, <b>; rel=c")
         let base = try #require(URL(string: "https://b.test/v1/items?page=1"))
         #expect(links[1].url(relativeTo: base)?.absoluteString == "https://b.test/up;x")
+        #expect(links[3].url(relativeTo: base)?.absoluteString == "https://b.test/v1/bad%20target")
         #expect(links[0].url(relativeTo: base)?.absoluteString == "https://a.test/?page=2,3")
         #expect(LinkValue.parse(["<", "<a", "", ">;rel=x"]).isEmpty)
         #expect(LinkValue.parse([String(repeating: "<a>,", count: 1000)]).count == 256)

@@ -141,6 +141,46 @@ import Testing
         }
     }
 
+    @Test(
+        "a link may have characters that a URI has not, and its escapes are asked for as they are",
+        arguments: [
+            ("/items?page[number]=2&filter=a%20b", "/items?page%5Bnumber%5D=2&filter=a%20b"),
+            ("?cursor=YQ%3D%3D|{x}", "/numbers?cursor=YQ%3D%3D%7C%7Bx%7D"), ("/a b?c=d e", "/a%20b?c=d%20e"),
+            ("/100%", "/100%25"), ("?q='a'#f", "/numbers?q=%27a%27"),
+        ])
+    func writtenFreely(target: String, expected: String) async throws {
+        let transport = StubTransport { request in
+            let response = StubResponse.json(#"{"items":[1]}"#)
+            return request.urlText.contains("size=10") ? response.header("Link", "<\(target)>; rel=next") : response
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: transport)
+        var count = 0
+        for try await _ in agent.items(of: GetNumbers(page: .link())) { count += 1 }
+        #expect(count == 2 && transport.received.last?.urlText == "https://api.example.com" + expected)
+    }
+
+    @Test("a link that is no URL is an error, and not the end of the list")
+    func invalidLinks() async throws {
+        for target in ["https://", "//a b/", "https://a.example:99999/", "//[::1"] {
+            let agent = linked { _ in target }
+            let error = await #expect(throws: PagingError.self, "\(target)") {
+                for try await _ in agent.pages(of: GetNumbers(page: .link())) {}
+            }
+            #expect(error?.code == .invalidLink && error?.page == 1 && error?.errorCode == 3)
+        }
+    }
+
+    @Test("a page that links to itself in another spelling is an error")
+    func spelling() async throws {
+        let transport = StubTransport(maximumRecordedRequests: 0) { _ in
+            .json("[1]").header("Link", "</numbers?q='a'>; rel=next")
+        }
+        let agent = NetworkAgent(baseURL: "https://API.example.com:443", transport: transport)
+        let list = PageList(.link()) { page in Call<[Int]>(.get, page.path("numbers?q='a'")) }
+        let error = await #expect(throws: PagingError.self) { for try await _ in agent.pages(of: list) {} }
+        #expect(error?.code == .repeatedPage && error?.page == 1)
+    }
+
     @Test("cursors that come again are an error")
     func repeatedCursors() async throws {
         let transport = StubTransport(maximumRecordedRequests: 0) { request in

@@ -39,6 +39,7 @@ COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
 ]
+NAMES = pathlib.Path("Sources/Core/Syntax/International")
 CODINGS, CURL = pathlib.Path("Sources/Plugins/Kits/Codings"), pathlib.Path("Sources/Plugins/CurlTransport/CShim")
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"
@@ -128,10 +129,10 @@ class Platform:
         self.is_apple = "Darwin" in self.rules["import"]
         if self.is_apple:
             # The one C shim that Apple's platforms use.
-            self.flags = [*COMMON, *clang_modules(STUBS / "Darwin", CODINGS / "include")]
+            self.flags = [*COMMON, *clang_modules(STUBS / "Darwin", CODINGS / "include", NAMES / "include")]
         else:
             library = musl_flags(WORK / name) if name == "Musl" else clang_modules(STUBS / "Android")
-            self.flags = [*COMMON, *library, *clang_modules(CODINGS / "include", CURL / "include")]
+            self.flags = [*COMMON, *library, *clang_modules(CODINGS / "include", CURL / "include", NAMES / "include")]
         shutil.rmtree(self.files, ignore_errors=True)
         self.modules.mkdir(parents=True, exist_ok=True)
         self.keys, self.failed, self.texts = {}, {}, {}
@@ -371,7 +372,7 @@ def leaf_libraries():
 def shim_errors():
     """What a C compiler says of the shims over Musl's headers: with the trait and without it, and for Android too."""
     flags, errors = ["-std=gnu11", "-Wall", "-Werror", *musl_headers(WORK / "Musl" / "headers")], []
-    for folder in (CODINGS, CURL):
+    for folder in (CODINGS, CURL, NAMES):
         for source in sorted(folder.glob("*.c")):
             for defines in ([], ["-DERRAND_LINKED_LIBCURL"], ["-D__ANDROID__"]):
                 command = ["clang", "-fsyntax-only", *flags, *defines, "-I", str(folder / "include"), str(source)]

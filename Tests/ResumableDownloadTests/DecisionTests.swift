@@ -182,6 +182,7 @@ import Testing
         for (text, name) in [
             ("https://example.com/", "download"), ("https://example.com/..%2f..%2fetc/", "etc"),
             ("https://example.com/a%2Fb.txt", "b.txt"), ("https://example.com/%2e%2e", "download"),
+            ("https://example.com/%C3%A9/caf%E9.txt", "café.txt"), ("https://example.com/caf%C3%A9.txt?a", "café.txt"),
         ] {
             #expect(SafeFileName.choose(disposition: nil, url: try #require(URL(string: text))) == name, "\(text)")
         }

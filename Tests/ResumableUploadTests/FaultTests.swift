@@ -220,6 +220,24 @@ import Testing
         #expect((error as? UploadError)?.code == .unusableResponse)
     }
 
+    @Test(
+        "a place may have characters that a URI has not, and its escapes are asked for as they are",
+        arguments: [UploadOrigin.Kind.tus, .draft(8), .draft(6)])
+    func writtenFreely(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        let targets = Log<String>()
+        origin.set {
+            $0.ending = "?key=a%20b[0]|%&c=\u{E9}"
+            $0.fault = { _, request in
+                if request.method == .patch || request.method == .head { targets.add(request.target) }
+                return targets.all.isEmpty && request.method != .options ? .cut(250_000) : nil
+            }
+        }
+        _ = try await agent(origin).send(Send(.data(film)))
+        #expect(Set(targets.all) == ["/files/1?key=a%20b%5B0%5D%7C%25&c=%C3%A9"])
+        #expect(origin.snapshot.uploads.count == 1 && origin.snapshot.bodies == [Array(film)])
+    }
+
     @Test("another origin that the server names gets the bytes, and no secret")
     func elsewhere() async throws {
         let (first, second) = (try UploadOrigin(.tus), try UploadOrigin(.tus))

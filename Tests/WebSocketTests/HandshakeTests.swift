@@ -156,14 +156,35 @@ import Testing
     @Test("the head of the request has the target, the host and the fields as they are")
     func requests() throws {
         let url = try #require(URL(string: "https://example.com:8443/a%20b?c=d"))
-        let head = UpgradeTransport.head(of: HTTPRequest(.get, url, headers: ["X-A": "1"]))
+        let sent = UpgradeTransport.head(of: HTTPRequest(.get, url, headers: ["X-A": "1"]))
         #expect(
-            String(decoding: head, as: UTF8.self)
+            String(decoding: sent, as: UTF8.self)
                 == "GET /a%20b?c=d HTTP/1.1\r\nHost: example.com:8443\r\nX-A: 1\r\n\r\n")
         let bare = HTTPRequest(.get, try #require(URL(string: "http://example.com?x")))
         #expect(UpgradeTransport.head(of: bare).starts(with: Data("GET /?x HTTP/1.1\r\n".utf8)))
-        #expect(UpgradeTransport.location("WSS://a/b") == "https://a/b")
-        #expect(UpgradeTransport.location("/ws:b") == "/ws:b")
+        let zoned = HTTPRequest(.get, try #require(URL(string: "http://[fe80::1%25eth0]:8080/")))
+        let head = String(decoding: UpgradeTransport.head(of: zoned), as: UTF8.self)
+        #expect(head.contains("Host: [fe80::1]:8080\r\n"))
+    }
+
+    @Test("a redirect to a socket is one to the same URL with the scheme of requests, and its escapes stay")
+    func redirects() throws {
+        let url = try #require(URL(string: "https://a.test/chat"))
+        func target(_ location: String) -> String? { UpgradeTransport.target(of: [.location: location], from: url) }
+        #expect(
+            target("WSS://B.test/%20b[1]") == "https://b.test/%20b%5B1%5D"
+                && target("ws:\\\\b.test") == "http://b.test/")
+        #expect(target("/ws:b") == nil && target("https://b.test/") == nil && target("wss://") == nil)
+    }
+
+    @Test("bytes of a field that are not UTF-8 are known to be Latin-1")
+    func latin1() throws {
+        var reader = ResponseReader()
+        reader.push(
+            Data("HTTP/1.1 302 Found\r\nLocation: /caf".utf8) + [0xE9] + Data("\r\nX-A: caf\u{E9}\r\n\r\n".utf8))
+        #expect(try reader.readHead())
+        let fields = try #require(reader.head).headers
+        #expect(fields.map(\.isLatin1) == [true, false] && fields.map(\.value) == ["/caf\u{E9}", "caf\u{E9}"])
     }
 
     @Test("mutated responses are a handshake, a refusal with its body, or a typed error, at any split")

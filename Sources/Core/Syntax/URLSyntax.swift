@@ -182,11 +182,24 @@ public enum URLSyntax {
                 throw Fault(description: "the host is not an address")
             }
             host = host.dropFirst().dropLast()
+            if let zone = host.firstIndex(of: UInt8(ascii: "%")) {
+                try checkZone(host[zone...])
+                host = host[..<zone]
+            }
         }
         guard let first = host.first, first != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
         guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
             throw Fault(
-                description: "the host has a character that no host name has; write one in another script as Punycode")
+                description: isLiteral
+                    ? "the host is not an address"
+                    : "the host has a character that no host name has; write one in another script as Punycode")
+        }
+    }
+
+    /// A zone of an address, `%25eth0` (RFC 6874, section 2).
+    private static func checkZone(_ zone: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
+        guard zone.count > 3, zone.starts(with: "%25".utf8), zone.dropFirst(3).allSatisfy(ASCII.isUnreserved) else {
+            throw Fault(description: "the zone of the address is not written as %25 and a name, such as %25eth0")
         }
     }
 

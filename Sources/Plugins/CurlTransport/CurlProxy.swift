@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandMessageSyntax
 
 /// The proxy through which a ``CurlTransport`` connects.
 ///
@@ -72,7 +73,8 @@ struct ProxyChoice {
     /// PORT" with its address, or, of later versions, with that of the server, "via" or "over" the proxy.
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
-            guard !proxy.isEmpty, let url = URL(string: proxy.contains("://") ? proxy : "http://\(proxy)"),
+            guard !proxy.isEmpty,
+                let url = try? URLReference(proxy.contains("://") ? proxy : "http://\(proxy)").resolved(),
                 let host = url.host(percentEncoded: false)
             else { return false }
             let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host

@@ -109,11 +109,14 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             if cursor == position.cursor { throw PagingError(code: .repeatedPage, page: position.number) }
             next.cursor = cursor
         case .link:
-            let links = LinkValue.parse(http.headers.values(of: .link))
-            guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }),
-                let url = link.url(relativeTo: http.url)?.withoutFragment
-            else { return nil }
-            if url == position.url || url == http.url.withoutFragment {
+            let links = LinkValue.parse(http.headers)
+            guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }) else {
+                return nil
+            }
+            guard let url = link.url(relativeTo: http.url)?.withoutFragment else {
+                throw PagingError(code: .invalidLink, page: position.number)
+            }
+            if url == position.url || url == http.url.resolvedWithoutFragment {
                 throw PagingError(code: .repeatedPage, page: position.number)
             }
             next.url = url

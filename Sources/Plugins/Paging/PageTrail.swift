@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 
 /// The pages that a walk through a list has visited so far, so that a circle ends.
 ///
@@ -20,7 +21,9 @@ struct PageTrail {
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
         // Only the response of the first page tells its name.
-        if next.url != nil, page.position.url == nil { seen.insert(page.response.http.url.withoutFragment.hashValue) }
+        if next.url != nil, page.position.url == nil {
+            seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
+        }
         if seen.contains(name) || mark == name { throw PagingError(code: .repeatedPage, page: page.position.number) }
         if seen.count < Self.limit {
             seen.insert(name)
@@ -49,6 +52,10 @@ extension URL {
     /// A fragment is not sent, so it does not distinguish pages.
     var withoutFragment: URL {
         let text = absoluteString
-        return text.firstIndex(of: "#").flatMap { URL(string: String(text[..<$0])) } ?? self
+        guard let mark = text.firstIndex(of: "#") else { return self }
+        return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
     }
+
+    /// The same in the form that links have once they are resolved.
+    var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

@@ -17,13 +17,17 @@ extension FailureCode<PagingError> {
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
     /// The page has no number that can be requested: it is below the first, or known only to the page before it.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
+    /// The "next" link of the page is not a URL, so that the rest of the list is unknown.
+    public static var invalidLink: Self { Self("invalidLink", 3) }
 }
 
 extension PagingError: CodedError {
     /// One sentence.
     public var description: String {
-        code == .repeatedPage
-            ? "repeatedPage: page \(page) names itself, or one before it, as the next one"
-            : "unreachablePage: page \(page) cannot be requested"
+        switch code {
+        case .repeatedPage: "repeatedPage: page \(page) names itself, or one before it, as the next one"
+        case .invalidLink: "invalidLink: the next link of page \(page) is not a URL"
+        default: "unreachablePage: page \(page) cannot be requested"
+        }
     }
 }

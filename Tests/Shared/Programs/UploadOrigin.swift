@@ -78,6 +78,8 @@ package final class UploadOrigin: Sendable {
         package var joined: [String?] = []
         /// The prefix of the names of uploads.
         package var naming = ""
+        /// What follows the name in the `Location` of an upload, such as a query.
+        package var ending = ""
         /// Bytes that were kept, and those that came for an offset at which they have no place.
         package var received = 0
         package var misplaced = 0
@@ -188,7 +190,8 @@ package final class UploadOrigin: Sendable {
                 case .silent?, .cutSilently?, .loseResponses?: break
                 default:
                     var headers: HTTPHeaders = [
-                        .location: "/files/\(state.lastID)", "Upload-Draft-Interop-Version": "\(version)",
+                        .location: "/files/\(state.lastID)\(state.ending)",
+                        "Upload-Draft-Interop-Version": "\(version)",
                     ]
                     if !state.limits.isEmpty { headers["Upload-Limit"] = state.limits }
                     actions.append(.inform(104, headers))
@@ -275,7 +278,7 @@ package final class UploadOrigin: Sendable {
             }
         }
         headers["Upload-Offset"] = "\(upload.count)"
-        if request.method == .post || request.method == .put { headers[.location] = "/files/\(id)" }
+        if request.method == .post || request.method == .put { headers[.location] = "/files/\(id)\(state.ending)" }
         let isLast = kind == .tus ? upload.count == upload.total : request.headers["Upload-Complete"] == "?1"
         if isLast {
             upload.isComplete = true

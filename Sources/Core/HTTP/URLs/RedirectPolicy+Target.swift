@@ -6,7 +6,7 @@ extension RedirectPolicy {
     /// not followed. Throws `redirectFailed` and `bodyNotReplayable`.
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
-            let location = response.headers.values(of: .location).first
+            let location = response.headers.first(of: .location)
         else { return nil }
         var next = request
         do { next.url = try Location.resolve(location, from: request.url) } catch {

@@ -198,7 +198,7 @@ extension CacheHandler {
     /// The texts of the URLs whose stored responses a response to this request makes invalid: with them the one under
     /// which filters have stored its resource.
     private func invalidated(by response: HTTPResponse) -> [String] {
-        let urls = HTTPCacheRules.invalidated(by: response, to: exchange.http).map(CacheKeyBuilder.url)
+        let urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
         guard !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] else { return urls }
         return urls + [CacheKeyBuilder.url(resource)]
     }

@@ -29,13 +29,28 @@ enum HTTPCacheRules {
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
-            let location = response.headers.values(of: .contentLocation).first,
-            let target = URL(string: location, relativeTo: request.url)?.absoluteURL
+            let location = response.headers.first(where: { $0.name == .contentLocation }),
+            let target = target(of: location, from: request.url)
         else { return false }
         var asGet = request
         asGet.method = .get
-        return CacheKeyBuilder.url(target) == CacheKeyBuilder.url(request.url)
-            && refusal(of: response, to: asGet) == nil
+        return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
+    }
+
+    /// The text of the URL that a field names on the origin of a request, without a fragment, as a request of the app has
+    /// it; nil if it names another origin.
+    private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
+        guard let target = try? field.reference.requestURL(against: url),
+            URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
+        else { return nil }
+        // One URL has one form here. If it's that of the request, or of its authority, the request's spelling is the key.
+        let text = CacheKeyBuilder.url(target)
+        guard let own = try? URLReference("").requestURL(against: url) else { return text }
+        if own.absoluteString == text { return CacheKeyBuilder.url(url) }
+        guard let ownEnd = try? URLSyntax.check(url.absoluteString), let end = try? URLSyntax.check(text) else {
+            return text
+        }
+        return String(Substring(url.absoluteString.utf8.prefix(ownEnd)) + Substring(text.utf8.dropFirst(end)))
     }
 
     /// How to use a stored response.
@@ -111,16 +126,12 @@ enum HTTPCacheRules {
 
     /// The URLs whose stored responses the response to an unsafe request invalidates (section 4.4): its own and, on the
     /// same origin, those in `Location` and `Content-Location`.
-    static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
+    static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
-        var urls = [request.url]
-        for name: HTTPHeaderName in [.location, .contentLocation] {
-            for value in response.headers.values(of: name) {
-                guard let url = URL(string: value, relativeTo: request.url)?.absoluteURL,
-                    URLSyntax.origin(of: url) == URLSyntax.origin(of: request.url), !urls.contains(url)
-                else { continue }
-                urls.append(url)
-            }
+        var urls = [CacheKeyBuilder.url(request.url)]
+        for field in response.headers where field.name == .location || field.name == .contentLocation {
+            guard let url = target(of: field, from: request.url), !urls.contains(url) else { continue }
+            urls.append(url)
         }
         return urls
     }

@@ -127,7 +127,7 @@ public struct CacheEntryHead: Sendable, Hashable {
             return HTTPResponse(
                 to: request, status: status, headers: headers, body: body, version: version, source: source)
         }
-        guard let url = URL(string: responseURL) else { return nil }
+        guard let url = URL(string: responseURL, encodingInvalidCharacters: false) else { return nil }
         return HTTPResponse(url: url, status: status, headers: headers, body: body, version: version, source: source)
     }
 }

@@ -1,10 +1,11 @@
 public import ErrandEssentials
+public import ErrandHTTP
 public import ErrandMessageSyntax
 
 /// One link of a `Link` field (RFC 8288): `<https://example.com/?page=2>; rel="next"`.
 ///
 /// ```swift
-/// let links = LinkValue.parse(response.headers.values(of: "Link"))
+/// let links = LinkValue.parse(response.headers)
 /// let next = links.first { $0.relations.contains("next") }?.url(relativeTo: response.url)
 /// ```
 public struct LinkValue: Sendable, Hashable {
@@ -12,6 +13,8 @@ public struct LinkValue: Sendable, Hashable {
     public var target: String
     /// The parameters as they came.
     public var parameters: FieldParameters
+    /// Whether the bytes of the target on the wire are Latin-1 and not UTF-8. Defaults to false.
+    public var isLatin1 = false
 
     /// Makes a link.
     public init(target: String, parameters: FieldParameters) {
@@ -29,6 +32,18 @@ public struct LinkValue: Sendable, Hashable {
         return links
     }
 
+    /// The links of the `Link` fields, in order; text that is no link is skipped. At most 256 links.
+    public static func parse(_ headers: HTTPHeaders) -> [LinkValue] {
+        let links = headers.lazy.filter { $0.name == .link }.flatMap { field in
+            parse([field.value]).map { link in
+                var link = link
+                link.isLatin1 = field.isLatin1
+                return link
+            }
+        }
+        return Array(links.prefix(256))
+    }
+
     /// The relation types in lower case: of the first `rel` (section 3.3), which may name several.
     public var relations: [String] {
         (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
@@ -40,9 +55,12 @@ public struct LinkValue: Sendable, Hashable {
     /// The URI reference of the link's context, where that is not the resource itself.
     public var anchor: String? { parameters["anchor"] }
 
-    /// The target as an absolute URL, resolved against the URL of the response (RFC 3986, section 5); nil if it is not
+    /// The target as an absolute URL, resolved against the URL of the response as browsers do (WHATWG URL); nil if it is not
     /// a URL.
-    public func url(relativeTo base: URL) -> URL? { URL(string: target, relativeTo: base)?.absoluteURL }
+    public func url(relativeTo base: URL) -> URL? { try? reference.resolved(against: base) }
+
+    /// The target as a reference to a URL, with the bytes that were on the wire.
+    public var reference: URLReference { URLReference(target, isLatin1: isLatin1) }
 }
 
 extension LinkValue: CustomStringConvertible {
@@ -57,17 +75,14 @@ private struct LinkScanner {
     init(_ value: String) { rest = value[...] }
 
     mutating func next() -> LinkValue? {
-        while let open = rest.utf8.firstIndex(of: UInt8(ascii: "<")) {
-            let start = rest.utf8.index(after: open)
-            guard let close = rest.utf8[start...].firstIndex(of: UInt8(ascii: ">")) else { break }
-            let target = String(ASCII.trimmed(rest[start..<close]))
-            let tail = rest[rest.utf8.index(after: close)...]
-            let end = endOfParameters(tail)
-            rest = tail[end...]
-            if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) { continue }
-            return LinkValue(target: target, parameters: FieldParameters(parsing: tail[..<end]))
-        }
-        return nil
+        guard let open = rest.utf8.firstIndex(of: UInt8(ascii: "<")) else { return nil }
+        let start = rest.utf8.index(after: open)
+        guard let close = rest.utf8[start...].firstIndex(of: UInt8(ascii: ">")) else { return nil }
+        let target = String(ASCII.trimmed(rest[start..<close]))
+        let tail = rest[rest.utf8.index(after: close)...]
+        let end = endOfParameters(tail)
+        rest = tail[end...]
+        return LinkValue(target: target, parameters: FieldParameters(parsing: tail[..<end]))
     }
 
     private func endOfParameters(_ text: Substring) -> Substring.Index {

@@ -1,5 +1,7 @@
 import Errand
+import ErrandEssentials
 import ErrandHTTPFields
+import ErrandMessageSyntax
 import ErrandSupport
 
 /// Makes a file name from a server harmless in any directory.
@@ -7,7 +9,15 @@ enum SafeFileName {
     /// The name in `Content-Disposition`, else the last component of the final URL's path, else "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
-        return clean(url.path(percentEncoded: false)) ?? "download"
+        let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
+        return clean(decoded(segment)) ?? "download"
+    }
+
+    /// A segment's escapes as UTF-8 where that is valid, and as Latin-1 otherwise.
+    private static func decoded(_ segment: Substring) -> String {
+        guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
+        return String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
     /// One component without a separator, a control or direction character, a leading or trailing dot or space, that no

@@ -91,6 +91,7 @@ struct ResponseReader {
             let number = Int(String(decoding: status, as: UTF8.self)), number >= 100
         else { throw invalid("the status line of the response is not valid") }
         var head = Head(status: number, version: String(decoding: first[5..<8], as: UTF8.self))
+        var fields: [HTTPHeaders.Field] = []
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
                 throw invalid("a header field of the response is not valid")
@@ -100,8 +101,11 @@ struct ResponseReader {
             guard name.isValid, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw invalid("a header field of the response is not valid")
             }
-            head.headers.add(name, String(ASCII.trimmed(Self.text(value)[...])))
+            var field = HTTPHeaders.Field(name, String(ASCII.trimmed(Self.text(value)[...])))
+            field.isLatin1 = String(validating: value, as: UTF8.self) == nil
+            fields.append(field)
         }
+        head.headers = HTTPHeaders(fields)
         return head
     }
 

@@ -62,8 +62,8 @@ struct UpgradeTransport: Transport {
             headers.remove(.contentLength)
             headers.remove(.transferEncoding)
         }
-        if (300...399).contains(head.status), let target = headers[.location] {
-            headers.set(.location, Self.location(target))
+        if (300...399).contains(head.status), let target = Self.target(of: headers, from: request.url) {
+            headers.set(.location, target)
         }
         let response = HTTPResponse(
             to: request, status: head.status, headers: headers, body: HTTPBody(body ?? Data()), version: head.version)
@@ -95,19 +95,27 @@ struct UpgradeTransport: Transport {
         var target = rest[authority.endIndex...].prefix { $0 != "#" }
         if target.first != "/" { target = "/" + target }
         var head = "\(request.method.rawValue) \(target) HTTP/1.1\r\n"
-        if !request.headers.contains(.host) { head += "Host: \(authority)\r\n" }
+        if !request.headers.contains(.host) { head += "Host: \(withoutZone(authority))\r\n" }
         for field in request.headers where field.name != .contentLength {
             head += "\(field.name.rawName): \(field.value)\r\n"
         }
         return Data((head + "\r\n").utf8)
     }
 
-    /// The place of a redirect with the scheme that requests have: `ws` stands for `http`, `wss` for `https`.
-    static func location(_ text: String) -> String {
-        for (scheme, plain) in [("ws:", "http:"), ("wss:", "https:")]
-        where ASCII.equalsIgnoringCase(String(text.prefix(scheme.count)), scheme) {
-            return plain + text.dropFirst(scheme.count)
+    /// A zone means something on this machine only (RFC 6874, section 4).
+    private static func withoutZone(_ authority: Substring) -> String {
+        guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
+            return String(authority)
         }
-        return text
+        return String(authority[..<zone] + authority[end...])
+    }
+
+    /// The absolute URL of a redirect to `ws` or `wss`, with the scheme that requests have: `ws` stands for `http`, `wss` for
+    /// `https`. Nil for any other redirect.
+    static func target(of headers: HTTPHeaders, from url: URL) -> String? {
+        guard let field = headers.first(where: { $0.name == .location }),
+            let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"
+        else { return nil }
+        return "http" + target.absoluteString.dropFirst(2)
     }
 }

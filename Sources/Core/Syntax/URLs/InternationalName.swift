@@ -1,0 +1,54 @@
+import CErrandNames
+import ErrandEssentials
+
+/// Writes host names in other scripts in ASCII (UTS 46, RFC 5891): `例え.jp` is `xn--r8jz45g.jp`.
+///
+/// The table of characters is the system's: libidn2's on Linux, and Foundation's if the program contains it, as it does on
+/// Apple's platforms.
+package enum InternationalName {
+    /// Where the table comes from.
+    package enum Table: Sendable {
+        case system
+        /// No table, as on a system without libidn2.
+        case missing
+    }
+
+    /// The longest name that is looked at, in bytes: DNS allows 253 in ASCII, and each of those takes three at most.
+    private static let maximumLength = 1024
+
+    /// Returns a name in ASCII. Throws if a character isn't allowed in a host name, or if the system has no table.
+    static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
+        guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
+        if table == .system {
+            var result = [CChar](repeating: 0, count: maximumLength)
+            switch Int(errand_name_to_ascii(name, &result, result.count)) {
+            case ERRAND_NAME_DONE:
+                return String(decoding: result.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            case ERRAND_NAME_REFUSED: throw refusal(name)
+            default: break
+            }
+            if let host = foundation(name) { return host }
+            #if canImport(Darwin)
+            throw refusal(name)
+            #endif
+        }
+        throw URLSyntax.Fault(
+            description:
+                "the host \(name.debugDescription) is in another script, and this system can't write it as Punycode: "
+                + "it has no libidn2")
+    }
+
+    /// Nil if Foundation has no table here, or refuses the name.
+    private static func foundation(_ name: String) -> String? {
+        guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
+            // A character may stand for a slash or another separator.
+            url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
+        else { return nil }
+        return host
+    }
+
+    private static func refusal(_ name: String) -> URLSyntax.Fault {
+        URLSyntax.Fault(
+            description: "the host \(String(name.prefix(200)).debugDescription) has a character that no host name has")
+    }
+}

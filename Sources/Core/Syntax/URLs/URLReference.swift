@@ -1,0 +1,96 @@
+public import ErrandEssentials
+
+/// A URL as a server writes it, absolute or relative: the value of a `Location`, the target of a `Link`, a URL in a body.
+///
+/// ```swift
+/// let next = URLReference("/a%20b/x[1]")
+/// try next.resolved(against: response.url)       // https://example.com/a%20b/x%5B1%5D
+/// ```
+///
+/// It's resolved as browsers do (WHATWG URL): escapes stay, invalid characters are percent-encoded, backslashes are slashes,
+/// a host in another script becomes Punycode. Use it for every URL from outside: Foundation's `URL(string:)` escapes `%20`
+/// again if another character of the URL is invalid.
+///
+/// The result is always a valid URI (RFC 3986), so more characters are percent-encoded than in a browser.
+public struct URLReference: Sendable, Hashable {
+    /// The maximum length of a reference, in bytes: 2 MiB, as in Chromium.
+    public static let maximumLength = 2 << 20
+
+    private let bytes: [UInt8]
+
+    /// Creates a reference from text; what isn't ASCII is percent-encoded as UTF-8.
+    public init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// Creates a reference from the bytes of a field or a body. They're kept as they are: a byte 0xE9 becomes `%E9`.
+    public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+    /// The bytes of text that was made from Latin-1, or of any other text as UTF-8.
+    package init(_ text: String, isLatin1: Bool) {
+        let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
+        bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
+    }
+
+    /// Returns the absolute URL, of any scheme.
+    ///
+    /// - Parameter base: the URL that a relative reference is resolved against. Defaults to `nil`: the reference has to be
+    ///   absolute.
+    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL.
+    public func resolved(against base: URL? = nil) throws(URLSyntax.Fault) -> URL {
+        try Self.url(parsed(against: base))
+    }
+
+    /// Returns the absolute URL for a request: http or https, and without credentials, which are removed.
+    ///
+    /// - Parameter base: the URL of the response that contains the reference.
+    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL, or can't be requested.
+    public func requestURL(against base: URL) throws(URLSyntax.Fault) -> URL {
+        try Self.requestURL(parsed(against: base))
+    }
+
+    /// The same for a redirect: a reference without a fragment keeps the base's (RFC 9110, section 10.2.2).
+    package func redirectURL(
+        from base: URL, table: InternationalName.Table = .system
+    ) throws(URLSyntax.Fault) -> URL {
+        var url = try parsed(against: base, table: table)
+        if url.fragment == nil { url.fragment = try Self.parsed(base, table: table).fragment }
+        return try Self.requestURL(url)
+    }
+
+    private func parsed(
+        against base: URL?, table: InternationalName.Table = .system
+    ) throws(URLSyntax.Fault) -> ParsedURL {
+        guard bytes.count <= Self.maximumLength else {
+            throw URLSyntax.Fault(
+                description: "the URL has \(bytes.count) bytes, and \(Self.maximumLength) are the most")
+        }
+        var parsedBase: ParsedURL?
+        if let base { parsedBase = try Self.parsed(base, table: table) }
+        return try URLParser.parse(bytes, base: parsedBase, table: table)
+    }
+
+    private static func parsed(_ base: URL, table: InternationalName.Table) throws(URLSyntax.Fault) -> ParsedURL {
+        try URLParser.parse(base.absoluteString.utf8, base: nil, table: table, keepsHost: true)
+    }
+
+    private static func requestURL(_ parsed: ParsedURL) throws(URLSyntax.Fault) -> URL {
+        var parsed = parsed
+        (parsed.user, parsed.password) = ([], [])
+        guard parsed.scheme == "http" || parsed.scheme == "https" else {
+            throw URLSyntax.Fault(description: "the scheme is not http or https")
+        }
+        try URLSyntax.check(parsed.text)
+        return try url(parsed)
+    }
+
+    private static func url(_ parsed: ParsedURL) throws(URLSyntax.Fault) -> URL {
+        guard let url = URL(string: parsed.text, encodingInvalidCharacters: false) else {
+            throw URLSyntax.Fault(description: "the host has a character that no host name has")
+        }
+        return url
+    }
+}
+
+extension URLReference: CustomStringConvertible {
+    /// The reference for people to read, quoted, with the values of its query masked.
+    public var description: String { URLSyntax.quoted(String(decoding: bytes, as: UTF8.self)) }
+}
