@@ -107,35 +107,34 @@ import Testing
         socket.cancel()
     }
 
-    @Test("an open connection takes no message of another user, and hands none over")
-    func open() async throws {
+    @Test("an open connection takes no message of another user, and hands none over", arguments: [true, false])
+    func open(sends: Bool) async throws {
         let (push, done) = (Gate(), Gate())
         stub.on(
             "/socket",
             response: .webSocket { [seen] socket in
                 seen.add(try await socket.receive()?.text ?? "")
                 try await push.wait()
-                try await socket.send(.text("for ada"))
-                while let frame = try await socket.receive() { if frame.opcode == 1 { seen.add(frame.text) } }
+                // The connection may be closed already.
+                try? await socket.send(.text("for ada"))
+                while let frame = (try? await socket.receive()) ?? nil { if frame.opcode == 1 { seen.add(frame.text) } }
                 done.open()
             })
-        for sends in [true, false] {
-            let session = AuthenticationSession(BearerToken("ada"))
-            let socket = socket(agent(.authentication(session)))
-            try await socket.open()
-            session.signIn(BearerToken("bob"))
-            if sends {
-                let error = await #expect(throws: AuthenticationError.self) { try await socket.send("of bob") }
-                #expect(error?.code == .userChanged)
-            }
-            push.open()
-            let error = await #expect(throws: AuthenticationError.self) {
-                for try await text in socket { Issue.record("\(text) was received") }
-            }
+        let session = AuthenticationSession(BearerToken("ada"))
+        let socket = socket(agent(.authentication(session)))
+        try await socket.open()
+        session.signIn(BearerToken("bob"))
+        if sends {
+            let error = await #expect(throws: AuthenticationError.self) { try await socket.send("of bob") }
             #expect(error?.code == .userChanged)
         }
+        push.open()
+        let error = await #expect(throws: AuthenticationError.self) {
+            for try await text in socket { Issue.record("\(text) was received") }
+        }
+        #expect(error?.code == .userChanged)
         try await done.wait()
-        #expect(seen.all == ["greeting", "greeting"])
+        #expect(seen.all == ["greeting"])
     }
 
     @Test("two sockets that share a pin belong to the user of the first one")
