@@ -102,7 +102,7 @@ let shared: [Target] = [
 
 let plugins: [Target] = [
     plugin("Authentication", needs: ["ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Batch"),
+    plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Chain", needs: ["ErrandMessageSyntax"]),
@@ -441,8 +441,8 @@ let suites: [Suite] = [
     suite(
         "UsersTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandRetry",
-            "ErrandURLFilters",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandPaging", "ErrandRetry",
+            "ErrandStreaming", "ErrandURLFilters",
         ]),
     suite(
         "WebSocketTests",

@@ -41,10 +41,16 @@ public final class UserPin: Sendable {
     /// The origins that are remembered; an operation that names more forgets the second one first.
     private static let maximumOrigins = 32
 
+    /// See ``init(sessionsOnly:)``.
+    public let sessionsOnly: Bool
     private let state = Mutex(State())
 
     /// Makes a pin, which belongs to nobody until its first request.
-    public init() {}
+    ///
+    /// - Parameter sessionsOnly: false by default. With true the operation belongs to the first user of each session, and
+    ///   nothing else is compared; requests that are sent without a user don't count. For requests of different kinds,
+    ///   one of which may sign in. Each ``Composite`` has such a pin, unless its call names another.
+    public init(sessionsOnly: Bool = false) { self.sessionsOnly = sessionsOnly }
 
     /// The marks of the first request, those of a session included; nil before it is sent. For a record that outlives
     /// the process: store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the identity.
@@ -201,12 +207,21 @@ struct PinFilter: Filter {
 }
 
 extension CallOptions {
+    /// The pin of the operation that the call is a part of; nil, the default, for a call by itself.
+    public var userPin: UserPin? { tags[PinnedOperation.self] }
+
     /// The same options for a call of an operation that keeps its user; see ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
+        if userPin === pin { return self }
         var options = self
         options.tags[PinnedOperation.self] = pin
-        options.filters.append(PinFilter(pin: pin))
+        if !pin.sessionsOnly { options.filters.append(PinFilter(pin: pin)) }
         return options
+    }
+
+    /// The same options for a composite.
+    func pinnedAsComposite() -> CallOptions {
+        userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
     }
 }
 
