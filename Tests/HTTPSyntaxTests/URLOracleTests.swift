@@ -59,7 +59,7 @@ import Testing
 
     @Test("references have the URLs that node has recorded")
     func recorded() throws {
-        try compare(Data(contentsOf: Self.folder.appending(path: "references.jsonl")), atLeast: 1500)
+        try compare(Data(contentsOf: Self.folder.appending(path: "references.jsonl")), atLeast: 1400)
     }
 
     @Test(
@@ -76,7 +76,7 @@ import Testing
         try process.run()
         let lines = try #require(try output.fileHandleForReading.readToEnd())
         process.waitUntilExit()
-        try compare(lines, atLeast: 5000)
+        try compare(lines, atLeast: 4800)
     }
 
     @Test("references of a file have the URLs that stand in it", .enabled(if: given != nil))

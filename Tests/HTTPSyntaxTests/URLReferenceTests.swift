@@ -20,7 +20,7 @@ import Testing
             ("/100%/%zz%4", "/100%25/%25zz%254"),
             ("/%2f%2F%c3", "/%2f%2F%c3"), ("/a b c", "/a%20b%20c"), ("?q='a'", "/a/b?q=%27a%27"), ("/'a'", "/'a'"),
             ("#a#b[c]", "/a/b?c#a%23b%5Bc%5D"), ("/a<b>c", "/a%3Cb%3Ec"), ("?a\\b", "/a/b?a%5Cb"),
-            ("/\u{7F}\u{1}", "/%7F%01"),
+            ("/\u{1}\u{7F}", "/%01%7F"),
             ("/!$&'()*+,;=:@-._~", "/!$&'()*+,;=:@-._~"), ("?!$&()*+,;=:@-._~/?", "/a/b?!$&()*+,;=:@-._~/?"),
         ])
     func escapes(text: String, expected: String) throws { #expect(try resolved(text) == "https://e.com" + expected) }
@@ -136,16 +136,19 @@ import Testing
             try URLReference("//例え.jp/").redirectURL(from: base, table: .missing)
         }
         #expect(fault?.description.contains("libidn2") == true)
-        #expect(try URLReference("//XN--r8jz45g.jp/").redirectURL(from: base, table: .missing).host == "xn--r8jz45g.jp")
-        #expect(try URLReference("/例え").redirectURL(from: base, table: .missing).path == "/例え")
+        #expect(
+            try URLReference("//XN--r8jz45g.jp/").redirectURL(from: base, table: .missing).absoluteString
+                == "https://xn--r8jz45g.jp/")
+        #expect(
+            try URLReference("/例").redirectURL(from: base, table: .missing).absoluteString == "https://e.com/%E4%BE%8B")
     }
 
     @Test("a reference has a maximum length, and one of that length is resolved")
     func length() throws {
         let most = URLReference.maximumLength
-        for text in ["[", "/", "../", "%", "/..", "a@", ".", "\\", " "] {
+        for text in ["[", "../", "%", "a@"] {
             let long = "/" + String(repeating: text, count: (most - 1) / text.utf8.count)
-            #expect(try resolved(long).hasPrefix("https://e.com/") || text == "/" || text == "\\")
+            #expect(try resolved(long).hasPrefix("https://e.com/"))
         }
         let fault = #expect(throws: URLSyntax.Fault.self) { try resolved(String(repeating: "a", count: most + 1)) }
         #expect(fault?.description.contains("\(most)") == true)
