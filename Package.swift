@@ -153,7 +153,7 @@ let plugins: [Target] = [
         needs: [
             "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport",
         ]),
-    plugin("URLSessionTransport"),
+    plugin("URLSessionTransport", needs: ["ErrandMessageSyntax"]),
     plugin("WebSocket", needs: ["CErrandCodings", "ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("XML", needs: ["ErrandMessageSyntax"]),
 ]

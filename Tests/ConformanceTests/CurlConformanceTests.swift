@@ -11,6 +11,17 @@ struct CurlConformanceTests {
     func kept(each: ConformanceCase) async throws { try await each.run() }
 
     @Test(
+        "libcurl, for hosts with several addresses",
+        arguments: TransportConformance.addressCases(
+            for: { addresses in
+                var configuration = CurlConfiguration()
+                configuration.proxy = .off
+                configuration.addresses = addresses
+                return CurlTransport(configuration)
+            }, within: .seconds(500)))
+    func addresses(each: ConformanceCase) async throws { try await each.run() }
+
+    @Test(
         "libcurl's connections for other protocols",
         arguments: ConnectionConformance.cases(for: { CurlTransport() }, within: .seconds(500)))
     func connections(each: PluginConformanceCase) async throws { try await each.run() }

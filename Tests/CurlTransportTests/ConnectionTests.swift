@@ -96,6 +96,25 @@ struct ConnectionTests {
         }
     }
 
+    @Test(
+        "a variable of the environment without a value is one that is not set, as for curl",
+        arguments: [
+            (["http_proxy": "", "all_proxy": "a"], "a", "a", ""),
+            (["http_proxy": "", "ALL_PROXY": "A"], "A", "A", ""),
+            (["all_proxy": "", "ALL_PROXY": "A"], "A", "A", ""),
+            (["https_proxy": "", "HTTPS_PROXY": "S", "http_proxy": "h"], "h", "S", ""),
+            (["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "a"], "a", "a", ""),
+            (["https_proxy": "s", "HTTPS_PROXY": "S", "all_proxy": "a"], "a", "s", ""),
+            (["HTTP_PROXY": "H"], "", "", ""),
+            (["no_proxy": "", "NO_PROXY": "b.test"], "", "", "b.test"),
+            (["no_proxy": "a.test", "NO_PROXY": "b.test"], "", "", "a.test"),
+            (["http_proxy": "", "https_proxy": "", "all_proxy": "", "no_proxy": ""], "", "", ""),
+        ] as [([String: String], String, String, String)])
+    func emptyVariables(variables: [String: String], http: String, https: String, exceptions: String) {
+        let choice = ProxyChoice(.environment) { variables[$0] }
+        #expect(choice.http == http && choice.https == https && choice.exceptions == exceptions)
+    }
+
     @Test("a connection without a request is closed after the idle time, also while others work")
     func idle() async throws {
         let ended = Log<String>()

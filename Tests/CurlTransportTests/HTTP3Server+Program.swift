@@ -1,7 +1,8 @@
 #if os(Linux)
 extension HTTP3Server {
     /// Serves HTTP/3, and hands each request to the server on the port that its `X-Port` names, over HTTP/1.1. A response that
-    /// breaks off resets its stream; a stream that is reset ends the connection of its request.
+    /// breaks off resets its stream; a stream that is reset ends the connection of its request. It responds to a path below
+    /// `/quic/` itself: see ``HTTP3Server/Fault``.
     static let program = #"""
         import asyncio, os, sys
         from socket import SOL_SOCKET, SO_RCVBUF
@@ -15,6 +16,8 @@ extension HTTP3Server {
         # Fields of a connection (RFC 9114, section 4.2).
         PRIVATE = {b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"}
         HIGH_WATER = 256 << 10
+        # How often each path below /quic/ was asked for.
+        SEEN = {}
 
         class Broken(Exception):
             pass
@@ -63,6 +66,8 @@ extension HTTP3Server {
                 writer = sending = None
                 try:
                     fields = dict(self.headers)
+                    if fields[b":path"].startswith(b"/quic/"):
+                        return await self.misbehave(fields[b":method"], fields[b":path"])
                     reader, writer = await asyncio.open_connection("127.0.0.1", int(fields[b"x-port"]))
                     sending = asyncio.ensure_future(self.send(writer, fields))
                     await self.respond(reader, fields[b":method"])
@@ -75,9 +80,36 @@ extension HTTP3Server {
                         writer.close()
                     self.peer.exchanges.pop(self.number, None)
 
-            def reset(self):
-                self.peer._quic.reset_stream(self.number, ErrorCode.H3_INTERNAL_ERROR)
+            def reset(self, code=ErrorCode.H3_INTERNAL_ERROR):
+                self.peer._quic.reset_stream(self.number, code)
                 self.peer.transmit()
+
+            async def misbehave(self, method, path):
+                while await self.body.get() is not None:
+                    pass
+                with open("requests", "ab") as file:
+                    file.write(b"%s %s\n" % (method, path))
+                seen = SEEN[path] = SEEN.get(path, 0) + 1
+                kind, peer = path.split(b"/")[2], self.peer
+                if kind == b"rejected" or kind == b"rejected-once" and seen == 1:
+                    self.reset(ErrorCode.H3_REQUEST_REJECTED)
+                elif kind == b"failed":
+                    self.reset()
+                elif kind == b"closed":
+                    peer._quic.close(error_code=ErrorCode.H3_NO_ERROR)
+                    peer.transmit()
+                elif kind == b"misdirected":
+                    self.headers_out(b"421", [(b"content-length", b"0")], True)
+                elif kind == b"cut":
+                    self.headers_out(b"200", [(b"content-length", b"10")])
+                    await self.data(b"quic")
+                    await asyncio.sleep(0.1)
+                    self.reset()
+                else:
+                    length = {b"short": b"10", b"long": b"2"}.get(kind, b"4")
+                    self.headers_out(b"200", [(b"content-length", length)])
+                    peer.http.send_data(self.number, b"quic", True)
+                    peer.transmit()
 
             async def send(self, writer, fields):
                 try:

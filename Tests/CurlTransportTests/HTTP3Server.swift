@@ -14,6 +14,12 @@ final class HTTP3Server: Sendable {
     }
     static let skipReason: Comment = "a libcurl with HTTP/3, python3 with aioquic, nginx and openssl are needed"
 
+    /// What it does with a request for the path of that name.
+    enum Fault: String, CaseIterable {
+        case rejected, rejectedOnce = "rejected-once", failed, closed, misdirected, cut, short, long
+        var path: String { "/quic/\(rawValue)" }
+    }
+
     let folder: Folder
     let port: Int
     private let identifier: Int
@@ -43,6 +49,13 @@ final class HTTP3Server: Sendable {
         // The server has no IPv6.
         configuration.addressFamily = .v4
         return configuration
+    }
+
+    /// The methods of the requests for a path so far.
+    func methods(_ fault: Fault) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: folder.path("requests")) else { return [] }
+        let lines = String(decoding: try folder.data("requests"), as: UTF8.self).split(separator: "\n")
+        return lines.filter { $0.hasSuffix(" " + fault.path) }.map { String($0.prefix { $0 != " " }) }
     }
 
     func url(_ path: String) -> String { "https://localhost:\(port)\(path)" }

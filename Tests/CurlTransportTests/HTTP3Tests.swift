@@ -69,6 +69,24 @@ struct HTTP3Tests {
         }
     }
 
+    @Test("lengths that lie are what they are over TCP", arguments: BodyDelivery.wire)
+    func lengths(delivery: BodyDelivery) async throws {
+        let server = try await HTTP3Server()
+        let transport = CurlTransport(server.configuration(.http3Only))
+        for fault in [HTTP3Server.Fault.short, .long, .cut] {
+            let error = try await failure {
+                let response = try await transport.send(
+                    try request(.get, server.url(fault.path)), options: .of(delivery))
+                return try await response.body.collect(upTo: 100)
+            }
+            // Bytes beyond the length are refused with those before them, or after these were delivered.
+            let isTooLong = fault == .long && error.code == .invalidResponse
+            #expect(error.code == .truncated || isTooLong, "\(fault): \(error)")
+        }
+        let good = try await transport.send(try request(.get, server.url("/quic/good")), options: .of(delivery))
+        #expect(try await good.body.collect(upTo: 100) == "quic".utf8.asData)
+    }
+
     @Test("requests at once share a connection, bodies go both ways, and the version is reported")
     func exchange() async throws {
         let (server, origin) = (try await HTTP3Server(), try TestServer())
@@ -127,11 +145,11 @@ struct OfferedHTTP3Tests {
             return configuration
         }
 
-        func version(_ transport: CurlTransport, _ path: String = "/", _ method: HTTPMethod = .get) async throws
-            -> String
-        {
+        func version(
+            _ transport: CurlTransport, _ path: String = "/", _ method: HTTPMethod = .get, body: RequestBody = .none
+        ) async throws -> String {
             let headers: HTTPHeaders = ["X-Port": "\(origin?.port ?? 0)"]
-            let request = try request(method, nginx.url("site", path), headers: headers)
+            let request = try request(method, nginx.url("site", path), headers: headers, body: body)
             let response = try await transport.send(request, options: .of())
             #expect(try response.text() == (response.version == "3" ? "quic" : "tcp"))
             return response.version ?? ""
@@ -216,6 +234,75 @@ struct OfferedHTTP3Tests {
         }
     }
 
+    @Test(
+        "a request that is lost on QUIC goes over TCP if it may be sent again",
+        arguments: [HTTPMethod.get, .put, .post])
+    func lost(method: HTTPMethod) async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        let path = HTTP3Server.Fault.closed.path
+        if method.isIdempotent {
+            #expect(try await site.version(transport, path, method) == "2")
+        } else {
+            let error = try await failure { try await site.version(transport, path, method) }
+            #expect(error.code == .connectionLost, "\(error)")
+        }
+        #expect(try site.quic.methods(.closed) == [method.rawValue])
+        #expect(try await site.version(transport) == "2")
+    }
+
+    @Test("a request that is lost on QUIC as it tries an offer goes over TCP")
+    func lostProbe() async throws {
+        let site = try await Site()
+        for _ in 0..<50 {
+            let transport = CurlTransport(site.configuration())
+            #expect(try await site.version(transport) == "2")
+            #expect(try await site.version(transport, HTTP3Server.Fault.closed.path) == "2")
+            // A machine that is busy may connect over TCP first.
+            if try !site.quic.methods(.closed).isEmpty { return #expect(try site.quic.methods(.closed) == ["GET"]) }
+        }
+        throw NoQUIC()
+    }
+
+    @Test(
+        "a request that is rejected on QUIC was not processed, and is sent again", arguments: [HTTPMethod.get, .post],
+        [RequestBody.none, .data(pattern(1000))])
+    func rejected(method: HTTPMethod, body: RequestBody) async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        let once = try await site.version(transport, HTTP3Server.Fault.rejectedOnce.path, method, body: body)
+        #expect(once == "3")
+        #expect(try site.quic.methods(.rejectedOnce) == [method.rawValue, method.rawValue])
+        // A server that goes on rejecting it may have it over TCP.
+        #expect(try await site.version(transport, HTTP3Server.Fault.rejected.path, method, body: body) == "2")
+        #expect(try site.quic.methods(.rejected).count == 2)
+    }
+
+    @Test("a 421 over QUIC is answered by TCP, whatever the method", arguments: [HTTPMethod.get, .post])
+    func misdirected(method: HTTPMethod) async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        let path = HTTP3Server.Fault.misdirected.path
+        for _ in 1...2 {
+            #expect(try await site.version(transport, path, method, body: .data(pattern(1000))) == "2")
+        }
+        #expect(try site.quic.methods(.misdirected).count == 1)
+    }
+
+    @Test("a stream that its server resets with an error may have been processed", arguments: [HTTPMethod.get, .post])
+    func failed(method: HTTPMethod) async throws {
+        let site = try await Site()
+        let transport = try await site.transportOverQUIC()
+        let path = HTTP3Server.Fault.failed.path
+        if method.isIdempotent {
+            #expect(try await site.version(transport, path, method) == "2")
+        } else {
+            let error = try await failure { try await site.version(transport, path, method) }
+            #expect(error.code == .connectionLost, "\(error)")
+        }
+        #expect(try site.quic.methods(.failed) == [method.rawValue])
+    }
+
     @Test("the file of the configuration has the offer for the next transport, and nobody else can read it")
     func kept() async throws {
         let (site, folder) = (try await Site(), try Folder())
@@ -232,6 +319,10 @@ struct OfferedHTTP3Tests {
         }
         throw NoQUIC()
     }
+}
+
+extension BodyDelivery {
+    fileprivate static var wire: [BodyDelivery] { [.data, .stream] }
 }
 
 extension HTTP3Server {

@@ -45,6 +45,20 @@ import Testing
         #expect(error.code == .nameLookupFailed)
     }
 
+    @Test(
+        "the addresses of a host serve its name with a final dot, and those of a name with a final dot the host",
+        arguments: ["shop.test", "shop.test."])
+    func finalDot(name: String) async throws {
+        let server = try makeServer()
+        let transport = makeTransport { $0.addresses = [name: ["127.0.0.1"]] }
+        for host in ["shop.test", "shop.test.", "SHOP.test."] {
+            let url = "http://\(host):\(server.port)/"
+            #expect(try await transport.send(try request(.get, url), options: .of()).status == 200)
+            let connection = try await transport.connect(for: try request(.get, url), options: .of())
+            connection.close()
+        }
+    }
+
     @Test("an address that does not connect is followed by the next one")
     func several() async throws {
         let server = try makeServer()

@@ -112,6 +112,36 @@ struct ResendTests {
         #expect(posts.all.count == 1)
     }
 
+    @Test(
+        "a malformed response after a kept connection that was reset is judged by itself",
+        arguments: ["GET", "PUT", "DELETE"])
+    func malformedAfterReset(method: String) async throws {
+        guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
+        for _ in 0..<8 {
+            let heads = Log<String>()
+            let server = try RawServer { peer in
+                while let head = peer.readHead() {
+                    heads.add(head)
+                    if heads.all.count == 1 {
+                        peer.send(Self.ok)
+                    } else if heads.all.count == 2 {
+                        return peer.reset()
+                    } else {
+                        peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n")
+                        return
+                    }
+                }
+            }
+            let transport = CurlTransport()
+            _ = try await transport.send(try request(.get, server.url()), options: .of())
+            let again = try request(HTTPMethod(rawValue: method), server.url("/again"))
+            let error = try await failure { try await transport.send(again, options: .of()) }
+            #expect(error.code == .invalidResponse, "\(error)")
+            #expect(error.response?.status == 200)
+            #expect(heads.all.count == 3)
+        }
+    }
+
     @Test("bytes that come with the next request are a lost connection: a GET goes out again, a POST does not")
     func excessLater() async throws {
         let heads = Log<String>()

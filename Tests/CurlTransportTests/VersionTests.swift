@@ -68,6 +68,17 @@ struct VersionTests {
         (.attemptCallback, [(CurlVersion(7, 79, 1), true), (CurlVersion(7, 80, 0), false)]),
         (.quickExit, [(CurlVersion(7, 86, 0), true), (CurlVersion(7, 87, 0), false)]),
         (.callersThread, [(CurlVersion(7, 87, 0), true), (CurlVersion(7, 88, 0), false)]),
+        (
+            .addressChange,
+            [
+                (CurlVersion(7, 87, 0), false), (CurlVersion(7, 88, 1), true), (CurlVersion(8, 11, 1), true),
+                (CurlVersion(8, 12, 0), false),
+            ]
+        ),
+        (
+            .addressPatience,
+            [(CurlVersion(7, 76, 0), true), (CurlVersion(8, 22, 0), true), (CurlVersion(8, 23, 0), false)]
+        ),
     ]
 
     @Test("each rule holds from its first version to its last one")

@@ -39,6 +39,8 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case departure
     /// The events that a transport reports while it works.
     case events
+    /// Hosts with several addresses.
+    case addresses
     /// The end of connections when the transport goes away.
     case lifetime
 

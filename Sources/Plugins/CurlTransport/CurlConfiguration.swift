@@ -57,7 +57,7 @@ public struct CurlConfiguration: Sendable {
     /// configuration.addresses = ["api.example.com": ["192.0.2.10", "2001:db8::10"]]
     /// ```
     ///
-    /// They hold for every port of the host, and change neither `Host` nor the name in its certificate. Where several
+    /// They hold for every port of the host, with or without a final dot in its URL, and change neither `Host` nor the name in its certificate. Where several
     /// are given, one that does not connect is followed by the next. A request through a proxy connects to the proxy,
     /// which looks the host up itself. Something that is no host name or no address ends every request with
     /// `nameLookupFailed`.

@@ -16,7 +16,8 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
     let choice: Choice
 
     /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as set when the transport sends its first request; in
-    /// upper case too, except for `http_proxy`, which a web server would set from a header.
+    /// upper case too, except for `http_proxy`, which a web server would set from a header. A variable without a value
+    /// counts as one that is not set.
     public static let environment = CurlProxy(choice: .environment)
 
     /// No proxy, whatever the environment says.
@@ -60,10 +61,15 @@ struct ProxyChoice {
             (http, https) = (url, url)
             exceptions = except.joined(separator: ",")
         case .environment:
-            let all = environment("all_proxy") ?? environment("ALL_PROXY") ?? ""
-            http = environment("http_proxy") ?? all
-            https = environment("https_proxy") ?? environment("HTTPS_PROXY") ?? all
-            exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
+            // As for curl, a variable without a value is one that is not set.
+            func value(_ names: String...) -> String? {
+                for name in names { if let value = environment(name), !value.isEmpty { return value } }
+                return nil
+            }
+            let all = value("all_proxy", "ALL_PROXY") ?? ""
+            http = value("http_proxy") ?? all
+            https = value("https_proxy", "HTTPS_PROXY") ?? all
+            exceptions = value("no_proxy", "NO_PROXY") ?? ""
         }
     }
 

@@ -1,4 +1,5 @@
 import Errand
+import ErrandMessageSyntax
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -45,6 +46,14 @@ enum ResponseFields {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
         return HTTPHeaders(sorted.map(\.element))
+    }
+
+    /// Whether the length of a body is one number, where it is known by a `Content-Length`.
+    static func hasValidLength(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
+        guard let length = response.value(forHTTPHeaderField: "Content-Length") else { return true }
+        if method == .head || response.statusCode == 204 || response.statusCode == 304 { return true }
+        if response.value(forHTTPHeaderField: "Transfer-Encoding") != nil { return true }
+        return ContentLength.parse([trimmed(length)]) != nil
     }
 
     /// On Linux URLSession keeps the white space behind a value.

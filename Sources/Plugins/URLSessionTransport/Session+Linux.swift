@@ -12,8 +12,9 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension Transfer {
-    /// The options are unavailable on Linux.
-    func restrict(_ request: inout URLRequest) {}
+    /// Leaves out `Expect`: after a final response before 100, the session would send the next request on the connection
+    /// where the server may wait for the body of this one. The other options are unavailable on Linux.
+    func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
     /// Priorities have no effect on Linux.
     func prepare(_ task: URLSessionTask) {}

@@ -15,11 +15,13 @@ extension Transfer {
         let now = options.time.now
         // On Linux each 1xx response arrives like a head.
         let isInformational = (100...199).contains(response.statusCode) && response.statusCode != 101
+        let isFramed = isInformational || ResponseFields.hasValidLength(response, for: request.method)
         let waiter = state.withLock { state -> Waiter? in
             state.lastActivity = now
             if isInformational || state.isOver { return nil }
             if state.firstByte == nil { state.firstByte = now }
             state.response = response
+            if !isFramed { return nil }
             if response.expectedContentLength >= 0, !ResponseFields.isDecoded(response, for: request.method) {
                 state.progress.totalToReceive = response.expectedContentLength
             }
@@ -35,6 +37,13 @@ extension Transfer {
         if isInformational {
             let headers = ResponseFields.headers(of: response, for: .head)
             options.report(.informational(status: response.statusCode, headers: headers))
+        }
+        // The end of its body is not known, and the connection, which this closes, is good for no other request (RFC 9112,
+        // section 6.3).
+        if !isFramed {
+            fail(
+                ErrandError(
+                    .invalidResponse, "the Content-Length of the response is no number, or two that differ"))
         }
         waiter?.resume()
     }

@@ -127,8 +127,8 @@ final class Transfer: Sendable {
         result.cachePolicy = .reloadIgnoringLocalCacheData
         result.httpShouldHandleCookies = false
         result.allowsCellularAccess = options.tags[AllowsCellularAccess.self]
-        restrict(&result)
         result.setHeaders(request.headers)
+        restrict(&result)
         return result
     }
 

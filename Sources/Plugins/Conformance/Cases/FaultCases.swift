@@ -122,6 +122,31 @@ enum FaultCases {
             }
             try await bench.expectWorking(after: "contradictions")
         },
+        ConformanceDraft(
+            .faults,
+            "a Content-Length that is no single number is an invalid response, and the connection is not used again"
+        ) { bench in
+            let heads = [
+                "Content-Length: 2\r\nContent-Length: 3\r\n", "Content-Length: +2\r\n", "Content-Length: 6, 5\r\n",
+                "Content-Length: 00000000000000000000000000000002, 3\r\n", "Content-Length: 18446744073709551616\r\n",
+                "Content-Length: 2\r\nContent-Length: \r\n", "Content-Length: 0x2\r\n",
+            ]
+            for head in heads {
+                // Left open: the end of the connection would be the end of the body.
+                bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok").keepAlive(true))
+                let request = try bench.request(.get, "/odd")
+                for delivery in FramingCases.deliveries {
+                    let before = bench.server.connectionCount
+                    try await bench.failure(of: head, .invalidResponse) {
+                        try await bench.viaAgent(request, delivery: delivery)
+                    }
+                    try await bench.expectWorking(after: head)
+                    try bench.expect(
+                        bench.server.connectionCount > before, "another connection after \(head)",
+                        came: "the same one")
+                }
+            }
+        },
         ConformanceDraft(.faults, "what breaks the rules of chunks is an invalid response, not a lost connection") {
             bench in
             for body in [

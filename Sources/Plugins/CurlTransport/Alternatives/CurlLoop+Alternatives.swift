@@ -50,11 +50,13 @@ extension CurlLoop {
     }
 
     /// 421 (RFC 9110, section 15.5.20).
-    private static let misdirected = 421
+    static let misdirected = 421
 
     /// A transfer over an alternative has ended with an error that is none of its user's.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
+        // A stream that was refused is sent again in the same way.
+        if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
         // A stream may end alone, and its connection stay.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }

@@ -115,7 +115,8 @@ const char *errand_head_name(int known, int *is_lower) {
     return NULL;
 }
 
-static int is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r'; }
+// What may stand around a value, within a line or where it is folded.
+static int is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
 
 // `tchar` of RFC 9110, section 5.6.2.
 static int is_token(const char *bytes, size_t count) {
@@ -164,20 +165,61 @@ static int has_coding(const char *list, size_t count) {
     return 0;
 }
 
-int errand_head_has_coding(const char *bytes, size_t count) {
-    static const char name[] = "transfer-encoding";
-    const size_t length = sizeof name - 1;
+// The number that all members of a list are, or -1 where they are not one and the same.
+static int64_t length_in(const char *list, size_t count, int64_t known) {
+    size_t end = 0;
+    for (size_t start = 0; start <= count; start = end + 1) {
+        const char *comma = start < count ? memchr(list + start, ',', count - start) : NULL;
+        end = comma ? (size_t)(comma - list) : count;
+        size_t first = start, last = end;
+        trim(list, &first, &last);
+        if (first == last) return -1;
+        int64_t value = 0;
+        for (; first < last; first++) {
+            int digit = list[first] - '0';
+            if (digit < 0 || digit > 9 || value > (INT64_MAX - digit) / 10) return -1;
+            value = value * 10 + digit;
+        }
+        if (known >= 0 && known != value) return -1;
+        known = value;
+    }
+    return known;
+}
+
+// Where the value of a line begins if the line has this name, in lower case; 0 if it has another one.
+static size_t value_of(const char *name, size_t length, const char *bytes, size_t start, size_t end) {
+    if (end - start <= length || lower(bytes[start]) != name[0] || !is_same(name, bytes + start, length)) return 0;
+    const char *colon = memchr(bytes + start + length, ':', end - start - length);
+    size_t place = start + length;
+    while (place < end && is_blank(bytes[place])) place++;
+    return colon && place == (size_t)(colon - bytes) ? place + 1 : 0;
+}
+
+int errand_head_framing(const char *bytes, size_t count) {
+    static const char coding[] = "transfer-encoding", length[] = "content-length";
+    int found = 0, has_coding_field = 0, has_length = 0;
+    int64_t known = -1;
     for (size_t start = 0; start < count;) {
         const char *newline = memchr(bytes + start, '\n', count - start);
         size_t end = newline ? (size_t)(newline - bytes) : count;
-        if (end - start > length && lower(bytes[start]) == 't' && is_same(name, bytes + start, length)) {
-            const char *colon = memchr(bytes + start + length, ':', end - start - length);
-            size_t value = colon ? (size_t)(colon - bytes) + 1 : end;
-            if (has_coding(bytes + value, end - value)) return 1;
+        // A line that begins with a blank belongs to the field before (RFC 9112, section 5.2).
+        size_t last = end;
+        while (last + 1 < count && (bytes[last + 1] == ' ' || bytes[last + 1] == '\t')) {
+            const char *next = memchr(bytes + last + 1, '\n', count - last - 1);
+            last = next ? (size_t)(next - bytes) : count;
         }
-        start = end + 1;
+        size_t value = value_of(coding, sizeof coding - 1, bytes, start, end);
+        if (value) {
+            has_coding_field = 1;
+            if (has_coding(bytes + value, last - value)) found |= ERRAND_HEAD_CODING;
+        } else if ((value = value_of(length, sizeof length - 1, bytes, start, end))) {
+            known = has_length && known < 0 ? -1 : length_in(bytes + value, last - value, known);
+            has_length = 1;
+        }
+        start = last + 1;
     }
-    return 0;
+    if (has_length && known < 0 && !has_coding_field) found |= ERRAND_HEAD_LENGTH;
+    return found;
 }
 
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field) {

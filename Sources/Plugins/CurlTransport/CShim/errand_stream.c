@@ -60,8 +60,9 @@ int errand_stream_event(const char *line, size_t count, uint32_t *stream) {
         return read_named("last_stream=", rest, count - (size_t)(rest - line), stream) ? ERRAND_STREAM_GOAWAY : 0;
     case 'R':  // where no other request was on the connection
         return after("REFUSED_STREAM, retrying", line, count) ? ERRAND_STREAM_REPEATED : 0;
-    case 'H':  // from 8.19 on: "HTTP/2 stream 3 refused by server, try again on a new connection"
+    case 'H':  // from 8.19 on: "HTTP/2 stream 3 refused by server, try again on a new connection", and of HTTP/3
         rest = after("HTTP/2 stream ", line, count);
+        if (!rest) rest = after("HTTP/3 stream ", line, count);
         if (!rest) return 0;
         return has(" refused by server", rest, count - (size_t)(rest - line)) ? ERRAND_STREAM_REFUSED : 0;
     case 'C':

@@ -14,6 +14,8 @@ struct ConnectionTable {
     var open: [Int32: CurlConnection] = [:]
     /// The sockets that libcurl watches while it makes connections, with the events that epoll reports.
     var watched: [Int32: Int32] = [:]
+    /// Whether one of them may have a socket that is not watched, or no longer.
+    var hasUnwatchedSocket = false
     /// Made with the first of them; each received piece is copied out of it.
     var buffer: UnsafeMutableRawBufferPointer?
 
@@ -41,8 +43,19 @@ private func loop(_ user: UnsafeMutableRawPointer) -> CurlLoop {
 func onConnectionOpen(
     _ user: UnsafeMutableRawPointer?, _: Int32, _ address: UnsafeMutablePointer<errand_curl_sockaddr>?
 ) -> Int32 {
-    guard let address else { return -1 }
-    return errand_socket_make(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    guard let connection = connection(user), let address else { return -1 }
+    let descriptor = errand_socket_make(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    // Until it is watched: one that fails at once never is.
+    connection.hasUnwatchedSocket = true
+    connection.loop.connections.hasUnwatchedSocket = true
+    return descriptor
+}
+
+func onConnectionResolve(
+    _: UnsafeMutableRawPointer?, _: UnsafeMutableRawPointer?, _ user: UnsafeMutableRawPointer?
+) -> Int32 {
+    if let connection = connection(user) { connection.limit(connection.rounds.beginLookup(at: connection.loop.now)) }
+    return 0
 }
 
 func onConnectionClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
@@ -51,10 +64,11 @@ func onConnectionClose(_ user: UnsafeMutableRawPointer?, _ descriptor: Int32) ->
 }
 
 func onConnectionSocket(
-    _: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
+    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ user: UnsafeMutableRawPointer?,
     _: UnsafeMutableRawPointer?
 ) -> Int32 {
     if let user { loop(user).watch(socket: descriptor, what) }
+    if let easy { connection(of: easy)?.noteSocket(what) }
     return 0
 }
 

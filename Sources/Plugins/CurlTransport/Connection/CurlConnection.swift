@@ -44,6 +44,11 @@ final class CurlConnection: @unchecked Sendable {
     // MARK: Under the driver lock
 
     @exclusivity(unchecked) var phase = Phase.new
+    @exclusivity(unchecked) var rounds: AddressRounds
+    /// Whether a socket for it is not watched, or no longer.
+    @exclusivity(unchecked) var hasUnwatchedSocket = false
+    /// The time at which it was begun.
+    @exclusivity(unchecked) var begun: UInt64 = 0
     @exclusivity(unchecked) var handle: EasyHandle?
     @exclusivity(unchecked) var pool: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var descriptor: Int32 = -1
@@ -62,6 +67,9 @@ final class CurlConnection: @unchecked Sendable {
         target = try RequestTarget(request)
         (self.request, self.options, self.loop) = (request, options, loop)
         inactivityLimit = Nanoseconds.of(options.timeout)
+        rounds = AddressRounds(
+            limit: loop.connectTimeout, timeout: options.time is SystemTimeSource ? inactivityLimit : .max,
+            isWatched: false, loop.library)
         isPlain = !target.isSecure && loop.proxy.http.isEmpty
     }
 
@@ -80,6 +88,23 @@ final class CurlConnection: @unchecked Sendable {
             }
         } onCancel: {
             close()
+        }
+    }
+
+    /// Changes the time that libcurl has to make it; nil for no change.
+    func limit(_ limit: UInt64?) {
+        if let limit { handle?.setConnectLimit(limit) }
+    }
+
+    /// libcurl changed the events that it waits for while it makes the connection.
+    func noteSocket(_ what: Int32) {
+        if phase != .opening { return }
+        hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
+        if hasUnwatchedSocket {
+            loop.connections.hasUnwatchedSocket = true
+            limit(rounds.endLookup(at: loop.now))
+        } else if what & ERRAND_CURL_POLL_IN != 0 {
+            limit(rounds.establish())
         }
     }
 

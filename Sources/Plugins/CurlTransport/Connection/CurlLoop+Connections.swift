@@ -14,7 +14,9 @@ extension CurlLoop {
         driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
         switch connection.phase {
-        case .new: begin(connection)
+        case .new:
+            connection.begun = now
+            begin(connection)
         case .open:
             // Its socket reports what comes, unless it is not watched because too much waits for the reader.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
@@ -43,7 +45,7 @@ extension CurlLoop {
             errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
         }
         var code: Int32 = 0
-        var isAny = false
+        var isAny = wakeConnections()
         while let easy = errand_curl_multi_finished(multi, &code) {
             isAny = true
             if let connection = connection(of: easy) { opened(connection, code) }
@@ -77,6 +79,10 @@ extension CurlLoop {
     private func opened(_ connection: CurlConnection, _ code: Int32) {
         guard connection.phase == .opening, let handle = connection.handle else { return }
         if connection.shared.withLock({ $0.isClosed }) { return release(connection) }
+        if connection.rounds.goOn(after: code, since: connection.begun, at: now) {
+            leaveLibrary(connection)
+            return begin(connection)
+        }
         guard code == 0 else { return fail(connection, handle.failure(code).error) }
         connection.descriptor = errand_curl_get_socket(handle.raw)
         guard connection.descriptor >= 0 else {

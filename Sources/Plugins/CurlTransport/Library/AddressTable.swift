@@ -62,7 +62,11 @@ struct AddressTable {
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
-        if let own = texts[host] { return ["\(host):\(port):\(own)"] }
+        if let own = texts[host] {
+            // Some versions of libcurl look for a host with the final dot of its URL.
+            let isDotted = route == nil && url.host?.hasSuffix(".") == true
+            return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
+        }
         guard let nameServer, let known = texts[nameServer.host] else { return [] }
         return ["\(nameServer.host):\(nameServer.port):\(known)"]
     }

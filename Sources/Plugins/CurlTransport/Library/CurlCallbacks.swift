@@ -38,9 +38,11 @@ func onOpen(
     guard let transfer = transfer(user), let address else { return -1 }
     transfer.isResolving = false
     if transfer.isParked { return -1 }
-    transfer.noteStart(isNew: true)
-    let descriptor = transfer.loop.sockets.open(address, for: transfer.origin)
-    if descriptor < 0 && DescriptorShortage.isReported { transfer.attempts.lacksDescriptor = true }
+    let mayDial = transfer.mayDialAgain()
+    if mayDial { transfer.noteStart(isNew: true) }
+    let descriptor = mayDial ? transfer.loop.sockets.open(address, for: transfer.origin) : -1
+    if mayDial, descriptor < 0, DescriptorShortage.isReported { transfer.attempts.lacksDescriptor = true }
+    transfer.loop.noteDialing(transfer, descriptor)
     return descriptor
 }
 
@@ -86,7 +88,7 @@ func onSocket(
     let loop = Unmanaged<CurlLoop>.fromOpaque(owner).takeUnretainedValue()
     let user = easy.flatMap { transfer(errand_curl_get_private($0)) }
     loop.sockets.want(descriptor, what, for: user, at: loop.now)
-    user?.noteSocket(descriptor, isWatched: what != ERRAND_CURL_POLL_REMOVE)
+    user?.noteSocket(descriptor, what)
     return 0
 }
 

@@ -22,6 +22,12 @@ struct CurlFailure {
     var isOnUsedConnection = false
     /// The request had a stream on an HTTP/2 connection that neither side had ended: libcurl ended it.
     var isBrokenHTTP2 = false
+    /// The request was on QUIC, and what ended its connection is not known.
+    var isLostOnQUIC = false
+    /// Bytes of the announced body are missing.
+    var isCutShort = false
+    /// A QUIC connection without another request was ended by this side, for what the server sent.
+    var isEndedHere = false
     /// A QUIC connection ended before it stood.
     var isRefusedQUIC = false
     /// A byte of the request may have been sent, on this connection or on one before.
@@ -84,6 +90,8 @@ struct CurlFailure {
         switch code {
         case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
+        case _ where isLostOnQUIC && isCutShort: (.truncated, nil)
+        case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "what the server sent is not valid in HTTP/3")
         case _ where isOnUsedConnection && Self.isForeign(code):
             (.connectionLost, Self.excess)
         case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")

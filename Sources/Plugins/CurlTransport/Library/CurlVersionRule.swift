@@ -30,6 +30,10 @@ struct CurlVersionRule {
         case quickExit
         /// Running libcurl on the thread of the caller.
         case callersThread
+        /// Waiting for libcurl's own events and timers when it changes to the next address of a host.
+        case addressChange
+        /// Leaving it to libcurl how long it waits for an address of a host when there are others.
+        case addressPatience
     }
 
     let avoided: Avoided
@@ -130,5 +134,17 @@ struct CurlVersionRule {
         CurlVersionRule(
             .callersThread, .oldest, CurlVersion(7, 87, 255),
             "A write to a closed TLS connection raises SIGPIPE, which only the transport's own thread blocks."),
+        CurlVersionRule(
+            .addressChange, CurlVersion(7, 88, 0), CurlVersion(8, 11, 255),
+            """
+            After an address that fails, libcurl opens the socket for the next one when it is run again, and sets no \
+            timer for that (seen with 7.88.1, not with 8.12).
+            """),
+        CurlVersionRule(
+            .addressPatience, .oldest, CurlVersion(8, 22, 255),
+            """
+            Addresses of one family are tried one after the other, each for half of the remaining time (seen with \
+            7.88.1, 8.12 and 8.16; 8.23 does not wait).
+            """),
     ]
 }

@@ -21,11 +21,6 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         }
-        // The loop ends slow connections where libcurl reports that a connection is there; libcurl's own limit follows
-        // it.
-        let margin = loop.library.reportsAttempts ? Self.connectMargin : 0
-        let limit = min(Nanoseconds.milliseconds(loop.connectTimeout), Self.longest)
-        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, limit + margin)
         let seconds = min(configuration.keepAliveTime.bounded.components.seconds, Int64(Int32.max))
         set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(seconds)))
         if loop.library.avoids(.unseenHeaders) { set(ERRAND_CURLOPT_HEADER, 1) }
@@ -53,13 +48,11 @@ extension EasyHandle {
         try setTLS(configuration.tls)
     }
 
-    /// Milliseconds of a day, which stand for no limit.
-    private static let longest = 86_400_000
-    /// Milliseconds that the loop has before libcurl.
-    private static let connectMargin = 2_000
+    /// A day, which stands for no limit.
+    static let longest = Nanoseconds.of(.seconds(86_400))
 
     /// A cancelled lookup may take its time: its end means that its thread is gone.
-    func waitLong() { set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, Self.longest) }
+    func waitLong() { setConnectLimit(.max) }
 
     func setScheme(isSecure: Bool) throws(ErrandError) {
         let loop = loop.value
@@ -88,13 +81,12 @@ extension EasyHandle {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
         } else {
             set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_3ONLY)
-            let limit = Nanoseconds.milliseconds(loop.value.connectTimeout)
-            set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, min(limit, Self.alternativeConnectTimeout))
+            setConnectLimit(min(loop.value.connectTimeout, Self.alternativeConnectTimeout))
         }
     }
 
-    /// Milliseconds for a QUIC connection where there is TCP to fall back on.
-    private static let alternativeConnectTimeout = 3_000
+    /// The time for a QUIC connection where there is TCP to fall back on.
+    private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
     /// Throws `nameLookupFailed` for an address of the other family, which some versions of libcurl connect to.
     func checkFamily(of url: URL) throws(ErrandError) {

@@ -23,6 +23,8 @@ final class EasyHandle {
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
+    /// The time that libcurl has for a connection, in milliseconds.
+    private var connectLimit = 0
     /// Whether libcurl writes its log.
     private var isLogging = false
     private var url = ""
@@ -77,6 +79,7 @@ final class EasyHandle {
             url = target.text
         }
         try setOrigin(target, of: request)
+        setConnectLimit(transfer.rounds.start(at: loop.value.now))
         if transfer.attempts.needsFreshConnection {
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
             isClean = false
@@ -119,6 +122,7 @@ final class EasyHandle {
             try headerList.fill(
                 request.headers, extra, transfer.decodes ? ContentCoding.accepted : nil,
                 limit: Transfer.longestHead - target.text.utf8.count, tooLarge: transfer.tooLargeRequest))
+        if transfer.attempts.isExpectationRefused { headerList.withdraw(HTTPHeaderName.expect.rawName) }
     }
 
     /// Sets everything for a connection without a request, which only a new handle makes.
@@ -127,9 +131,7 @@ final class EasyHandle {
         errorText[0] = 0
         try set(text: ERRAND_CURLOPT_URL, connection.target.text, .invalidURL)
         try setOrigin(connection.target, of: connection.request)
-        let limit = min(
-            loop.connectTimeout, connection.options.time is SystemTimeSource ? connection.inactivityLimit : .max)
-        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, max(1, Nanoseconds.milliseconds(limit)))
+        setConnectLimit(connection.rounds.start(at: loop.now))
         set(ERRAND_CURLOPT_CONNECT_ONLY, 1)
         set(ERRAND_CURLOPT_HTTPPROXYTUNNEL, 1)
         set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_1_1)
@@ -145,7 +147,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_OPENSOCKETDATA, user)
         set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque())
         errand_curl_set_socket_callbacks(raw, onConnectionOpen, onConnectionClose)
-        errand_curl_set_start_callbacks(raw, nil, nil)
+        set(ERRAND_CURLOPT_RESOLVER_START_DATA, user)
+        errand_curl_set_start_callbacks(raw, onConnectionResolve, nil)
     }
 
     private static let connectionBuffer = 1024
@@ -169,7 +172,7 @@ final class EasyHandle {
         // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
         if !isNew { errand_curl_easy_reset(raw) }
         isNew = false
-        (isSecure, bufferSize, isLogging, url, form) = (nil, 0, false, "", RequestForm())
+        (isSecure, bufferSize, connectLimit, isLogging, url, form) = (nil, 0, 0, false, "", RequestForm())
         let user = Unmanaged.passUnretained(self).toOpaque()
         for option in Self.userOptions { set(option, user) }
         try setCommon(loop.value)
@@ -202,8 +205,26 @@ final class EasyHandle {
         if !loop.value.pins.isEmpty { try setPins(for: request.url) }
     }
 
-    /// Leaves the `Expect` of the request out of what libcurl sends from now on.
-    func withdrawExpectation() { headerList.withdraw(HTTPHeaderName.expect.rawName) }
+    /// The time that libcurl has for a connection, also for one that it is making already.
+    func setConnectLimit(_ limit: UInt64) {
+        let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
+        if milliseconds == connectLimit { return }
+        set(ERRAND_CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        connectLimit = milliseconds
+    }
+
+    /// Has libcurl run it soon although nothing has happened on a socket of its own: a pause that ends at once is the
+    /// one way to ask for that.
+    func wake() {
+        _ = errand_curl_pause(raw, ERRAND_CURLPAUSE_RECV)
+        _ = errand_curl_pause(raw, 0)
+    }
+
+    /// Has libcurl close the connection after this exchange.
+    func closeConnection() {
+        set(ERRAND_CURLOPT_FORBID_REUSE, 1)
+        isClean = false
+    }
 
     /// Makes libcurl write its log from now on: only the log names the stream of a request. None of it is kept.
     func watchStreams() { if !isLogging { setLogging(true) } }

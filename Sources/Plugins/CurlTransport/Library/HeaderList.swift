@@ -75,8 +75,7 @@ struct HeaderList: ~Copyable {
         return index == 0 ? nil : nodes
     }
 
-    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out. libcurl may hold the
-    /// list, and reads it when it builds a request.
+    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out.
     mutating func withdraw(_ name: String) {
         guard let memory, filled > 0 else { return }
         let nodes = memory.assumingMemoryBound(to: errand_curl_slist.self)

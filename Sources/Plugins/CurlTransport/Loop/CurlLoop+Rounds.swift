@@ -44,8 +44,9 @@ extension CurlLoop {
             let hasFinished = finishTransfers()
             let hasBegun = beginWaiting()
             let hasConnected = connections.multi != nil && runConnections()
+            let hasWoken = !dialing.isEmpty && wakeDialing()
             repetitions += 1
-            if !hasRun && !isDue && !hasFinished && !hasBegun && !hasConnected { break }
+            if !hasRun && !isDue && !hasFinished && !hasBegun && !hasConnected && !hasWoken { break }
         } while repetitions < Self.maximumRepetitions
         flush(mayGather: mayGather)
         if nextDeadlineCheck <= now { checkDeadlines() }

@@ -81,6 +81,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var origins = OriginTable()
     @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @exclusivity(unchecked) var connections = ConnectionTable()
+    /// The transfers for which libcurl makes a connection, where it has to be woken for the next address.
+    @exclusivity(unchecked) var dialing: [Transfer] = []
     @exclusivity(unchecked) var alternatives: AlternativeTable
     @exclusivity(unchecked) var outbox = Outbox()
     @exclusivity(unchecked) var idleHandles: [EasyHandle] = []

@@ -11,9 +11,11 @@ extension SocketTable {
         let descriptor = errand_socket_make(
             address.pointee.family, address.pointee.socktype, address.pointee.protocol)
         if descriptor < 0 { return descriptor }
+        let index = grow(to: descriptor)
+        forget(index)
         serial += 1
         let isDatagram = errand_socket_is_datagram(address.pointee.socktype) != 0
-        entries[grow(to: descriptor)] = Entry(isOurs: true, isDatagram: isDatagram, serial: serial, origin: origin)
+        entries[index] = Entry(isOurs: true, isDatagram: isDatagram, serial: serial, origin: origin)
         origin?.open += 1
         open += 1
         withoutPort.append(descriptor)
@@ -21,19 +23,38 @@ extension SocketTable {
     }
 
     func close(socket descriptor: Int32) -> Int32 {
-        if Int(descriptor) < entries.count, entries[Int(descriptor)].isOurs {
-            let entry = entries[Int(descriptor)]
-            if open >= maximumOpen { lastFull = Nanoseconds.now }
-            if let origin = entry.origin {
-                if origin.open >= maximumPerOrigin { origin.lastFull = Nanoseconds.now }
-                origin.open -= 1
-            }
-            open -= 1
-            withoutPort.removeAll { $0 == descriptor }
-            if entry.port != 0 { ports.remove(descriptor, at: entry.port) }
-            entries[Int(descriptor)] = Entry()
-        }
+        if Int(descriptor) < entries.count { forget(Int(descriptor)) }
         return errand_close(descriptor)
+    }
+
+    /// A socket is closed.
+    private func forget(_ index: Int) {
+        let entry = entries[index]
+        guard entry.isOurs else { return }
+        let descriptor = Int32(index)
+        if open >= maximumOpen { lastFull = Nanoseconds.now }
+        if let origin = entry.origin {
+            if origin.open >= maximumPerOrigin { origin.lastFull = Nanoseconds.now }
+            origin.open -= 1
+        }
+        open -= 1
+        withoutPort.removeAll { $0 == descriptor }
+        if entry.port != 0 { ports.remove(descriptor, at: entry.port) }
+        entries[index] = Entry()
+    }
+
+    /// Forgets the sockets that were closed without a word, as some versions of libcurl close one that is not connected.
+    func forgetClosed(_ dialed: [Hold]) {
+        for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
+            if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
+        }
+    }
+
+    /// Whether no other transfer is on the connections of this one.
+    func isAlone(_ transfer: Transfer) -> Bool {
+        transfer.held.allSatisfy {
+            entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
+        }
     }
 
     /// A transfer runs on the connection of this socket.

@@ -82,9 +82,16 @@ struct ResponseHead: ~Copyable {
     /// Whether the status line begins with "HTTP/1".
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == 0x31 }
 
-    /// Whether there is a transfer coding other than `chunked`, which some versions of libcurl accept.
-    var hasUnknownCoding: Bool {
-        block.map { errand_head_has_coding($0.pointee.bytes, $0.pointee.count) != 0 } ?? false
+    /// Forgets everything: the request is sent again.
+    mutating func reset() {
+        restart()
+        block?.pointee.received = 0
+    }
+
+    /// What the fields say of the end of the response.
+    var framing: (hasUnknownCoding: Bool, hasInvalidLength: Bool) {
+        let found = block.map { errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0
+        return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
     /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line

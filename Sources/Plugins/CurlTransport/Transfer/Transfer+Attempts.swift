@@ -12,8 +12,10 @@ extension Transfer {
         var onHandle = 0
         /// The bytes that libcurl had sent when the current attempt began; below 0 before the first one on a handle.
         var sentBefore: Int64 = -1
-        /// The server responded with 417 once.
+        /// The server responded with 417 once, so that the request goes out without its expectation.
         var isExpectationRefused = false
+        /// Its response is dropped, by which the server has not processed it, and it goes out as an exchange of its own.
+        var dropsResponse = false
         /// Kept connections are not used for it.
         var needsFreshConnection = false
         /// The number of times that a server said that it had not processed the request.
@@ -52,6 +54,7 @@ extension Transfer {
         guard let handle else { return false }
         attempts.onHandle += 1
         attempts.waitsSince = nil
+        limitConnecting(rounds.end())
         // It may have waited for its connection; a repeated request is under way already.
         if attempts.count == 0 {
             do { try options.checkDeparture(of: request) } catch {
@@ -61,13 +64,9 @@ extension Transfer {
         }
         let sent = handle.sentBytes
         defer { attempts.sentBefore = sent }
-        // RFC 9110, section 10.1.1: the request is sent again without its expectation, as an exchange of its own. From
-        // 8.12 on libcurl would repeat an expectation of the caller's thirty times.
-        if head.isComplete, head.status == Self.expectationFailed, !attempts.isExpectationRefused {
-            (attempts.isExpectationRefused, attempts.count) = (true, 0)
-            handle.withdrawExpectation()
-        }
-        if stream.isRefused, !upload.isBegunStream {
+        if attempts.dropsResponse { (attempts.dropsResponse, attempts.count) = (false, 0) }
+        let isRefused = stream.isRefused && !upload.isBegunStream
+        if isRefused {
             guard takeRefusal() else { return false }
             // The second time a connection of its own is safer, and a body is sent from its start.
             if attempts.refusals > 1 || !upload.isNone {
@@ -87,18 +86,43 @@ extension Transfer {
             return false
         }
         // The attempt before sent nothing, so that no server received it.
-        let wasUnsent = attempts.count > 0 && sent == attempts.sentBefore
-        if let connection, !mayUse(connection) {
-            if wasUnsent { attempts.count -= 1 }
-            return false
-        }
-        if wasUnsent { return true }
+        if attempts.count > 0, sent == attempts.sentBefore { attempts.count -= 1 }
+        if let connection, !mayUse(connection) { return false }
         guard attempts.count < maximumAttempts else {
             failure = repetitionError
+            loop.noteFailure(of: self)
+            return false
+        }
+        if attempts.onHandle > 1, !isRefused, needsNewHandle(handle) {
+            restartOnNewHandle()
             return false
         }
         attempts.count += 1
         return true
+    }
+
+    /// Whether a repetition is not left to libcurl, which keeps the first text of a handle for every failure that follows on
+    /// it, and stays with QUIC though the request was lost on it.
+    private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
+
+    private func restartOnNewHandle() {
+        (attempts.isToRestart, attempts.needsFreshConnection) = (true, true)
+        if route != nil { attempts.avoidsHTTP3 = true }
+    }
+
+    /// libcurl is about to make a connection on which it would repeat the request; false where another handle does that.
+    func mayDialAgain() -> Bool {
+        if attempts.isToRestart { return false }
+        guard attempts.onHandle > 0, let handle else { return true }
+        guard attempts.count > 0, !stream.isRefused, failure == nil, needsNewHandle(handle), !upload.isBegunStream,
+            !handle.failure(CurlCode.receiveError).isMalformed
+        else { return true }
+        let wasUnsent = handle.sentBytes == attempts.sentBefore
+        // The attempt is refused, with the right error, when there is a connection for it.
+        if !wasUnsent, attempts.count >= maximumAttempts { return true }
+        if wasUnsent { attempts.count -= 1 }
+        restartOnNewHandle()
+        return false
     }
 
     private var repetitionError: ErrandError {
@@ -128,6 +152,11 @@ extension Transfer {
             && (codesOfLostConnection.contains(code) || handle.failure(code).isEndedStream)
     }
 
+    /// Whether QUIC has given no connection, or lost it, also a new one: the server can be reached over TCP.
+    private func isLostOnQUIC(_ code: Int32) -> Bool {
+        CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
+    }
+
     /// The codes for a connection that has ended without a word.
     private var codesOfLostConnection: Set<Int32> { isOnQUIC ? Self.codesOfLostQUIC : Self.codesOfLostTCP }
 
@@ -136,21 +165,29 @@ extension Transfer {
 
     /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
+        if attempts.dropsResponse, head.isComplete, failure == nil, !isCancelled { return .again }
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
+        if attempts.isToRestart {
+            attempts.isToRestart = false
+            if attempts.refusals > 1 { attempts.needsFreshConnection = true }
+            return .again
+        }
         if attempts.count == 0, code == CurlCode.tlsHandshake, mayTurnToHTTP2 {
             attempts.needsHTTP2 = true
             return .again
         }
-        if route != nil, attempts.count == 0 || attempts.count < maximumAttempts && CurlFailure.isUnreached(code) {
+        if route != nil, attempts.count == 0 || attempts.count < maximumAttempts && isLostOnQUIC(code) {
             attempts.avoidsHTTP3 = true
+            return .again
+        }
+        if !isRequested, route == nil, hasStarted, rounds.goOn(after: code, since: connecting, at: loop.now) {
             return .again
         }
         if attempts.count == 0, Self.codesBeforeRequest.contains(code) {
             return attempts.lacksDescriptor || !DescriptorShortage.isOver ? .wait : .end
         }
-        if attempts.isToRestart || stream.isRefused && takeRefusal() {
-            attempts.isToRestart = false
-            attempts.needsFreshConnection = attempts.refusals > 1
+        if stream.isRefused && takeRefusal() {
+            if attempts.refusals > 1 { attempts.needsFreshConnection = true }
             return .again
         }
         if failure == nil, isUnsent(code, handle) {
@@ -172,6 +209,7 @@ extension Transfer {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
         attempts.refusals += 1
+        if attempts.refusals > 1, route != nil { attempts.avoidsHTTP3 = true }
         if attempts.refusals <= Self.maximumRefusals { return true }
         failure = ErrandError(
             .connectionLost, "the server refused to process the request on \(attempts.refusals) connections")
@@ -213,6 +251,7 @@ extension Transfer {
         attempts.lacksDescriptor = false
         attempts.takenBefore = nil
         stream = Stream()
+        head.reset()
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0

@@ -13,6 +13,10 @@ extension Transfer {
         if hasStarted { return }
         let now = Nanoseconds.now
         hasStarted = true
+        if let begun = rounds.begun {
+            (lastActivity, connecting) = (begun, begun)
+            return loop.expectDeadline(of: self)
+        }
         queued = .nanoseconds(Int64(now - created))
         var start = now
         if isNew, sharesConnection, let origin { start = loop.sockets.waitStart(origin, since: begun, now: now) }
@@ -27,15 +31,22 @@ extension Transfer {
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
+        limitConnecting(rounds.beginLookup(at: loop.now))
         noteStart(isNew: true)
         if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
         return fail(
             .nameLookupFailed, "\(loop.parked) cancelled name lookups still run, and no other one is begun")
     }
 
+    /// Changes the time that libcurl has for the connection that it makes; nil for no change.
+    func limitConnecting(_ limit: UInt64?) {
+        if let limit { handle?.setConnectLimit(limit) }
+    }
+
     /// It has its connection, and its head is about to be sent.
     func noteRequest() {
         noteStart(isNew: false)
+        isDialing = false
         if !isRequested { noteActivity() }
         isRequested = true
         times.restart(at: Nanoseconds.now, hasBody: hasReadBody)

@@ -53,6 +53,11 @@ extension Transfer {
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
         failure.isRepetition = mayHaveBeenSent(handle)
         failure.isRefusedQUIC = isOnQUIC && attempts.count == 0 && Self.codesOfLostQUIC.contains(code)
+        if isOnQUIC, attempts.count > 0, Self.codesOfLostQUIC.contains(code) {
+            failure.isLostOnQUIC = true
+            failure.isCutShort = head.isComplete && progress.totalToReceive.map { progress.received < $0 } ?? false
+            failure.isEndedHere = failure.detail.contains("ERR_CLOSING") && loop.sockets.isAlone(self)
+        }
         failure.isBrokenHTTP2 = stream.number > 0 && !stream.isEnding
         if head.received == 0, handle.sentBytes == 0, CurlCode.areTooLarge.contains(code) { return tooLargeRequest }
         return failure.error

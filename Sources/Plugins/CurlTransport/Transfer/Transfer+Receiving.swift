@@ -22,12 +22,7 @@ extension Transfer {
             return fail(.invalidResponse, "a header field of the response begins with a carriage return")
         }
         if head.isComplete {
-            // Only a refused expectation makes libcurl send again and receive a second head.
-            guard head.status == Self.expectationFailed, line.starts(with: "HTTP/".utf8), !isHandedOver else {
-                return trailers.add(line)
-            }
-            head.restart()
-            noteFirstByte()
+            return trailers.add(line)
         }
         guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
         if !head.isComplete { return true }
@@ -48,9 +43,30 @@ extension Transfer {
         // Several transfers share a connection in a later version of HTTP, and silence is not required on it.
         if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
-        if head.isHTTP1, head.hasUnknownCoding {
+        let framing = head.framing
+        if head.isHTTP1, framing.hasUnknownCoding {
             return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
         }
+        // The end of such a response is not known, and what follows would be taken for the next one (RFC 9112, section
+        // 6.3): a transfer that fails here takes its connection along.
+        if framing.hasInvalidLength, hasBody {
+            return fail(.invalidResponse, "the Content-Length of the response is no number, or two that differ")
+        }
+        if isExpectationFailed {
+            if upload.isBegunStream {
+                return fail(
+                    .bodyNotReplayable, "the server refused the expectation when a body that can be read once had begun"
+                )
+            }
+            (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
+            return false
+        }
+        // RFC 9110, section 15.5.20: a request goes to its origin itself, whatever its method.
+        if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
+            (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
+            return false
+        }
+        if head.isHTTP1, leavesBody { handle?.closeConnection() }
         isStreamed = options.delivery != .data || isLeftToFilters
         if hasBody, let length = handle?.announcedLength {
             progress.totalToReceive = length
@@ -59,13 +75,15 @@ extension Transfer {
                 collected.reserve(min(Int(length), 1 << 20))
             }
         }
-        if isStreamed && !mayGoOutAgain { handOver() }
+        if isStreamed { handOver() }
         return true
     }
 
-    /// Whether libcurl may be about to send the request again without its expectation.
-    private var mayGoOutAgain: Bool {
-        head.status == Self.expectationFailed && !attempts.isExpectationRefused && request.headers.contains(.expect)
+    /// Whether the request is to go out again, without its expectation, because the server has refused that (RFC 9110,
+    /// section 10.1.1). Left to libcurl, it would follow on the connection on which the server may wait for the body of
+    /// the first one, or not at all with `Connection: close`; from 8.12 on it would be sent up to thirty times.
+    private var isExpectationFailed: Bool {
+        head.status == Self.expectationFailed && expectsContinue
     }
 
     /// Whether the response may be one that a redirect or a filter decides by its head.
@@ -73,7 +91,14 @@ extension Transfer {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    private var isHandedOver: Bool { isStreamed && shared.withLock { $0.waiter == nil } }
+    /// Whether the body of a request with an expectation was not sent to its end when the response came: libcurl sends no
+    /// more of it, and the server may take the next request for it.
+    private var leavesBody: Bool {
+        guard expectsContinue, !upload.isNone, let handle else { return false }
+        return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
+    }
+
+    private var expectsContinue: Bool { !attempts.isExpectationRefused && request.headers.contains(.expect) }
 
     private func handOver() {
         let waiter = shared.withLock { shared in
@@ -89,7 +114,6 @@ extension Transfer {
         // A task that waits gets these bytes, and delivers what is reported until then.
         var isAwaited = false
         if isStreamed {
-            if head.status == Self.expectationFailed { handOver() }
             let taken: Int
             (taken, isAwaited) = feed(bytes, count)
             if taken != count {

@@ -1,4 +1,6 @@
 #if os(Linux) || os(Android)
+import CErrandCurl
+
 // The socket of a transfer, as far as libcurl reports it: all of it under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
@@ -11,9 +13,20 @@ extension Transfer {
     }
 
     /// libcurl watches a socket for it, or no longer does.
-    func noteSocket(_ descriptor: Int32, isWatched: Bool) {
-        socketUse.isWatched = isWatched
-        if isWatched { return setSocketUnknown(false) }
+    func noteSocket(_ descriptor: Int32, _ events: Int32) {
+        socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
+        if socketUse.isWatched {
+            hasUnwatchedSocket = false
+            // A socket that is to be read is connected, unless it is that of a name lookup.
+            if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
+            return setSocketUnknown(false)
+        }
+        if !isRequested { limitConnecting(rounds.endLookup(at: loop.now)) }
+        if isDialing {
+            hasUnwatchedSocket = true
+            // Before the descriptor is another socket's.
+            loop.sockets.forgetClosed(dialed)
+        }
         socketUse.left = descriptor
         // After a response that refuses the request libcurl still waits for the source of its body, which may never
         // deliver anything.

@@ -38,6 +38,12 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var connecting: UInt64 = 0
     /// Whether it got its connection.
     @exclusivity(unchecked) var isRequested = false
+    /// Whether a connection is being made for it, where the loop has to wake libcurl meanwhile.
+    @exclusivity(unchecked) var isDialing = false
+    /// The sockets that libcurl has asked for meanwhile.
+    @exclusivity(unchecked) var dialed: [SocketTable.Hold] = []
+    /// Whether one of them is not watched, or no longer.
+    @exclusivity(unchecked) var hasUnwatchedSocket = false
     /// Whether a name is being looked up for it.
     @exclusivity(unchecked) var isResolving = false
     /// It has ended for its user; libcurl still waits for the end of its name lookup.
@@ -62,6 +68,7 @@ final class Transfer: @unchecked Sendable {
     @exclusivity(unchecked) var queued: Duration?
     @exclusivity(unchecked) var failure: ErrandError?
     @exclusivity(unchecked) var attempts = Attempts()
+    @exclusivity(unchecked) var rounds: AddressRounds
     @exclusivity(unchecked) var stream = Stream()
     @exclusivity(unchecked) var socketUse = SocketUse()
     @exclusivity(unchecked) var isReceivePaused = false
@@ -130,6 +137,9 @@ final class Transfer: @unchecked Sendable {
             && !request.headers.contains(.range)
         usesLoopClock = options.time is SystemTimeSource
         inactivityLimit = Nanoseconds.of(options.timeout)
+        rounds = AddressRounds(
+            limit: loop.connectTimeout, timeout: usesLoopClock ? inactivityLimit : .max,
+            isWatched: loop.library.reportsAttempts, loop.library)
         upload = try Upload(request)
         progress.totalToSend = upload.length
     }

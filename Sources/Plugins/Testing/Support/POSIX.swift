@@ -46,11 +46,45 @@ enum POSIX {
         return (descriptor, port)
     }
 
-    private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16) -> Bool {
+    /// A listening socket at an IPv4 address, with a queue of that length; nil where there is none.
+    static func listen(host: UInt32, port: UInt16, backlog: Int32) -> Int32? {
+        let descriptor = socket(AF_INET, streamType, 0)
+        if descriptor < 0 { return nil }
+        setCloseOnExec(descriptor)
+        var port = port
+        if bindIPv4(descriptor, &port, host: host), systemListen(descriptor, backlog) == 0 { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    /// A socket that connects to an IPv4 address, and whether it did within that time.
+    static func connect(host: UInt32, port: UInt16, milliseconds: Int32) -> (socket: Int32, isConnected: Bool)? {
+        let descriptor = socket(AF_INET, streamType, 0)
+        if descriptor < 0 { return nil }
+        setCloseOnExec(descriptor)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        var address = address(host, port)
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { systemConnect(descriptor, $0, length) }
+        }
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return (descriptor, poll(&polled, 1, milliseconds) > 0)
+    }
+
+    /// Closes a socket.
+    static func end(_ descriptor: Int32) { close(descriptor) }
+
+    private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = in_addr_t(host).bigEndian
         address.sin_port = port.bigEndian
+        return address
+    }
+
+    private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = 0x7F00_0001) -> Bool {
+        var address = address(host, port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -153,6 +187,9 @@ enum POSIX {
 
 // Members of the same name would hide these.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
+private func systemConnect(
+    _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+) -> Int32 { connect(descriptor, address, length) }
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
 }

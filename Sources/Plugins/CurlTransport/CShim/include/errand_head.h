@@ -62,12 +62,16 @@ size_t errand_head_receive(char *bytes, size_t size, size_t count, void *head);
 size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *head);
 // The next field from an offset on, which moves beyond it; 0 if there is none. Lines that are no fields are left out.
 int errand_head_next(const char *bytes, size_t count, size_t *offset, struct errand_field *field);
-// Whether a head has a Transfer-Encoding with anything but "chunked" and "identity" (RFC 9112, section 6.1).
-int errand_head_has_coding(const char *bytes, size_t count);
+// What is wrong with the framing of a head (RFC 9112, section 6), as bits. ERRAND_HEAD_CODING: a Transfer-Encoding has
+// anything but "chunked" and "identity". ERRAND_HEAD_LENGTH: without a Transfer-Encoding, the values of Content-Length
+// are not one and the same number that an int64_t holds.
+int errand_head_framing(const char *bytes, size_t count);
 // The name that `known` stands for; NULL for a number that none has. All numbers are below ERRAND_HEAD_NAMES.
 const char *errand_head_name(int known, int *is_lower);
 
 #define ERRAND_HEAD_NAMES 256
+#define ERRAND_HEAD_CODING 1
+#define ERRAND_HEAD_LENGTH 2
 
 #endif
 #endif

@@ -1,0 +1,124 @@
+public import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// A host with several addresses, of which some do not connect (RFC 8305, section 5).
+enum AddressCases {
+    typealias Make = @Sendable ([String: [String]]) throws -> any Transport
+
+    struct Draft: Sendable {
+        let name: String
+        let body: @Sendable (TestServer, Make) async throws -> Void
+    }
+
+    static let all: [Draft] = [
+        Draft(name: "two addresses that refuse are followed by one that works") { server, make in
+            try await reach(server, make, before: ["127.0.0.71", "127.0.0.72"])
+        },
+        Draft(name: "many requests at once get over addresses that refuse") { server, make in
+            try await reach(server, make, before: ["127.0.0.71", "127.0.0.72", "127.0.0.73"], requests: 40)
+        },
+        Draft(name: "an address that does not respond is followed by one that works") { server, make in
+            try await reach(server, make, before: [.silent(2)])
+        },
+        Draft(name: "addresses that do not respond and one that refuses are followed by one that works") {
+            server, make in
+            try await reach(server, make, before: [.silent(2), "127.0.0.71", .silent(3)])
+        },
+        Draft(name: "the timeout of a request leaves time for the next address") { server, make in
+            try await reach(server, make, before: [.silent(2)], timeout: .seconds(6))
+        },
+        Draft(name: "where no address works, the request reaches nobody") { server, make in
+            let transport = try make([host: ["127.0.0.71", "127.0.0.72", "127.0.0.73"]])
+            let request = try request(to: server)
+            do { _ = try await transport.send(request, options: TransportOptions(timeout: .seconds(30))) } catch {
+                let code = (error as? ErrandError)?.code
+                if code != .cannotConnect {
+                    throw ConformanceFailure(expected: "\(ErrandError.Code.cannotConnect)", came: "\(error)")
+                }
+                return
+            }
+            throw ConformanceFailure(expected: "an error", came: "a response")
+        },
+    ]
+
+    private static let host = "several.test"
+
+    /// An address that refuses, or one that does not respond.
+    private enum Address: ExpressibleByStringLiteral {
+        case refusing(String)
+        case silent(UInt8)
+        init(stringLiteral value: String) { self = .refusing(value) }
+    }
+
+    private static func request(to server: TestServer) throws -> HTTPRequest {
+        guard let url = URL(string: "http://\(host):\(server.port)/ok") else {
+            throw ConformanceFailure(expected: "a URL", came: "none")
+        }
+        return HTTPRequest(.get, url)
+    }
+
+    /// Sends requests to a host whose last address is that of the server.
+    private static func reach(
+        _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
+        timeout: Duration = .seconds(14)
+    ) async throws {
+        var silent: [SilentAddress] = []
+        var texts: [String] = []
+        for address in addresses {
+            switch address {
+            case .refusing(let text): texts.append(text)
+            case .silent(let number):
+                guard let one = SilentAddress(number, port: server.port) else {
+                    throw ConformanceFailure(expected: "an address that does not respond", came: "none on this system")
+                }
+                silent.append(one)
+                texts.append(one.address)
+            }
+        }
+        let transport = try make([host: texts + ["127.0.0.1"]])
+        let request = try request(to: server)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<requests {
+                group.addTask {
+                    try await transport.send(request, options: TransportOptions(timeout: timeout)).status
+                }
+            }
+            for try await status in group where status != 200 {
+                throw ConformanceFailure(expected: "status 200", came: "\(status)")
+            }
+        }
+        withExtendedLifetime(silent) {}
+    }
+}
+
+extension TransportConformance {
+    /// The cases for transports to which an app can give the addresses of a host.
+    ///
+    /// ```swift
+    /// @Test(arguments: TransportConformance.addressCases(for: { addresses in
+    ///     var configuration = CurlConfiguration()
+    ///     configuration.addresses = addresses
+    ///     return CurlTransport(configuration)
+    /// }))
+    /// func addresses(_ each: ConformanceCase) async throws { try await each.run() }
+    /// ```
+    ///
+    /// They need 127.0.0.2 and its neighbours, which Linux has without any setup.
+    ///
+    /// - Parameters:
+    ///   - make: makes a new transport that connects to these addresses, by host name, in the place of a lookup.
+    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    public static func addressCases(
+        for make: @escaping @Sendable (_ addresses: [String: [String]]) throws -> any Transport,
+        within limit: Duration = .seconds(120)
+    ) -> [ConformanceCase] {
+        AddressCases.all.map { draft in
+            ConformanceCase(name: draft.name, feature: .addresses, excuse: nil, limit: limit) {
+                let server = try TestServer()
+                server.on("/ok", .text("ok"))
+                try await draft.body(server, make)
+            }
+        }
+    }
+}
