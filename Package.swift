@@ -78,13 +78,13 @@ let core: [Target] = [
         path: "Sources/Core/Errand"),
 ]
 
-/// Files, digests, what transfers share, and the C library: nothing of HTTP, and no products.
+/// Files, digests, what transfers share, and the C library: nothing of agents, and no products.
 let system: [Target] = [
     .target(
         name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System", exclude: ["Codings"]),
     .target(name: "ErrandDigests", dependencies: ["ErrandSupport"], path: "Sources/Core/Digests"),
     .target(
-        name: "ErrandTransfers", dependencies: ["ErrandDigests", "ErrandEssentials", "ErrandSupport"],
+        name: "ErrandTransfers", dependencies: ["ErrandDigests", "ErrandEssentials", "ErrandHTTP", "ErrandSupport"],
         path: "Sources/Core/Transfers"),
 ]
 
@@ -107,7 +107,7 @@ let plugins: [Target] = [
     plugin(
         "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Outbox", needs: ["ErrandSupport"]),
+    plugin("Outbox", needs: ["ErrandDigests", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPFields"]),
     plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
     plugin(
@@ -402,7 +402,8 @@ let suites: [Target] = [
     suite(
         "UsersTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandRetry",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandOutbox",
+            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandSystemTransport",
             "ErrandURLFilters",
         ]),
     suite(
