@@ -97,7 +97,7 @@ let kits: [Target] = [
 let shared: [Target] = [
     .target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System"),
     kit("Digests", needs: ["ErrandSupport"]),
-    kit("Transfers", needs: ["ErrandDigests", "ErrandEssentials", "ErrandSupport"]),
+    kit("Transfers", needs: ["ErrandDigests", "ErrandEssentials", "ErrandHTTP", "ErrandSupport"]),
 ]
 
 let plugins: [Target] = [
@@ -120,7 +120,7 @@ let plugins: [Target] = [
     plugin(
         "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Outbox", needs: ["ErrandSupport"]),
+    plugin("Outbox", needs: ["ErrandDigests", "ErrandSupport"]),
     plugin("Paging", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
     plugin("Recording", needs: ["ErrandRedaction", "ErrandSupport"]),
     plugin(
@@ -441,8 +441,10 @@ let suites: [Suite] = [
     suite(
         "UsersTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandPaging", "ErrandRetry",
-            "ErrandStreaming", "ErrandURLFilters",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandOutbox", "ErrandPaging",
+            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport",
+            "ErrandURLFilters",
         ]),
     suite(
         "WebSocketTests",

@@ -56,6 +56,38 @@ import Testing
         }
     }
 
+    @Test("what is held back: the last byte, or all where that is less than a server takes at once, or is not known")
+    func heldBack() {
+        for uploadProtocol in [UploadProtocol.draft6, .draft8, .tus] {
+            var plan = plan(uploadProtocol)
+            plan.server.extensions = ["creation-with-upload"]
+            func count() -> Int64 {
+                plan.server.dialect.creation(plan, method: .post, digest: nil).part?.count ?? 0
+            }
+            #expect(count() == 100)
+            plan.heldBack = .lastByte
+            #expect(count() == 99)
+            plan.heldBack = .everything
+            #expect(count() == 0)
+            plan.heldBack = .lastByte
+            plan.maximumRequestBytes = 10
+            #expect(count() == 10, "the part hasn't the end")
+            plan.maximumRequestBytes = nil
+            plan.total = 1
+            #expect(count() == 0)
+            if uploadProtocol == .tus { continue }
+            plan.total = 100
+            plan.server.limits.minimumRequestBytes = 100
+            #expect(count() == 0)
+            plan.server.limits.minimumRequestBytes = nil
+            plan.total = nil
+            #expect(count() == 0)
+            plan.server.isConfirmed = false
+            plan.total = 100
+            #expect(count() == 100, "a server that may not know the protocol gets all")
+        }
+    }
+
     @Test("the requests of tus: an empty body of the whole length, or the first bytes where the server takes them")
     func tusRequests() {
         var plan = plan(.tus)

@@ -43,8 +43,9 @@ public final class Outbox: Sendable {
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: [OutboxEntry.ID]
     ) async throws -> OutboxEntry.ID {
-        let added = try engine.newEntry(request, dependencies.map(\.rawValue))
-        guard let id = try await engine.commit(.add(added)) else { throw OutboxError(.closed, "nothing was stored") }
+        guard let id = try await engine.add(request, dependencies.map(\.rawValue)) else {
+            throw OutboxError(.closed, "nothing was stored")
+        }
         return OutboxEntry.ID(rawValue: id)
     }
 

@@ -18,6 +18,8 @@ public struct OutboxRefusal: Sendable {
     public enum Reason: Sendable, Hashable {
         /// The server, a check, a filter or the decoder refused; see ``OutboxRefusal/error``.
         case failed
+        /// Another user is signed in than the one who enqueued it. Nothing was sent.
+        case userChanged
         /// It is older than its maximum age.
         case expired
         /// An entry that it was enqueued after was dropped, removed or damaged.

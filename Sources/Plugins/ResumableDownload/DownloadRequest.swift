@@ -33,6 +33,6 @@ extension DownloadRequest {
     public var downloadKey: String? { nil }
     /// None: those of the filter.
     public var downloadOptions: DownloadOptions? { nil }
-    /// ``ResumableDownloads`` with its defaults.
-    public var requiredFilters: [any Filter] { [ResumableDownloads()] }
+    /// ``ResumableDownloads`` with its defaults, and the filter that keeps a download with its user.
+    public var requiredFilters: [any Filter] { [ResumableDownloads(), .keepingUser] }
 }

@@ -53,7 +53,12 @@ public struct ResumableUploads: Filter {
                 order.report(.queued(reason: "other transfers use the files that the process may open"))
                 order.meter.set(.queued)
             } _: {
-                try await UploadRun(order, next).run()
+                var order = order
+                while true {
+                    do { return try await UploadRun(order, next).run() } catch is AnotherUser where !order.beginsAnew {
+                        order = order.afterAnotherUser(within: exchange.userPin)
+                    }
+                }
             }
         } catch var error as UploadError {
             if error.request == nil { error.request = exchange.http }

@@ -34,6 +34,6 @@ extension UploadRequest {
     public var uploadMetadata: [String: String] { [:] }
     /// None: those of the filter.
     public var uploadOptions: UploadOptions? { nil }
-    /// ``ResumableUploads`` with its defaults.
-    public var requiredFilters: [any Filter] { [ResumableUploads()] }
+    /// ``ResumableUploads`` with its defaults, and the filter that keeps an upload with its user.
+    public var requiredFilters: [any Filter] { [ResumableUploads(), .keepingUser] }
 }

@@ -136,6 +136,17 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
+    /// Finds out for whom a request would be sent now, without sending it; see ``Agent/userMarks(for:options:)``. Throws
+    /// what filters throw.
+    @concurrent
+    public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
+        var silent = options
+        (silent.accessories, silent.progress) = ([], nil)
+        let activity = activity(.request, [], silent, request: request, tags: request.tags)
+        return try await FilteredRequest(settings: settings.withLock { $0.pipeline }, activity: activity)
+            .userMarks(of: request, options.allFilters)
+    }
+
     /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with
     /// the order. Nothing is sent.
     ///

@@ -41,9 +41,20 @@ public protocol Agent: Sendable {
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
+
+    /// Finds out for whom a request would be sent now, without sending it: for what is stored and sent later. Defaults
+    /// to nil, which says that the agent can't tell.
+    ///
+    /// Runs the filters that change or sign requests, cookies, and sessions, which refresh nothing and keep the operation
+    /// of a ``UserPin`` with their user. Accessories receive nothing. The ``UserPin/marks`` of the request on the wire include
+    /// these, unless the user has changed.
+    func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
 extension Agent {
+    /// Nil: the agent can't tell.
+    public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
+
     /// Sends a request without options of the call's own.
     @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {

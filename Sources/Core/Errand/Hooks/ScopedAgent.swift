@@ -35,6 +35,11 @@ public struct ScopedAgent: Agent {
         return copy
     }
 
+    /// Asks the agent that the scope is on.
+    public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
+        try await base.userMarks(for: request, options: options)
+    }
+
     /// Sends a request as a member.
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         guard options.belongs(to: activity) else {

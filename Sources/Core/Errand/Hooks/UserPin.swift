@@ -36,6 +36,8 @@ public final class UserPin: Sendable {
         var checks: [@Sendable () throws -> Void] = []
         var identities: [Identity] = []
         var marks: Set<UserMark>?
+        /// Whether a session keeps the operation with the user of its first request.
+        var isVouchedFor = false
     }
 
     /// The origins that are remembered; an operation that names more forgets the second one first.
@@ -44,16 +46,31 @@ public final class UserPin: Sendable {
     /// See ``init(sessionsOnly:)``.
     public let sessionsOnly: Bool
     private let state = Mutex(State())
+    private let outer: UserPin?
+    private let validation: (@Sendable (Set<UserMark>) throws -> Void)?
 
     /// Makes a pin, which belongs to nobody until its first request.
     ///
     /// - Parameter sessionsOnly: false by default. With true the operation belongs to the first user of each session, and
     ///   nothing else is compared; requests that are sent without a user don't count. For requests of different kinds,
     ///   one of which may sign in. Each ``Composite`` has such a pin, unless its call names another.
-    public init(sessionsOnly: Bool = false) { self.sessionsOnly = sessionsOnly }
+    public init(sessionsOnly: Bool = false) {
+        (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
+    }
 
-    /// The marks of the first request, those of a session included; nil before it is sent. For a record that outlives
-    /// the process: store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the identity.
+    /// Makes a pin for an operation that is a part of another one, or that an earlier process began.
+    ///
+    /// - Parameters:
+    ///   - outer: the pin of the operation that this one is a part of: sessions keep one user for both. Nil for none.
+    ///   - check: receives the ``marks`` of the first request before it is sent, and throws if they aren't those of the
+    ///     user in the operation's record: the request then isn't sent, and fails with that error.
+    public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
+        (sessionsOnly, self.outer, validation) = (false, outer, check)
+    }
+
+    /// The marks of the user, as the newest request to the operation's first origin has them: those of a session
+    /// included, and each cookie as a mark with the source `cookie NAME`. Nil before a request is sent. For a record
+    /// that outlives the process: store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the identity.
     public var marks: Set<UserMark>? { state.withLock { $0.marks } }
 
     /// Throws if the user of the operation has signed out, or another one has signed in, as far as sessions know. For
@@ -76,6 +93,7 @@ public final class UserPin: Sendable {
     public func once<Value: Sendable>(
         _ key: CallKey<Value>, _ value: Value, check: @escaping @Sendable () throws -> Void = {}
     ) -> Value {
+        let value = outer?.once(key, value, check: check) ?? value
         let known = state.withLock { state -> (any Sendable)? in
             if let known = state.values[key.number] { return known }
             state.values.add(value, for: key.number)
@@ -87,25 +105,33 @@ public final class UserPin: Sendable {
 
     /// The value of a key in this operation; nil before there is one.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
-        state.withLock { $0.values[key.number] } as? Value
+        state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
 
+    /// From now on the sessions that have joined keep the operation with their user, as if it had sent a request.
+    func keepsSessions() { state.withLock { $0.isVouchedFor = !$0.checks.isEmpty } }
+
     // MARK: Requests
+
+    /// The marks that a pin knows the user of a request by; see ``marks``.
+    static func marks(of exchange: Exchange) -> Set<UserMark> { Identity(exchange).all }
 
     /// Admits a request on the wire, and returns whether it is the first to its origin.
     func admit(_ exchange: Exchange) throws -> Bool {
         let new = Identity(exchange)
+        if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }
         let (isFirst, changed) = state.withLock { state -> (Bool, String?) in
-            if state.marks == nil { state.marks = new.marks.union(new.vouched) }
             if let index = state.identities.firstIndex(where: { $0.origin == new.origin }) {
                 if let source = state.identities[index].difference(from: new) { return (false, source) }
                 state.identities[index].cookies.merge(new.cookies) { old, _ in old }
+                if index == 0 { state.marks = new.all }
                 return (false, nil)
             }
             let known = Set(state.identities.flatMap(\.marks))
             let other = new.marks.first { mark in !known.contains(mark) && known.contains { $0.source == mark.source } }
             if let other { return (false, other.source) }
             if state.identities.count == Self.maximumOrigins { state.identities.remove(at: 1) }
+            if state.identities.isEmpty { (state.marks, state.isVouchedFor) = (new.all, !new.vouched.isEmpty) }
             state.identities.append(new)
             return (true, nil)
         }
@@ -153,6 +179,11 @@ private struct Identity {
         let isOwned = (exchange.request as? any OwnedRequest)?.owners.isEmpty == false
         (marks, vouched) = (all.subtracting(vouchers), all.intersection(vouchers))
         if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
+    }
+
+    /// All that shows whose the request is.
+    var all: Set<UserMark> {
+        marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }
 
     /// The source of a mark that another request to the same origin has, and this one has not, or the reverse; nil if

@@ -1,3 +1,5 @@
+import Errand
+import ErrandDigests
 import ErrandEssentials
 
 /// A change of what an outbox stores.
@@ -23,6 +25,10 @@ struct NewEntry: Sendable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
+    /// The marks of the user who enqueues it; empty if the agent can't tell.
+    var marks: Set<UserMark> = []
+    /// The same for the record; nil if the agent can't tell.
+    var user: UserStamp?
     var dependencies: [UInt64]
     /// Makes the value that replaces this and that of an older one.
     var merge: @Sendable (Data) throws -> Data
@@ -30,7 +36,13 @@ struct NewEntry: Sendable {
     func stored(id: UInt64) -> StoredEntry {
         StoredEntry(
             id: id, name: name, lane: lane, key: UUID(), enqueued: enqueued, expiry: expiry,
-            replacementKey: replacementKey, dependencies: dependencies)
+            replacementKey: replacementKey, user: user, dependencies: dependencies)
+    }
+
+    /// Whether an older entry is of the same user, so that this one may replace it, and be merged with it.
+    func isOfUser(of older: StoredEntry) -> Bool {
+        guard let user = older.user else { return self.user == nil }
+        return user.isContained(in: marks.identities)
     }
 }
 
@@ -67,7 +79,7 @@ struct OutboxPlan {
             guard touched.insert(id).inserted else { return false }
             guard let old = queue.entries[id] else { return nothing() }
             var entry = new.stored(id: id)
-            (entry.lane, entry.enqueued) = (old.lane, old.enqueued)
+            (entry.lane, entry.enqueued, entry.user) = (old.lane, old.enqueued, old.user)
             steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
@@ -94,7 +106,7 @@ struct OutboxPlan {
         let slot = new.replacementKey.map { OutboxQueue.Slot(name: new.name, lane: new.lane, key: $0) }
         if let slot, !slots.insert(slot).inserted { return false }
         let dependencies = queue.known(new.dependencies)
-        if let slot, let old = queue.replaced(by: slot, after: dependencies) {
+        if let slot, let old = queue.replaced(by: slot, after: dependencies), new.isOfUser(of: old) {
             guard touched.insert(old.id).inserted else { return false }
             var entry = new.stored(id: old.id)
             entry.enqueued = old.enqueued

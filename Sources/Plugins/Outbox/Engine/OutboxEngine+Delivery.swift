@@ -74,7 +74,16 @@ extension OutboxEngine {
         if let expiry = entry.expiry, expiry <= time.date { return try await refuse(.expired, refusal, request) }
         do {
             let filter = OutboxFilter(key: entry.key.uuidString.lowercased(), delivery: delivery)
-            try await type.deliver(request, shown(entry), activity.agent(on: agent), CallOptions(filters: [filter]))
+            func send() async throws {
+                let options = CallOptions(filters: [filter]).pinned(to: pin(for: entry))
+                try await type.deliver(request, shown(entry), activity.agent(on: agent), options)
+            }
+            do { try await send() } catch
+                where error.isOfUser && delivery.possibleDeliveries == 0 && forgetPin(of: entry)
+            {
+                // The session that the entry was enqueued in is over, and its user may be signed in again.
+                try await send()
+            }
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
@@ -83,7 +92,7 @@ extension OutboxEngine {
                 delay(id, error, delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
-                try await refuse(.failed, refusal, request, error: error)
+                try await refuse(error.isOfAnotherUser ? .userChanged : .failed, refusal, request, error: error)
             }
             throw error
         }

@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 import Synchronization
@@ -15,6 +16,8 @@ final class OutboxEngine: Sendable {
         var changes: [WaitingChange] = []
         var isCommitting = false
         var deliveries: [UInt64: Task<Void, Never>] = [:]
+        /// Keep the entries that this process has enqueued or sent with their users.
+        var pins: [UInt64: UserPin] = [:]
         var timer: (wake: ContinuousClock.Instant, task: Task<Void, Never>)?
         var isOpen = false
         var isClosed = false
@@ -65,7 +68,11 @@ final class OutboxEngine: Sendable {
     }
 
     /// Encodes a request, off the lock.
-    func newEntry<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) throws(OutboxError) -> NewEntry {
+    ///
+    /// - Parameter marks: of the user who enqueues it; empty if the agent can't tell.
+    func newEntry<R: OutboxRequest>(
+        _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
+    ) throws(OutboxError) -> NewEntry {
         guard let type = types.values.first(where: { $0.identity == ObjectIdentifier(R.self) }) else {
             throw OutboxError(.unregisteredType, "\(R.self) is not registered")
         }
@@ -80,7 +87,7 @@ final class OutboxEngine: Sendable {
         return NewEntry(
             name: type.name, lane: lane, value: value, enqueued: time.date,
             expiry: age.map { time.date.addingTimeInterval($0.bounded / .seconds(1)) }, replacementKey: key,
-            dependencies: dependencies,
+            marks: marks, user: marks.isEmpty ? nil : UserStamp(marks.identities), dependencies: dependencies,
             merge: { older in
                 let older = try JSONDecoder().decode(R.self, from: older)
                 let merged = try OutboxType.encode(request.merging(older))
@@ -192,14 +199,18 @@ final class OutboxEngine: Sendable {
     }
 
     /// Cancels the delivery of an entry that was removed.
-    func cancel(_ id: UInt64) { state.withLock { $0.deliveries[id] }?.cancel() }
+    func cancel(_ id: UInt64) {
+        let (delivery, pin) = state.withLock { ($0.deliveries[id], $0.pins.removeValue(forKey: id)) }
+        withExtendedLifetime(pin) { delivery?.cancel() }
+    }
 
     /// A delivery has ended.
     func ended(_ id: UInt64) {
         let isLast = state.withLock { state in
             state.queue.ended(id)
             let delivery = state.deliveries.removeValue(forKey: id)
-            return withExtendedLifetime(delivery) { state.isClosed && state.deliveries.isEmpty }
+            let pin = state.queue.entries[id] == nil ? state.pins.removeValue(forKey: id) : nil
+            return withExtendedLifetime((delivery, pin)) { state.isClosed && state.deliveries.isEmpty }
         }
         if isLast { releaseSender() }
         pump()

@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 
 /// The stored properties of an entry; its value stays on the disk.
@@ -15,6 +16,8 @@ struct StoredEntry: Sendable, Hashable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
+    /// Whose request it is; nil if the agent couldn't tell when it was enqueued.
+    var user: UserStamp?
     /// The entries to be sent before, which are all older.
     var dependencies: [UInt64] = []
     /// Those of them whose records are damaged. One counts as sent if the log says so further on.
@@ -32,7 +35,8 @@ struct StoredEntry: Sendable, Hashable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(96 + name.utf8.count + lane.utf8.count + value.count)
         let dependencies = dependencies + lostDependencies
-        bytes.append((hasDroppedDependency ? 1 : 0) | (isBegun ? 2 : 0))
+        let user = user.flatMap { try? JSONEncoder().encode($0) }
+        bytes.append((hasDroppedDependency ? 1 : 0) | (isBegun ? 2 : 0) | (user == nil ? 0 : 4))
         withUnsafeBytes(of: key.uuid) { bytes += $0 }
         OutboxFormat.add(enqueued.timeIntervalSince1970.bitPattern, to: &bytes)
         OutboxFormat.add((expiry?.timeIntervalSince1970 ?? .infinity).bitPattern, to: &bytes)
@@ -42,6 +46,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes.append(replacementKey == nil ? 0 : 1)
         OutboxFormat.add(UInt64(dependencies.count), to: &bytes)
         for dependency in dependencies { OutboxFormat.add(dependency, to: &bytes) }
+        if let user { Self.add(String(decoding: user, as: UTF8.self), to: &bytes) }
         OutboxFormat.add(UInt64(value.count), to: &bytes)
         return bytes + value
     }
@@ -57,8 +62,14 @@ struct StoredEntry: Sendable, Hashable {
         guard let flags = reader.byte(), let key = reader.uuid(), let enqueued = reader.date(),
             let expiry = reader.number().map(Double.init(bitPattern:)), let name = reader.text(),
             let lane = reader.text(), let replacementKey = reader.text(), let hasKey = reader.byte(),
-            let dependencies = reader.numbers(), let length = reader.number(), length == UInt64(reader.left)
+            let dependencies = reader.numbers(), let user = flags & 4 == 0 ? "" : reader.text(),
+            let length = reader.number(), length == UInt64(reader.left)
         else { return nil }
+        if !user.isEmpty {
+            // Without its user it would be anybody's.
+            guard let stamp = try? JSONDecoder().decode(UserStamp.self, from: Data(user.utf8)) else { return nil }
+            self.user = stamp
+        }
         (self.id, self.name, self.lane, self.key, self.enqueued) = (id, name, lane, key, enqueued)
         self.expiry = expiry.isFinite ? Date(timeIntervalSince1970: expiry) : nil
         self.replacementKey = hasKey == 0 ? nil : replacementKey
@@ -69,10 +80,11 @@ struct StoredEntry: Sendable, Hashable {
 
     init(
         id: UInt64, name: String, lane: String, key: UUID, enqueued: Date, expiry: Date?, replacementKey: String?,
-        dependencies: [UInt64]
+        user: UserStamp? = nil, dependencies: [UInt64]
     ) {
         (self.id, self.name, self.lane, self.key, self.enqueued) = (id, name, lane, key, enqueued)
         (self.expiry, self.replacementKey, self.dependencies) = (expiry, replacementKey, dependencies)
+        self.user = user
     }
 
     /// The bytes of the value, which ends the content.

@@ -18,6 +18,9 @@ struct DownloadOrder: Sendable {
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
     let isRepeatable: Bool
+    /// The user in the sidecar, or else the one of the first request.
+    let user: TransferUser
+    private let pin: UserPin
     private let name: String
     private let listeners: [@Sendable (DownloadEvent) -> Void]
 
@@ -57,8 +60,15 @@ struct DownloadOrder: Sendable {
         exchange.reportsProgress = false
         exchange.http.headers[.acceptEncoding] = "identity"
         if checksum == nil { exchange.http.headers[.wantReprDigest] = "sha-256=10" }
+        let user = TransferUser()
+        self.user = user
+        pin = UserPin(within: exchange.userPin) { marks in try user.check(marks) }
+        exchange.pin(to: pin)
         self.exchange = exchange
     }
+
+    /// The user for the sidecar.
+    var stamp: UserStamp? { user.stamp(of: pin.marks) }
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 

@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 import ErrandTransfers
@@ -25,7 +26,10 @@ extension DownloadRun {
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }
-        if name != file.suggestedName { try file.change { record, _ in record.name = name } }
+        let user = order.stamp
+        if name != file.suggestedName || user != file.user {
+            try file.change { record, _ in (record.name, record.user) = (name, user) }
+        }
     }
 
     /// Receives the whole file, though perhaps only a part was requested.

@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandHTTPFields
 import ErrandTransfers
@@ -80,6 +81,8 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: DownloadRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
+        // Requests are refused from now on, unless they are of the user in the sidecar.
+        if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.pauses.waitUntilResumed()
@@ -135,6 +138,12 @@ struct DownloadRun: Sendable {
             }
             try Task.checkCancellation()
             if failure is PauseInterruption { continue }
+            if failure is AnotherUser {
+                order.user.expect(nil)
+                try restart(&state, "another user has begun the download")
+                state.plan.segments = order.segments
+                continue
+            }
             let madeProgress = state.mark.rises(to: file)
             guard isRepeatable, failure.isTemporary, exchange.finalFailures == finalFailures,
                 let wait = state.retry.wait(madeProgress: madeProgress)
@@ -199,7 +208,7 @@ struct DownloadRun: Sendable {
 
     /// Discards the bytes on disk, and their digest.
     func startOver(_ representation: Representation? = nil) throws {
-        try file.startOver(representation)
+        try file.startOver(representation, of: representation == nil ? nil : order.stamp)
         digest.restart()
     }
 

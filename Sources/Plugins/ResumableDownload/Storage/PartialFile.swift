@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 import Synchronization
@@ -68,14 +69,16 @@ final class PartialFile: Sendable {
 
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
+    /// Whose the bytes are.
+    var user: UserStamp? { state.withLock { $0.record.user } }
     /// The name that the server sent.
     var suggestedName: String? { state.withLock { $0.record.name } }
 
     /// Discards all bytes, for a file of another version or of an unknown one.
-    func startOver(_ representation: Representation?) throws(DownloadError) {
+    func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(DownloadError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
-            record.representation = representation
+            (record.representation, record.user) = (representation, user)
             plan = RangePlan(total: representation?.total)
         }
         // After a crash the old record must not describe the new bytes.

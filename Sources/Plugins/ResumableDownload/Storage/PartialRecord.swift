@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 import ErrandTransfers
 
@@ -7,6 +8,8 @@ struct PartialRecord: Codable, Sendable, Equatable {
     var format = Self.format
     /// A digest of method and key, so that no secret of a URL is on the disk.
     var request: String
+    /// Whose the bytes are; nil before the first of them, and in sidecars of earlier versions, which count as nobody's.
+    var user: UserStamp?
     /// The URL for people to read, its query masked.
     var url: String
     /// The destination's name, or the one that the server sent; nil before that.

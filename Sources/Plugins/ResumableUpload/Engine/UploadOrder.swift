@@ -8,7 +8,14 @@ import ErrandTransfers
 /// The upload that one call requests, checked before anything is opened or sent.
 struct UploadOrder: Sendable {
     let request: any UploadRequest
-    let exchange: Exchange
+    private(set) var exchange: Exchange
+    /// The user in the record, or else the one of the first request.
+    private(set) var user = TransferUser()
+    private var pin: UserPin
+    /// Which of the records of the same upload this is: each user has one.
+    private var place = 0
+    /// Whether what the record has is discarded.
+    private(set) var beginsAnew = false
     let options: UploadOptions
     let source: UploadSource
     let meter: TransferMeter<UploadState>
@@ -47,8 +54,28 @@ struct UploadOrder: Sendable {
             })
         var exchange = exchange
         exchange.reportsProgress = false
+        (pin, user) = Self.user(of: &exchange, within: exchange.userPin)
         self.exchange = exchange
     }
+
+    private static func user(of exchange: inout Exchange, within outer: UserPin?) -> (UserPin, TransferUser) {
+        let user = TransferUser()
+        let pin = UserPin(within: outer) { marks in try user.check(marks) }
+        exchange.pin(to: pin)
+        return (pin, user)
+    }
+
+    /// The same order after another user was found to have begun the upload; the next user's record is tried. The last of
+    /// the records is taken over.
+    func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
+        var order = self
+        (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
+        if place + 1 < Self.maximumUsers { order.place += 1 } else { order.beginsAnew = true }
+        return order
+    }
+
+    /// The most users who have a record of one upload.
+    private static let maximumUsers = 4
 
     private static let ownFields = [
         UploadFields.complete, UploadFields.offset, UploadFields.length, UploadFields.version, UploadConcat.name,
@@ -70,11 +97,14 @@ struct UploadOrder: Sendable {
         } else {
             parts.append(String(url.absoluteString.prefix { $0 != "#" }))
             if let path = source.path {
-                parts += ["file", RelativePath.of(path, from: directory)]
+                let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+                let whole = isAbsolute ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+                parts += ["file", RelativePath.of(whole, from: directory)]
             } else {
                 parts += ["bytes", "\(source.length ?? 0)", try await source.contentDigest()]
             }
         }
+        if place > 0 { parts += ["user", "\(place)"] }
         // Each with its length, so that no two lists become one text.
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: "\n")
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
@@ -83,7 +113,8 @@ struct UploadOrder: Sendable {
     /// An empty record.
     func record(_ identity: String, _ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
         UploadRecord(
-            request: identity, url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),
+            request: identity, user: user.stamp(of: pin.marks),
+            url: String(URLSyntax.redacted(exchange.http.urlText).prefix(2048)),
             name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
     }
 

@@ -1,6 +1,9 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
+import ErrandTransfers
 
 /// What a run finds, keeps and discards.
 extension UploadRun {
@@ -21,13 +24,19 @@ extension UploadRun {
         state.fingerprint = fingerprint
         guard let found = record.found, found.request == state.identity,
             options.uploadProtocol == .automatic || options.uploadProtocol == found.server.uploadProtocol,
-            !found.places.isEmpty, found.places.allSatisfy({ isAcceptable($0.url) })
+            !found.places.isEmpty, found.places.allSatisfy({ isAcceptable($0.url) }), !order.beginsAnew
         else { return }
+        let origin = URLSyntax.origin(of: exchange.http.url)
+        let isElsewhere = found.places.contains { URLSyntax.origin(of: $0.url) != origin }
+        // Requests are refused from now on, unless they are of the user in the record.
+        order.user.expect(found.user ?? UserStamp([]))
         if found.source != fingerprint {
             order.report(.restarting(reason: "the body has changed", discarded: found.acknowledged))
-            if found.mayBeJoined != true { await terminate(found.places, on: found.server) }
+            if found.mayBeJoined != true, !isElsewhere { await terminate(found.places, on: found.server) }
+            order.user.expect(nil)
             return
         }
+        state.mustShowUser = isElsewhere
         guard let resource = found.resource else {
             takeUp(found, &state)
             return
@@ -35,6 +44,8 @@ extension UploadRun {
         if let expiry = resource.expiry, expiry <= exchange.time.date {
             order.report(
                 .restarting(reason: "the server has forgotten the upload by now", discarded: found.acknowledged))
+            state.mustShowUser = false
+            order.user.expect(nil)
             return
         }
         (state.server, state.resource) = (found.server, resource)

@@ -7,11 +7,11 @@ import Synchronization
 extension UploadRun {
     /// The next request of an upload, decided by what is known.
     @concurrent func step(_ state: inout State) async throws -> Outcome {
-        guard let server = state.server else { return try await ask(&state) }
+        guard let server = state.server, !state.mustShowUser else { return try await ask(&state) }
         let plan = UploadPlan(
             total: state.source.length, maximumRequestBytes: options.maximumRequestBytes,
             metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty,
-            holdsBackEnd: !isRepeatable, isSegment: segment != nil, server: server)
+            heldBack: heldBack(state, server), isSegment: segment != nil, server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
             throw UploadError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
         }
@@ -24,6 +24,14 @@ extension UploadRun {
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
+    /// What a creation that may not be repeated leaves out. A body that can be read from its start only goes with one
+    /// request: of the draft with the first, which isn't repeated once a server may have all of it.
+    private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
+        if isRepeatable { return .nothing }
+        if state.source.opensAtOffset { return .lastByte }
+        return server.uploadProtocol == .tus ? .everything : .nothing
+    }
+
     /// Asks the server which protocol it has.
     private func ask(_ state: inout State) async throws -> Outcome {
         tally.set(.connecting)
@@ -31,6 +39,10 @@ extension UploadRun {
         let response = try await send(exchange(for: message), canPause: true)
         response.body.cancel()
         if UploadRetries.isTemporary(response) { return .refused(response) }
+        if state.mustShowUser {
+            state.mustShowUser = false
+            return .continues
+        }
         let server = UploadServer(offering: response.headers, chosen: options.uploadProtocol)
         if server.uploadProtocol == .tus, state.source.length == nil {
             throw UploadError(.invalidRequest, "tus needs a body whose length is known")

@@ -41,7 +41,7 @@ extension UploadRun {
         let open: @Sendable () throws -> HTTPBody = { [weak tally] in
             // A redirect sends the part once more.
             if count.restart() { tally?.begin(at: part.offset, of: source.length) }
-            return try source.open(part) { [weak tally] bytes in
+            return try source.open(part, didEnd: count.end) { [weak tally] bytes in
                 if pauses.isPaused {
                     tally?.set(.paused)
                     try await pauses.waitUntilResumed()
@@ -82,20 +82,23 @@ extension UploadRun {
 
 /// The bytes of a part that were passed to the transport.
 final class SentBytes: Sendable {
-    private let state = Mutex((count: Int64(0), isOpen: false))
+    private let state = Mutex((count: Int64(0), isOpen: false, isEnded: false))
 
     /// Begins anew, and returns whether the part was opened before.
     func restart() -> Bool {
         state.withLock { state in
-            defer { state = (0, true) }
+            defer { state = (0, true, false) }
             return state.isOpen
         }
     }
 
     func add(_ count: Int) { state.withLock { $0.count += Int64(count) } }
 
+    /// The end of the body was reached.
+    func end() { state.withLock { $0.isEnded = true } }
+
     /// Whether the transport has all of the part, and a server may have it.
     func isWhole(_ part: UploadPart) -> Bool {
-        state.withLock { state in part.count.map { state.count >= $0 } ?? true }
+        state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
     }
 }

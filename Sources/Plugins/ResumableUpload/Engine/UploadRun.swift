@@ -36,6 +36,8 @@ struct UploadRun: Sendable {
         var hasDoubted = false
         /// What the server has; nil where it has to be asked.
         var offset: Int64?
+        /// Whether the first request has to be one to the origin at which the upload was begun: others show no user.
+        var mustShowUser = false
         /// False once a server may have received the whole body without having named a place for it.
         var mayRepeat = true
         /// Whether a server of the protocol got bytes without naming a place for them in time.
@@ -86,6 +88,8 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
+            // The upload goes on with another record.
+            if error is AnotherUser, !order.beginsAnew { throw error }
             tally.set(.interrupted)
             await order.meter.allDelivered()
             throw error

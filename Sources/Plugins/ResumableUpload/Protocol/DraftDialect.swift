@@ -11,8 +11,11 @@ struct DraftDialect: UploadDialect {
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
-        } else if upload.holdsBackEnd {
-            part.holdBackEnd()
+        } else {
+            part.holdBack(upload.heldBack)
+            // Fewer than a server takes at once: it begins empty.
+            let least = upload.server.limits.minimumRequestBytes ?? 0
+            if !part.isLast, part.count ?? 0 < least { part.count = 0 }
         }
         if upload.beginsEmpty { part = UploadPart(offset: 0, count: 0, isLast: false) }
         var headers = fields

@@ -16,7 +16,7 @@ struct TusDialect: UploadDialect {
         }
         // Only the response names the upload: of a request that breaks off, nothing could be resumed.
         var part = upload.part(at: 0)
-        if upload.holdsBackEnd { part.holdBackEnd() }
+        part.holdBack(upload.heldBack)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
         else {
             return UploadMessage(method: .post, headers: headers)

@@ -34,11 +34,11 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Leaves out the last byte of the body, or all bytes where the last one isn't known: another request has to end the
-    /// upload.
-    mutating func holdBackEnd() {
-        guard isLast else { return }
-        (count, isLast) = (count.map { max(0, $0 - 1) } ?? 0, false)
+    /// Leaves out the end of the body, if the part has it: another request has to end the upload.
+    mutating func holdBack(_ held: UploadPlan.HeldBack) {
+        guard isLast, held != .nothing else { return }
+        // Of a body whose length isn't known the last byte isn't either.
+        (count, isLast) = (held == .lastByte ? count.map { max(0, $0 - 1) } ?? 0 : 0, false)
     }
 }
 
@@ -92,9 +92,11 @@ struct UploadPlan: Sendable, Equatable {
     /// Whether the upload is begun without a byte, for a server whose 104 responses do not arrive: the final response to such
     /// a request names the upload.
     var beginsEmpty = false
-    /// Whether the request that begins the upload leaves out the last byte. If its response is lost, another one begins a
-    /// second upload: the first must not be a whole one.
-    var holdsBackEnd = false
+    /// What the request that begins the upload leaves out. If its response is lost, another one begins a second upload: the
+    /// first must not be a whole one.
+    enum HeldBack: Sendable { case nothing, lastByte, everything }
+
+    var heldBack = HeldBack.nothing
     /// Whether it is a segment of a body, which tus joins with the others.
     var isSegment = false
     var server: UploadServer

@@ -52,11 +52,15 @@ struct UploadSource: Sendable {
         if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
-    /// The bytes of a part, checked at its end. `willSend` is called with the count of each piece.
-    func open(_ part: UploadPart, willSend: @escaping @Sendable (Int) async throws -> Void) throws -> HTTPBody {
+    /// The bytes of a part, checked at its end. `willSend` is called with the count of each piece, `didEnd` at the end of a
+    /// part whose length isn't known.
+    func open(
+        _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
+        willSend: @escaping @Sendable (Int) async throws -> Void
+    ) throws -> HTTPBody {
         try check()
         let chunks = BodyChunks(try path == nil ? body.open(at: start + part.offset) : file(at: start + part.offset))
-        let reader = PartReader(chunks, count: part.count, check: check, willSend: willSend)
+        let reader = PartReader(chunks, count: part.count, check: check, willSend: willSend, didEnd: didEnd)
         return HTTPBody(length: part.count, source: reader)
     }
 
@@ -114,12 +118,13 @@ private final class PartReader: HTTPBodySource {
     private let left: Mutex<Int64?>
     private let check: @Sendable () throws -> Void
     private let willSend: @Sendable (Int) async throws -> Void
+    private let didEnd: @Sendable () -> Void
 
     init(
         _ chunks: BodyChunks, count: Int64?, check: @escaping @Sendable () throws -> Void,
-        willSend: @escaping @Sendable (Int) async throws -> Void
+        willSend: @escaping @Sendable (Int) async throws -> Void, didEnd: @escaping @Sendable () -> Void
     ) {
-        (self.chunks, self.check, self.willSend) = (chunks, check, willSend)
+        (self.chunks, self.check, self.willSend, self.didEnd) = (chunks, check, willSend, didEnd)
         left = Mutex(count)
     }
 
@@ -132,6 +137,7 @@ private final class PartReader: HTTPBodySource {
         guard var chunk = try await chunks.next() else {
             // A file that has become shorter.
             if before != nil { throw SourceChanged() }
+            didEnd()
             return nil
         }
         if let before, Int64(chunk.count) >= before {

@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 
 /// What a later run has to know of an unfinished upload.
@@ -6,6 +7,8 @@ struct UploadRecord: Codable, Sendable, Equatable {
     var format = Self.format
     /// A digest of what identifies the upload, so that no secret of the request's URL is on the disk.
     var request: String
+    /// Whose the upload is; nil in records of earlier versions, which count as nobody's.
+    var user: UserStamp?
     /// The request's URL for people to read, its query masked.
     var url: String
     /// The name of the file; nil for another body.
