@@ -113,8 +113,8 @@ let plugins: [Target] = [
     plugin(
         "Replay",
         needs: [
-            "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRecording",
-            "ErrandRedaction", "ErrandSupport",
+            "CErrandCodings", "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
+            "ErrandRecording", "ErrandRedaction", "ErrandSupport",
         ]),
     plugin(
         "ResumableDownload",
@@ -365,7 +365,10 @@ let suites: [Target] = [
     suite("RedactionTests", needs: ["ErrandHTTP", "ErrandRedaction"]),
     suite(
         "ReplayTests",
-        needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport", "ErrandWebSocket"]),
+        needs: [
+            "ErrandCompression", "ErrandHTTPSyntax", "ErrandMultipart", "ErrandRecording", "ErrandReplay",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ]),
     suite(
         "ResumableDownloadTests",
         needs: [
