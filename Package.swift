@@ -126,8 +126,8 @@ let plugins: [Target] = [
     plugin(
         "Replay",
         needs: [
-            "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRecording",
-            "ErrandRedaction", "ErrandSupport",
+            "CErrandCodings", "ErrandDigests", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
+            "ErrandRecording", "ErrandRedaction", "ErrandSupport",
         ]),
     plugin(
         "ResumableDownload",
@@ -402,7 +402,10 @@ let suites: [Suite] = [
     suite("RedactionTests", needs: ["ErrandHTTP", "ErrandRedaction"]),
     suite(
         "ReplayTests",
-        needs: ["ErrandHTTPSyntax", "ErrandRecording", "ErrandReplay", "ErrandSystemTransport", "ErrandWebSocket"]),
+        needs: [
+            "ErrandCompression", "ErrandHTTPSyntax", "ErrandMultipart", "ErrandRecording", "ErrandReplay",
+            "ErrandSystemTransport", "ErrandWebSocket",
+        ]),
     suite(
         "ResumableDownloadTests",
         needs: [

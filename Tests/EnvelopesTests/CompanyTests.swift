@@ -245,6 +245,49 @@ private final class BodyLog: CacheStore {
         #expect(recording.activities.map(\.outcome) == [.failure("EnvelopeError")])
     }
 
+    @Test("a field named code is masked in a recording, unless it may be shown")
+    func masked() async throws {
+        for isShown in [false, true] {
+            let shop = try Shop()
+            var redaction = Redaction()
+            if isShown { redaction.shownNames.insert("code") }
+            let recorder = ExchangeRecorder(maximumBodyBytes: 4096, redaction: redaction)
+            let agent = shop.agent(accessories: [recorder])
+            shop.fail(#"{"code":100412345,"msg":"sold out"}"#)
+            await #expect(throws: EnvelopeError.self) { try await agent.send(Get<User>()) }
+            try await eventually { recorder.recording.exchanges.count == 1 }
+            let text = recorder.recording.exchanges.first?.response?.body.text
+            #expect(text?.contains("100412345") == isShown && text?.contains("sold out") == true)
+        }
+    }
+
+    private struct Expired: RequestFailure {
+        var isRetryable: Bool { false }
+        var refusesCredential: Bool { true }
+    }
+
+    private struct GetBalance: Request {
+        typealias Output = String
+        var path: String { "balance" }
+        var acceptableContentTypes: ContentTypes { .any }
+        var outcomeCheck: ResponseCheck? {
+            ResponseCheck("session") { response in
+                if try response.text().hasPrefix("ERR session") { throw Expired() }
+            }
+        }
+    }
+
+    @Test("a request with a format of its own says what refuses a credential, which is refreshed")
+    func ownFormat() async throws {
+        let shop = try Shop()
+        let agent = shop.agent(.authentication(shop.session()))
+        shop.fail("ERR session is over", "7.50")
+        #expect(try await agent.send(GetBalance()).value == "7.50")
+        #expect(shop.refreshes == 1 && shop.requests == 2)
+        shop.fail("ERR session", "ERR session")
+        await #expect(throws: Expired.self) { try await agent.send(GetBalance()) }
+    }
+
     @Test("explain names the check")
     func explained() throws {
         let shop = try Shop()

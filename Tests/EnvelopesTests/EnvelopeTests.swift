@@ -123,6 +123,20 @@ import Testing
         #expect(error?.message.hasPrefix("Reply expected") == true)
     }
 
+    @Test("a service that says text/html and writes JSON is read if the request accepts any type")
+    func htmlType() async throws {
+        struct AnyType: ShopRequest {
+            typealias Output = User
+            var path: String { "x" }
+            var acceptableContentTypes: ContentTypes { .any }
+        }
+        let response = StubResponse.data(Data(ada.utf8), contentType: "text/html")
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(response))
+        #expect(try await agent.send(AnyType()).value == User())
+        let error = await #expect(throws: ErrandError.self) { try await agent.send(Get<User>()) }
+        #expect(error?.code == .unacceptableContentType)
+    }
+
     @Test("where no body is possible none is expected")
     func noBody() async throws {
         let agent = NetworkAgent(

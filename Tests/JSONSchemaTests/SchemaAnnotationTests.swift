@@ -29,6 +29,24 @@ struct SchemaAnnotationTests {
                 == "/mail: format \"email\", by #/properties/mail/format")
     }
 
+    @Test("the content of strings is described and not judged, in every draft")
+    func contents() throws {
+        for draft in ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"] {
+            let schema = """
+                {"$schema": "\(draft)", "contentEncoding": "base64", "contentMediaType": "application/json",
+                 "contentSchema": {"type": "object"}}
+                """
+            // "e30=" is {}, "!" no Base64, and "eDp5" no JSON.
+            for text in [#""e30=""#, #""!""#, #""eDp5""#, #""{:}""#, "100"] {
+                for formats in [JSONSchemaFormats.annotation, .assertion] {
+                    try JSONSchema(Data(schema.utf8), formats: formats).validate(Data(text.utf8))
+                }
+                let names = try annotations(schema, text).map { $0.split(separator: " ")[1] }
+                #expect(names.contains("contentMediaType") == (text != "100"))
+            }
+        }
+    }
+
     @Test("only schemas that hold annotate, and those in not never do")
     func branches() throws {
         let schema = """

@@ -78,6 +78,14 @@ final class JSONDocument {
         JSONNumber(start: start(entry), end: start(entry) + entry.length)
     }
 
+    /// How many elements to reserve memory for before the first one is decoded: at most 64 KiB of them.
+    ///
+    /// Two bytes of a text are enough for an element, whatever size its type has, so the text must not decide how much is
+    /// reserved. A longer array grows while its elements are decoded.
+    @inline(__always) static func room<Element>(for count: Int, _ type: Element.Type) -> Int {
+        min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
+    }
+
     // MARK: Values; nil for one of another kind, or beyond the range
 
     @inline(__always) func bool(at position: Int) -> Bool? {
@@ -136,7 +144,7 @@ final class JSONDocument {
         guard entries[position].isKind(.array) else { return nil }
         let end = position + entries[position].length
         var elements: [Element] = []
-        elements.reserveCapacity(end - position - 1)
+        elements.reserveCapacity(Self.room(for: end - position - 1, Element.self))
         for element in position + 1..<end {
             guard let value = read(element) else { return nil }
             elements.append(value)

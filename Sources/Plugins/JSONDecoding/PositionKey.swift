@@ -2,8 +2,10 @@
 enum PositionKey: CodingKey {
     /// An element of an array.
     case index(Int)
-    /// A key of a dictionary, or `super`.
+    /// A key of a dictionary whose keys a strategy has converted, or `super`.
     case name(String)
+    /// A key of a dictionary. Like `JSONDecoder`'s, it has an integer value if it's the text of an integer.
+    case entry(String)
 
     static let `super` = PositionKey.name("super")
 
@@ -14,11 +16,15 @@ enum PositionKey: CodingKey {
     var stringValue: String {
         switch self {
         case .index(let index): "Index \(index)"
-        case .name(let name): name
+        case .name(let name), .entry(let name): name
         }
     }
 
     var intValue: Int? {
-        if case .index(let index) = self { index } else { nil }
+        switch self {
+        case .index(let index): index
+        case .name: nil
+        case .entry(let name): Int(name)
+        }
     }
 }

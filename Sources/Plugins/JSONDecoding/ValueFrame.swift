@@ -21,6 +21,8 @@ final class ValueFrame {
     private let isNested: Bool
     /// Whether the frame goes back to its lender.
     @exclusivity(unchecked) private var isLent = true
+    /// Whether its loan is over although its user has kept it.
+    @exclusivity(unchecked) private var hasEnded = false
     /// Whether it was lent before: containers are worth to be kept from the second value on.
     @exclusivity(unchecked) private var isReused = false
     /// The frame to lend; nil while it is lent.
@@ -101,7 +103,7 @@ final class ValueFrame {
 
     /// Ends the loan of a frame that a type has kept, or whose container it has.
     @inline(never) private func keep(in lender: ValueFrame?) {
-        (isLent, keptParent) = (false, lender)
+        (isLent, hasEnded, keptParent) = (false, true, lender)
         var container = containers
         while let kept = container {
             kept.members.keptFrame = self
@@ -202,10 +204,11 @@ final class ValueFrame {
         return path
     }
 
-    /// The frame of the value whose type asked for the container.
+    /// The frame of the value whose type asked for the container; for a container that outlives that value, the frame of the
+    /// value around it.
     var asking: ValueFrame {
         var frame = self
-        while frame.isNested, let parent = frame.parent { frame = parent }
+        while frame.isNested || frame.hasEnded, let parent = frame.parent { frame = parent }
         return frame
     }
 

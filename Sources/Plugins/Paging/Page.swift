@@ -12,6 +12,8 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public let next: PagePosition?
     /// The response that the page was read from.
     public let response: Response<Output>
+    /// Whether the page shows the same items as the page before.
+    let isRepeated: Bool
 
     /// Whether the page is the first of the list.
     public var isFirst: Bool { position.isFirst }

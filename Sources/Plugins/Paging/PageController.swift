@@ -51,6 +51,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         var visited: [PagePosition] = []
         /// The URL of the first page, where links lead on.
         var firstURL: URL?
+        /// The number of items of the first page; 0 before it was loaded.
+        var firstCount = 0
         var run: UInt64 = 0
         /// All visible pages belong to the user of the first one.
         var pin = UserPin()
@@ -120,7 +122,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// and before the first one.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
-        try await load { state, _ in state.page.map { ($0.position, .replace) } }
+        try await load { state, _ in state.page.map { ($0.position.withoutContent, .replace) } }
     }
 
     /// Starts over: cancels the current load, loads the first page, and shows it alone once it was loaded. The
@@ -149,8 +151,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// The position of the page with this many before it. Throws `unreachablePage` where it is not known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
-        if index >= 0, index < guarded.visited.count { return guarded.visited[index] }
-        if index >= 0, let position = list.first.at(index: index) { return position }
+        if index >= 0, index < guarded.visited.count { return guarded.visited[index].withoutContent }
+        if index >= 0, let position = list.first.at(index: index, largest: guarded.firstCount) { return position }
         throw PagingError(code: .unreachablePage, page: list.first.number &+ index)
     }
 
@@ -226,7 +228,10 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         case .show, .start: state.pages = [page]
         }
         let index = page.position.index
-        if index == 0 { guarded.firstURL = page.response.http.url.withoutFragment }
+        if index == 0 {
+            guarded.firstURL = page.response.http.url.withoutFragment
+            guarded.firstCount = page.items.count
+        }
         guarded.visited.removeSubrange(min(index, guarded.visited.count)...)
         if index == guarded.visited.count { guarded.visited.append(page.position) }
     }
@@ -235,6 +240,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 extension Page {
     /// The same page as the last of its list.
     fileprivate func ending(with empty: Page) -> Page {
-        Page(position: position, items: items, total: empty.total ?? total, next: nil, response: response)
+        Page(
+            position: position, items: items, total: empty.total ?? total, next: nil, response: response,
+            isRepeated: isRepeated)
     }
 }

@@ -61,10 +61,25 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     /// Sends the request for one page. Throws the error of the request, and ``PagingError``.
+    ///
+    /// If a counted page shows the same items as the page before, the one after it is requested as well, and returned if
+    /// it shows others: items that were added meanwhile have moved these from one page to the next. If it doesn't, the
+    /// server repeats its last page, or doesn't count pages: the result is an empty page without a next one, or
+    /// `repeatedPage` if the total promises more.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
-        try await send(position, agent, options)
+        let page = try await send(position, agent, options)
+        guard page.isRepeated else { return page }
+        var total = page.total
+        if let next = page.next {
+            let after = try await send(next, agent, options)
+            if !after.isRepeated { return after }
+            total = after.total ?? total
+        }
+        if let total, position.offset < total { throw PagingError(code: .repeatedPage, page: page.number) }
+        return Page(
+            position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
     /// The response to the request for a page, and the URL of the first page, in the style of links. A link may lead to
@@ -87,31 +102,48 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         _ position: PagePosition, _ response: Response<Output>, _ source: URL?, items: [Item], total: Int?,
         cursor: String?
     ) throws -> Page<Item, Output> {
-        var next = try next(after: position, count: items.count, total: total, cursor: cursor, response.http)
-        next?.source = source
-        return Page(position: position, items: items, total: total, next: next, response: response)
-    }
-
-    /// The page after one of this many items; nil if that was the last one.
-    private static func next(
-        after position: PagePosition, count: Int, total: Int?, cursor: String?, _ http: HTTPResponse
-    ) throws -> PagePosition? {
         var next = position
         next.index &+= 1
-        next.offset &+= count
+        next.offset = position.end(with: items.count)
+        next.history.largest = max(position.history.largest, items.count)
+        next.source = source
+        let isNamed = try name(&next, after: position, count: items.count, total: total, cursor: cursor, response.http)
+        var (isRepeated, isIdle) = (false, items.isEmpty)
+        if position.isCounted, isNamed || position.history.content != nil {
+            let content = PageContent(items, response.http)
+            isRepeated = position.history.content?.isSame(as: content) == true
+            isIdle = total == nil && !content.isTelling
+            next.history.content = content
+        }
+        next.history.idlePages = isIdle ? position.history.idlePages + 1 : 0
+        if isNamed, next.history.idlePages > PageHistory.maximumIdlePages {
+            throw PagingError(code: .endlessList, page: position.number)
+        }
+        return Page(
+            position: position, items: items, total: total, next: isNamed ? next : nil, response: response,
+            isRepeated: isRepeated)
+    }
+
+    /// Completes the position of the page after one of this many items; false if that was the last one.
+    private static func name(
+        _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
+        _ http: HTTPResponse
+    ) throws -> Bool {
         switch position.style {
         case .number, .offset:
             // An empty page is the last one whatever the total says; otherwise the list might have no end.
-            let isLast = total.map { next.offset >= $0 } ?? (count < position.size)
-            return isLast || count == 0 ? nil : next
+            if count == 0 { return false }
+            // A server may give fewer items than it was asked for, so that only a page before tells which one is short.
+            guard let total, total >= 0 else { return count >= position.history.largest }
+            return next.offset < total
         case .cursor:
-            guard let cursor, !cursor.isEmpty else { return nil }
+            guard let cursor, !cursor.isEmpty else { return false }
             if cursor == position.cursor { throw PagingError(code: .repeatedPage, page: position.number) }
             next.cursor = cursor
         case .link:
             let links = LinkValue.parse(http.headers)
             guard let link = links.first(where: { $0.relations.contains("next") && $0.anchor == nil }) else {
-                return nil
+                return false
             }
             guard let url = link.url(relativeTo: http.url)?.withoutFragment else {
                 throw PagingError(code: .invalidLink, page: position.number)
@@ -121,7 +153,6 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             }
             next.url = url
         }
-        return next
+        return true
     }
-
 }

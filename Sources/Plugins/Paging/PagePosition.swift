@@ -28,7 +28,7 @@ public struct PagePosition: Sendable, Hashable {
     public let size: Int
     /// The number of pages before it.
     public internal(set) var index = 0
-    /// The number of items before it.
+    /// The number of items before it, as far as it was reached page by page.
     public internal(set) var offset = 0
     /// The cursor from the page before; nil for the first page, and in other styles.
     public internal(set) var cursor: String?
@@ -36,6 +36,8 @@ public struct PagePosition: Sendable, Hashable {
     public internal(set) var url: URL?
     /// The URL of the first page, once a link has led on from there: its origin gets the request's own secrets.
     var source: URL?
+    /// The pages before.
+    var history = PageHistory()
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
@@ -88,18 +90,43 @@ public struct PagePosition: Sendable, Hashable {
         return items
     }
 
+    /// Whether the server counts pages or items; in other styles the page before names the next one.
+    var isCounted: Bool {
+        switch style {
+        case .number, .offset: true
+        case .cursor, .link: false
+        }
+    }
+
+    /// The number of items up to the end of a page of this many.
+    func end(with count: Int) -> Int {
+        // How many are before a numbered page that was jumped to isn't known, if pages are smaller than what they were asked
+        // for: at least as many as if all had the size of this one.
+        if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
+        return offset &+ count
+    }
+
+    /// The same position for a page that is shown alone, whatever the page before shows.
+    var withoutContent: PagePosition {
+        var position = self
+        position.history.content = nil
+        return position
+    }
+
     /// The first page in the same style.
     var first: PagePosition { PagePosition(style, size: size) }
 
     /// The page after this many others; nil where only the page before can name it.
-    func at(index: Int) -> PagePosition? {
+    ///
+    /// - Parameter largest: the number of items of the first page, which a server may limit; 0 if it isn't known.
+    func at(index: Int, largest: Int) -> PagePosition? {
         if index == 0 { return first }
-        let (offset, isTooLarge) = index.multipliedReportingOverflow(by: size)
+        let (offset, isTooLarge) = index.multipliedReportingOverflow(by: largest > 0 ? largest : size)
         guard index > 0, !isTooLarge else { return nil }
         switch style {
         case .number, .offset:
             var position = first
-            (position.index, position.offset) = (index, offset)
+            (position.index, position.offset, position.history.largest) = (index, offset, largest)
             return position
         case .cursor, .link: return nil
         }

@@ -24,9 +24,9 @@ public protocol PagedRequest<Item>: Request {
     var page: PagePosition { get set }
     /// The items of a page.
     func items(in response: Response<Output>) throws -> [Item]
-    /// The number of items in the whole list; nil, the default, where the server does not say. Without a total a page
-    /// that is not full is the last one, or, in styles where the page before names the next one, a page that names
-    /// none.
+    /// The number of items in the whole list; nil, the default, or a negative number if the server doesn't say. Without a
+    /// total the list ends with an empty page or one that is shorter than a page before it, or, in styles where the page
+    /// before names the next one, with a page that names none.
     func total(in response: Response<Output>) throws -> Int?
     /// The name of the next page in the style ``PagePosition/cursor(size:)``; nil, the default, on the last page.
     func nextCursor(in response: Response<Output>) throws -> String?

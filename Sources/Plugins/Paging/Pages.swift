@@ -3,7 +3,7 @@ import Synchronization
 
 /// The pages of a list, each loaded on demand; `for try await page in agent.pages(of: GetArticles())`.
 ///
-/// The first page is delivered even if it is empty, a later one is not. Where a page fails, the loop ends with its
+/// The first page is delivered even if it is empty, an empty last page isn't. Where a page fails, the loop ends with its
 /// error; the next call of the same iterator requests that page again, so that nothing is lost or repeated. Ending the
 /// loop, and cancelling its task, cancels the current load. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {

@@ -107,7 +107,10 @@ final class ReplayRecorder: Sendable {
         var request = request
         request.body = .stream(length: body.length, contentType: body.contentType) {
             let opened = try body.open()
-            let source = RecordingBody(opened) { data in upload.data.withLock { $0 = data ?? Data() } }
+            // A transport that has sent all that was announced doesn't ask for the end.
+            let source = RecordingBody(opened, upTo: opened.length) { data in
+                upload.data.withLock { $0 = data ?? Data() }
+            }
             return HTTPBody(length: opened.length, source: source)
         }
         return request
@@ -117,9 +120,18 @@ final class ReplayRecorder: Sendable {
         _ draft: Draft, _ received: Data, _ outcome: ActivityOutcome, _ now: ContinuousClock.Instant
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
-        let sent = draft.upload.data.withLock { $0 }
+        var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
+        // Nothing can be masked in a coded body, and two of equal content may differ.
+        if let coding = request.headers[.contentEncoding],
+            let plain = RequestCoding.decoded(Array(sent), coding, upTo: Self.bodyLimit)
+        {
+            let type = request.body.contentType
+            sent = Data(plain)
+            request.body = .data(sent, contentType: type)
+            request.headers.remove(.contentEncoding)
+        }
         var exchange = RecordedExchange(
-            masking: draft.request, sent: sent, response: draft.response, received: received, date: draft.date,
+            masking: request, sent: sent, response: draft.response, received: received, date: draft.date,
             redaction: redaction)
         (exchange.duration, exchange.timeToHead) = (draft.start.duration(to: now), draft.timeToHead)
         exchange.outcome = RecordedOutcome(outcome)
@@ -128,7 +140,7 @@ final class ReplayRecorder: Sendable {
             guard state.cost + cost <= Self.costLimit else { return false }
             state.cost += cost
             state.exchanges.append((draft.order, exchange))
-            state.secrets.find(in: draft.request, sent: sent)
+            state.secrets.find(in: request, sent: sent)
             if let response = draft.response { state.secrets.find(in: response, received: received) }
             return true
         }

@@ -113,11 +113,10 @@ public final class ReplayTransport: Transport {
         guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }
         var request = request
         let data = matching.body ? try await Self.collectBody(of: &request) : nil
-        let contentType = request.headers[.contentType] ?? request.body.contentType
-        let body = matching.body ? ReplayBody(Array(data ?? Data()), contentType: contentType) : nil
+        let body = matching.body ? ReplayBody(Array(data ?? Data()), of: request) : nil
         let found = try table.find(request, body)
         if let position = take(found) { return try await replay(position, request, options) }
-        guard let transport = mode.transport else { throw missing(request, body, found.exact + found.masked) }
+        guard let transport = mode.transport else { throw missing(request, body, found.exact + found.others) }
         if mode.records { return try await recorder.send(request, options, over: transport) }
         note(request)
         return try await transport.send(request, options: options)
@@ -134,7 +133,7 @@ public final class ReplayTransport: Transport {
     // MARK: Entries
 
     /// The next of the entries that were found, which counts as used then.
-    private func take(_ found: (key: String, exact: [Int], masked: [Int])) -> Int? {
+    private func take(_ found: (key: String, exact: [Int], others: [Int])) -> Int? {
         state.withLock { state in
             let turn = state.turns[found.key] ?? 0
             var position: Int?
@@ -142,9 +141,9 @@ public final class ReplayTransport: Transport {
                 position = found.exact[turn]
                 state.turns[found.key] = turn + 1
             } else {
-                position = found.masked.first { state.uses[$0] == nil }
+                position = found.others.first { state.uses[$0] == nil }
             }
-            if position == nil, repeatsLastResponse { position = found.masked.last ?? found.exact.last }
+            if position == nil, repeatsLastResponse { position = found.others.last ?? found.exact.last }
             if let position { state.uses[position, default: 0] += 1 }
             return position
         }

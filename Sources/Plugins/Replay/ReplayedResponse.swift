@@ -24,6 +24,7 @@ struct ReplayedResponse {
         restoreLocation(&headers)
         let hasNoBody = request.method == .head || entry.status == 204 || entry.status == 304
         let content = hasNoBody ? .empty : try await body(&headers, options)
+        if !hasNoBody { restoreType(&headers) }
         let sent = request.body.length ?? 0
         options.report(
             .progress(
@@ -47,6 +48,15 @@ struct ReplayedResponse {
     private func restoreLocation(_ headers: inout HTTPHeaders) {
         guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
+    }
+
+    /// Some programs have the type of a body beside its text only. Beside none, they write what they take an empty body for.
+    private func restoreType(_ headers: inout HTTPHeaders) {
+        guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
+            let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
+            type.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+        else { return }
+        headers[.contentType] = type
     }
 
     // MARK: Body

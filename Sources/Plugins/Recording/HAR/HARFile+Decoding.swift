@@ -1,6 +1,7 @@
 import ErrandEssentials
 
-// Programs leave out fields that the format requires: a missing field gets the value that means "unknown".
+// Programs leave out fields that the format requires: a missing field gets the value that means "unknown". Some leave out
+// the quotes of a text, so that a header field or a version is a number.
 
 private struct FieldName: CodingKey {
     let stringValue: String
@@ -18,6 +19,47 @@ extension KeyedDecodingContainer where K == FieldName {
 
     fileprivate func value<Value: Decodable>(_ name: String) throws -> Value? {
         try decodeIfPresent(Value.self, forKey: FieldName(name))
+    }
+
+    fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
+
+    /// A text; a number or a Boolean in its place as text.
+    fileprivate func value(_ name: String) throws -> String? {
+        let key = FieldName(name)
+        do { return try decodeIfPresent(String.self, forKey: key) } catch {
+            if let number = try? decode(Int64.self, forKey: key) { return "\(number)" }
+            if let number = try? decode(Double.self, forKey: key) { return "\(number)" }
+            if let word = try? decode(Bool.self, forKey: key) { return "\(word)" }
+            throw error
+        }
+    }
+}
+
+extension HARFile.Log {
+    /// Reads the content of a file. Throws `DecodingError` where the entries are missing, or a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            creator: fields.value("creator", or: HARFile.Creator(name: "", version: "")),
+            entries: fields.decode([HARFile.Entry].self, forKey: FieldName("entries")), comment: fields.value("comment")
+        )
+        version = try fields.value("version", or: "1.2")
+    }
+}
+
+extension HARFile.Creator {
+    /// Reads a creator. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
+    }
+}
+
+extension HARFile.Pair {
+    /// Reads a pair. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
     }
 }
 

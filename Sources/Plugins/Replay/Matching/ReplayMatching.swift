@@ -8,13 +8,15 @@ public import Errand
 /// ```
 ///
 /// URLs are compared without credentials and fragment, with scheme and host in any case, with or without the default
-/// port, and in any percent-encoding (RFC 3986, section 6.2.2). The mask of a secret in the recording matches any
-/// value.
+/// port, and in any percent-encoding: as RFC 3986 asks for it, or as browsers leave it out (WHATWG URL, section 1.3).
+/// Escaped delimiters stay apart from those in the clear, such as `%2F` in a path and `%26` in a query. The mask of a secret
+/// in the recording matches any value.
 public struct ReplayMatching: Sendable, Hashable {
-    /// Whether the body is compared: JSON by its values, with fields and white space in any order; a form by its items;
-    /// anything else byte by byte. False by default.
+    /// Whether the body is compared: JSON by its values, with fields and white space in any order; a form by its items; a
+    /// multipart body by its parts, whatever the boundary is; anything else byte by byte. A content coding that this system
+    /// knows is undone before. False by default.
     public var body: Bool
-    /// The header fields that are compared; none by default.
+    /// The header fields that are compared, `Content-Type` without a boundary; none by default.
     public var headers: [HTTPHeaderName]
     /// The names of query items that are ignored, percent-decoded; none by default.
     public var ignoredQueryItems: Set<String>

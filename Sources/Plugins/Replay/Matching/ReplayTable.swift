@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandHTTPFields
+import ErrandMessageSyntax
 
 /// Finds the recorded requests that are equal to one, and the nearest if none is.
 struct ReplayTable: Sendable {
@@ -12,6 +13,8 @@ struct ReplayTable: Sendable {
     private let redaction: Redaction
     /// Positions of items in the index, in the order of the file.
     private var exact: [String: [Int]] = [:]
+    /// Items whose queries a server may read as a form, by a key for such a server.
+    private var forms: [String: [Int]] = [:]
     /// Items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
 
@@ -24,14 +27,17 @@ struct ReplayTable: Sendable {
             if isMasked {
                 masked[item.method, default: []].append(position)
             } else {
-                exact[Self.key(item.method, url, headers, body), default: []].append(position)
+                exact[Self.key(item.method, url.text, headers, body), default: []].append(position)
+                if let text = url.formText {
+                    forms[Self.key(item.method, text, headers, body), default: []].append(position)
+                }
             }
         }
     }
 
     /// Equal for requests that are equal.
-    private static func key(_ method: String, _ url: ReplayURL, _ headers: [String], _ body: ReplayBody?) -> String {
-        "\(method) \(url.text)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
+    private static func key(_ method: String, _ url: String, _ headers: [String], _ body: ReplayBody?) -> String {
+        "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
     /// The parts of a recorded request that are compared beside method and URL.
@@ -51,26 +57,49 @@ struct ReplayTable: Sendable {
             var body = HARBody(index.source, text, isBase64: recorded.isBase64, path: path)
             bytes = try body.all()
         } else {
-            bytes = Array(recorded.items.map(\.description).joined(separator: "&").utf8)
+            let type = entry.requestHeaders[.contentType] ?? recorded.mimeType
+            if type.flatMap({ MediaType.essence(of: $0) })?.hasPrefix("multipart/") == true {
+                return (headers, ReplayBody(parts: recorded.parts))
+            }
+            let items = recorded.parts.map { QueryItem(encodedName: $0.name[...], encodedValue: $0.value[...]) }
+            bytes = Array(items.map(\.description).joined(separator: "&").utf8)
         }
-        return (headers, ReplayBody(bytes, contentType: entry.requestHeaders[.contentType] ?? recorded.mimeType))
+        return (
+            headers,
+            ReplayBody(
+                bytes, contentType: entry.requestHeaders[.contentType] ?? recorded.mimeType,
+                contentCoding: entry.requestHeaders[.contentEncoding])
+        )
     }
 
     /// - Parameter contentType: the type of the body, where the headers do not have it.
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
-        matching.headers.map { headers[$0] ?? ($0 == .contentType ? contentType : nil) ?? "none" }
+        matching.headers.map { name in
+            let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
+            // Each body has another boundary.
+            guard name == .contentType, var type = MediaType(parsing: value), type.type == "multipart" else {
+                return value
+            }
+            type.parameters.all.removeAll { $0.name == "boundary" }
+            return type.description
+        }
     }
 
-    /// The entries that are equal, in order: first those that are equal letter by letter, under a key; then those with
-    /// masks.
+    /// The entries that are equal, in order: first those that are equal letter by letter, under a key; then others, such as
+    /// those with masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
-        key: String, exact: [Int], masked: [Int]
+        key: String, exact: [Int], others: [Int]
     ) {
         let url = ReplayURL(request.urlText, matching)
         let headers = compared(request.headers, contentType: request.body.contentType)
         let body = matching.body ? body : nil
-        let key = Self.key(request.method.rawValue, url, headers, body)
+        let key = Self.key(request.method.rawValue, url.text, headers, body)
+        let exact = exact[key] ?? []
         var found: [Int] = []
+        // Only if nothing was recorded for the request's own writing: what was recorded for both stays apart.
+        if exact.isEmpty, let text = url.formText {
+            found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
+        }
         for position in masked[request.method.rawValue] ?? [] {
             let item = index.items[position]
             guard ReplayURL(item.url, matching).matches(url) else { continue }
@@ -79,7 +108,7 @@ struct ReplayTable: Sendable {
             if let mine = recorded.body, let body, mine.difference(from: body) != nil { continue }
             found.append(position)
         }
-        return (key, exact[key] ?? [], found)
+        return (key, exact, found)
     }
 
     // MARK: The nearest

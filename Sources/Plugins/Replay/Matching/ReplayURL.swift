@@ -8,7 +8,7 @@ import ErrandSupport
 struct ReplayURL: Sendable, Hashable {
     let origin: String
     let path: String
-    /// The items of the query as they are written.
+    /// The items of the query, each character written in one way.
     let items: [String]
 
     init(_ text: String, _ matching: ReplayMatching) {
@@ -26,28 +26,45 @@ struct ReplayURL: Sendable, Hashable {
             break
         }
         origin = matching.ignoresOrigin ? "" : "\(scheme)://\(host)"
-        path = slash == mark ? "/" : Self.normal(plain[slash..<mark])
+        path = slash == mark ? "/" : Self.normal(plain[slash..<mark], apart: Self.apartInPath)
         let query = mark == plain.endIndex ? "" : plain[plain.utf8.index(after: mark)...]
         let ignored = matching.ignoredQueryItems
-        items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }
-            .map { Self.normal(Substring($0.description)) }
+        items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// The text with only those bytes escaped that have to be, the digits in upper case, and masks in the clear.
-    private static func normal(_ text: Substring) -> String {
+    /// The characters that mean something else in a path if they're escaped: `/a%2Fb` is one segment.
+    private static let apartInPath = Array("/;?#%\\".utf8)
+    /// The characters that mean something else in the name of a query item if they're escaped: `+` may be a
+    /// space there, and `;` a separator.
+    private static let apartInName = Array("&=+#%;".utf8)
+    /// The same in its value, where `=` is no delimiter.
+    private static let apartInValue = Array("&+#%;".utf8)
+
+    private static func normal(_ item: QueryItem) -> String {
+        let name = normal(item.encodedName, apart: apartInName)
+        return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
+    }
+
+    /// The text with each character written in one way, whoever has escaped it, and masks in the clear. Browsers leave
+    /// `[`, `|`, `,` and others as they are (WHATWG URL, section 1.3), an app that follows RFC 3986 escapes them.
+    ///
+    /// - Parameter apart: the characters for which it makes a difference whether they are escaped.
+    private static func normal(_ text: Substring, apart: [UInt8]) -> String {
         if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            var (byte, isEscaped, length) = (bytes[index], false, 1)
-            if byte == UInt8(ascii: "%"), index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
+            // A percent sign that escapes nothing stands for itself.
+            var (byte, isEscaped, length) = (bytes[index], bytes[index] == UInt8(ascii: "%"), 1)
+            if isEscaped, index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
                 let low = ASCII.hexValue(bytes[index + 2])
             {
-                (byte, isEscaped, length) = (high << 4 | low, true, 3)
+                (byte, length) = (high << 4 | low, 3)
             }
+            isEscaped = isEscaped && apart.contains(byte)
             index += length
-            if ASCII.isUnreserved(byte) || !isEscaped && byte > 0x20 && byte < 0x7F {
+            if byte > 0x20, byte < 0x7F, !isEscaped {
                 result.append(byte)
             } else {
                 let digits = Array("0123456789ABCDEF".utf8)
@@ -59,6 +76,15 @@ struct ReplayURL: Sendable, Hashable {
 
     /// The URL as one text, different for URLs that differ.
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
+
+    /// The same URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space there, and `;` is no
+    /// separator. Nil for a URL that has neither.
+    var formText: String? {
+        let marks = ["+", "%20", ";", "%3B"]
+        guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
+        let items = items.map { $0.replacing("+", with: "%20").replacing("%3B", with: ";") }
+        return "\(origin)\(path)?\(items.joined(separator: "&"))"
+    }
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 

@@ -10,8 +10,16 @@ struct HAREntry: Sendable {
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
-        /// The items of a form that has no text.
-        var items: [QueryItem] = []
+        /// The fields of a form that has no text.
+        var parts: [Part] = []
+    }
+
+    /// A field of a form, as a program writes it beside the text of the body or in place of it.
+    struct Part: Sendable {
+        var name = ""
+        var value = ""
+        var fileName: String?
+        var contentType: String?
     }
 
     private(set) var method = ""
@@ -83,8 +91,11 @@ extension HAREntry {
         var entry = self
         try reader.object { (reader, name) throws(HARError) in
             switch name {
-            case "method": entry.method = try reader.string(limit: 256) ?? ""
+            case "method":
+                try reader.expectString()
+                entry.method = try reader.string(limit: 256) ?? ""
             case "url":
+                try reader.expectString()
                 let url = try reader.beginning(limit: Self.urlLimit)
                 entry.url = url?.text ?? ""
                 if url?.isCut == true, entry.isHTTP {
@@ -148,8 +159,7 @@ extension HAREntry {
             case "text": body.text = try reader.stringRange()
             case "encoding", "_encoding": body.isBase64 = try reader.beginning(limit: 64)?.text.lowercased() == "base64"
             case "mimeType": body.mimeType = try reader.string(limit: Self.urlLimit)
-            case "params":
-                body.items = try pairs(&reader).map { QueryItem(encodedName: $0[...], encodedValue: $1[...]) }
+            case "params": body.parts = try parts(&reader)
             default: try reader.skipValue()
             }
         }
@@ -160,8 +170,8 @@ extension HAREntry {
     /// any kind.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
-        for (name, value) in try pairs(&reader) {
-            let name = HTTPHeaderName(name)
+        for field in try parts(&reader) {
+            let (name, value) = (HTTPHeaderName(field.name), field.value)
             guard name.isValid else { continue }
             if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
@@ -176,23 +186,25 @@ extension HAREntry {
         return headers
     }
 
-    private static func pairs(_ reader: inout JSONReader) throws(HARError) -> [(name: String, value: String)] {
-        var pairs: [(String, String)] = []
+    private static func parts(_ reader: inout JSONReader) throws(HARError) -> [Part] {
+        var parts: [Part] = []
         var bytes = 0
         try reader.array { (reader, _) throws(HARError) in
-            var (name, value) = ("", "")
+            var part = Part()
             try reader.object { (reader, member) throws(HARError) in
                 switch member {
-                case "name": name = try reader.string(limit: headLimit) ?? ""
-                case "value": value = try reader.string(limit: headLimit) ?? ""
+                case "name": part.name = try reader.string(limit: headLimit) ?? ""
+                case "value": part.value = try reader.string(limit: headLimit) ?? ""
+                case "fileName": part.fileName = try reader.string(limit: headLimit)
+                case "contentType": part.contentType = try reader.string(limit: headLimit)
                 default: try reader.skipValue()
                 }
             }
-            bytes += name.utf8.count + value.utf8.count + 32
+            bytes += part.name.utf8.count + part.value.utf8.count + (part.fileName ?? "").utf8.count + 32
             guard bytes <= headLimit else { throw reader.fault(.tooLarge, "fields of more than \(headLimit) bytes") }
-            pairs.append((name, value))
+            parts.append(part)
         }
-        return pairs
+        return parts
     }
 
     /// "HTTP/1.1", "h2", "http/2.0", "h3" → "1.1", "2", "2", "3".

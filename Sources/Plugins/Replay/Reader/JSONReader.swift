@@ -123,7 +123,16 @@ struct JSONReader {
 
     // MARK: Values
 
-    /// A string of at most this many bytes in the file; nil for `null`.
+    /// Throws unless a string or `null` comes next.
+    mutating func expectString() throws(HARError) {
+        let byte = try token()
+        guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "n") else {
+            throw fault(.notHAR, "a text is expected")
+        }
+    }
+
+    /// A string of at most this many bytes in the file; nil for `null`. A number, `true` and `false` are the text that they
+    /// are written as: some programs leave out the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a text of more than \(limit) bytes") }
@@ -136,13 +145,14 @@ struct JSONReader {
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// The range of a string, without its quotes; nil for `null`.
+    /// The range of a string, without its quotes, or of what is written in place of one; nil for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
-        guard byte == UInt8(ascii: "n") else { throw fault(.notHAR, "a text is expected") }
+        if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { throw fault(.notHAR, "a text is expected") }
+        let start = offset
         try skipValue()
-        return nil
+        return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
     /// A number; nil for `null`. A text that contains one is accepted, since some programs write it.

@@ -1,0 +1,47 @@
+import CErrandCodings
+import Errand
+import ErrandMessageSyntax
+
+/// The content codings of a request's body (RFC 9110, section 8.4), which are undone before it is compared or recorded.
+enum RequestCoding {
+    private static let bits: [String: Int] = [
+        "gzip": Int(ERRAND_CODING_GZIP), "x-gzip": Int(ERRAND_CODING_GZIP), "deflate": Int(ERRAND_CODING_DEFLATE),
+        "br": Int(ERRAND_CODING_BROTLI), "zstd": Int(ERRAND_CODING_ZSTD),
+    ]
+    private static let step = 64 << 10
+
+    /// The content; nil for a coding that this system cannot undo, for bytes that are not in it, and for a content of more
+    /// than `limit` bytes.
+    static func decoded(_ bytes: [UInt8], _ contentEncoding: String, upTo limit: Int) -> [UInt8]? {
+        let names = contentEncoding.split(separator: ",").map { ASCII.trimmed($0).lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+        guard !bytes.isEmpty, !names.isEmpty, names.count <= 3 else { return nil }
+        var content = bytes
+        for name in names.reversed() {
+            guard let bit = bits[name], let plain = decoded(content, bit, limit) else { return nil }
+            content = plain
+        }
+        return content
+    }
+
+    private static func decoded(_ bytes: [UInt8], _ bit: Int, _ limit: Int) -> [UInt8]? {
+        guard let decoder = errand_decoder_make(Int32(bit)) else { return nil }
+        defer { errand_decoder_free(decoder) }
+        var (content, piece, offset, isEnded) = ([UInt8](), [UInt8](repeating: 0, count: step), 0, false)
+        while true {
+            var (taken, made) = (0, 0)
+            let code = bytes.withUnsafeBufferPointer { input in
+                piece.withUnsafeMutableBufferPointer { output in
+                    errand_decoder_run(
+                        decoder, input.baseAddress.map { $0 + offset }, input.count - offset, &taken,
+                        output.baseAddress, output.count, &made)
+                }
+            }
+            guard code != Int32(ERRAND_DECODER_CORRUPT), content.count + made <= limit else { return nil }
+            if taken > 0 || made > 0 { isEnded = code == Int32(ERRAND_DECODER_END) }
+            content += piece[..<made]
+            offset += taken
+            if taken == 0, made == 0 { return isEnded && offset == bytes.count ? content : nil }
+        }
+    }
+}

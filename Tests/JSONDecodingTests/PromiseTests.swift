@@ -1,0 +1,114 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import ErrandJSONDecoding
+
+/// What the page of the decoder says of it, and no other test looks at.
+@Suite("What differs from JSONDecoder", .timeLimit(.minutes(30)), .leakChecked)
+struct PromiseTests {
+    private func error(_ body: () throws -> Void) -> DecodingError.Context? {
+        do { try body() } catch DecodingError.dataCorrupted(let context) { return context } catch {}
+        return nil
+    }
+
+    @Test("keys come in the order of the text, however many there are", arguments: [3, 40, 300])
+    func keyOrder(count: Int) throws {
+        struct Keys: Decodable {
+            let names: [String]
+            init(from decoder: any Decoder) throws {
+                names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+            }
+        }
+        let names = (0..<count).map { "\(($0 &* 7919) % count)key_\($0)" }
+        let text = Data("{\(names.map { "\"\($0)\":1" }.joined(separator: ","))}".utf8)
+        #expect(try FastJSONDecoder().decode(Keys.self, from: text).names == names)
+        var decoder = FastJSONDecoder()
+        decoder.keyDecodingStrategy = .custom { AnyKey(stringValue: "\($0.last?.stringValue ?? "")!") }
+        #expect(try decoder.decode(Keys.self, from: text).names == names.map { "\($0)!" })
+    }
+
+    @Test("of several members of a dictionary that fail, the first one of the text is the error")
+    func firstFailure() throws {
+        for (good, bad) in [(0, "z"), (20, "b"), (100, "a")] {
+            let members = (0..<good).map { "\"k\($0)\":1" } + ["\"\(bad)\":true", "\"c\":\"x\"", "\"d\":[]"]
+            let text = Data("{\(members.joined(separator: ","))}".utf8)
+            let error = #expect(throws: DecodingError.self) {
+                try FastJSONDecoder().decode([String: Int].self, from: text)
+            }
+            guard case .typeMismatch(_, let context) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(context.codingPath.map(\.stringValue) == [bad])
+        }
+    }
+
+    @Test("the errors of a text that is too long, and of one that is not in its encoding, have their codes")
+    func codes() throws {
+        // Refused by its length, before a byte of it is read.
+        var (buffer, byte) = (IndexBuffer(), UInt8(ascii: "7"))
+        defer { buffer.entries.deallocate() }
+        let tooLong = #expect(throws: JSONDecodingError.self) {
+            try withUnsafePointer(to: &byte) { try IndexBuilder.index($0, IndexEntry.limit + 1, into: &buffer) }
+        }
+        #expect(tooLong?.code == .tooLarge && tooLong?.byte == IndexEntry.limit)
+        for bytes: [UInt8] in [[0xFF, 0xFE, 0x00, 0xD8], [0x00, 0x00, 0xFE, 0xFF, 0x00, 0x11, 0x00, 0x00]] {
+            let context = error { _ = try FastJSONDecoder().decode(String.self, from: Data(bytes)) }
+            #expect((context?.underlyingError as? JSONDecodingError)?.code == .invalidEncoding)
+        }
+    }
+
+    @Test(
+        "an integer with an exponent or a fraction of zeros is exact in the widest types, and one with a fraction is refused"
+    )
+    func wideIntegers() throws {
+        let decoder = FastJSONDecoder()
+        func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+            try decoder.decode(type, from: Data(text.utf8))
+        }
+        #expect(try decode(Int128.self, "17e37") == Int128("170000000000000000000000000000000000000") ?? 0)
+        #expect(try decode(UInt128.self, "340282366920938463463374607431768211455.000") == .max)
+        #expect(try decode(Int128.self, "-170141183460469231731687303715884105728") == .min)
+        #expect(try decode(Int.self, "1e2") == 100 && decode(Int.self, "1.0") == 1)
+        for text in ["9007199254740993.5", "1.0000000000000000001", "1e-1", "1e39"] {
+            let context = error { _ = try decode(Int128.self, text) }
+            #expect((context?.underlyingError as? JSONDecodingError)?.code == .numberNotRepresentable)
+        }
+    }
+
+    @Test("response.json uses a JSONDecoder, and response.decoded the decoder of the agent")
+    func responses() async throws {
+        struct User: Decodable, Sendable { let userName: String? }
+        let agent = NetworkAgent(
+            baseURL: "https://api.example.com", transport: .stub(.json(#"{"user_name":"Ada"}"#)))
+        agent.configure {
+            var decoder = FastJSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.decoder = decoder
+        }
+        let response = try await agent.send(Call<HTTPResponse>(.get, "user")).value
+        #expect(try response.decoded(as: User.self).userName == "Ada")
+        #expect(try response.json(User.self).userName == nil)
+    }
+
+    @Test("memory for the next text has a bound, and the next text is read whatever the one before had")
+    func keptMemory() throws {
+        let decoder = FastJSONDecoder()
+        for count in [3, 100_000, 1, 9_000, 0] {
+            let text = "[\((0..<count).map(String.init).joined(separator: ","))]"
+            #expect(try decoder.decode([Int].self, from: Data(text.utf8)) == Array(0..<count))
+        }
+        // A document that has read a long text reads a short one, and nothing of the long one.
+        let document = JSONDocument()
+        for (count, last) in [(100_000, 1), (1, 7)] {
+            var text = "[\(String(repeating: "1,", count: count - 1))\(last)]"
+            try text.withUTF8 { bytes in
+                try document.read(bytes, options: decoder)
+                #expect(document.integer(Int.self, at: count) == last && document.next(after: 0) == count + 1)
+            }
+            document.clear()
+        }
+    }
+}
