@@ -90,7 +90,7 @@ let system: [Target] = [
 
 let plugins: [Target] = [
     plugin("Authentication", needs: ["ErrandDigests", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("Batch"),
+    plugin("Batch", needs: ["ErrandSupport"]),
     plugin("Cache", needs: ["ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("CacheTesting", needs: ["ErrandCache"]),
     plugin("Chain"),
@@ -402,9 +402,9 @@ let suites: [Target] = [
     suite(
         "UsersTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandOutbox",
-            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandSystemTransport",
-            "ErrandURLFilters",
+            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandOutbox", "ErrandPaging",
+            "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming",
+            "ErrandSystemTransport", "ErrandURLFilters",
         ]),
     suite(
         "WebSocketTests",

@@ -158,6 +158,21 @@ import Testing
         #expect(events == [.message(.text("Hello")), .message(.text("Hello"))])
     }
 
+    @Test("a message may end with a final block that nothing follows, and the next one may refer to what it said")
+    func finalBlocks() throws {
+        let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
+        let bare = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)
+        let padded = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]), reserved: 4)
+        // "Hello" as a reference to the message before, RFC 7692, section 7.2.3.2.
+        let reference = TestFrame(opcode: 1, Data([0xF2, 0x00, 0x11, 0x00, 0x00]), reserved: 4)
+        let frames = [bare, bare, reference, padded, reference, bare, reference, reference]
+        let bytes = frames.reduce(Data()) { $0 + $1.wireBytes() }
+        for pieces in [1, 3, .max] {
+            let events = try Self.events(bytes, pieces: pieces, agreement)
+            #expect(events == frames.map { _ in .message(.text("Hello")) })
+        }
+    }
+
     @Test("a message as long as the limit is accepted, even if deflating has made it longer")
     func deflatedLimit() throws {
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)

@@ -22,7 +22,7 @@ public struct SystemTimeSource: TimeSource {
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         // The system counts 64 bits of seconds, and crashes beyond.
         let bounded = min(max(instant, now), self.instant(after: .seconds(Int64.max)))
-        try await Task.sleep(until: bounded, clock: .continuous)
+        try await SleepingTasks.shared.sleep(until: bounded)
     }
 }
 

@@ -15,8 +15,7 @@ package final class DescriptorBudget: Sendable {
 
     private struct State {
         var used = 0
-        var lastID: UInt64 = 0
-        var waiters: [Waiter] = []
+        var waiters = WaitingQueue<Waiter>()
     }
 
     private let state = Mutex(State())
@@ -49,15 +48,14 @@ package final class DescriptorBudget: Sendable {
                 state.used += weight
                 return nil
             }
-            state.lastID += 1
-            return state.lastID
+            return state.waiters.nextNumber()
         }
         guard let id else { return }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
-                    state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation))
+                    state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation), id)
                     // Another transfer may have ended meanwhile.
                     return (false, admit(&state))
                 }
@@ -67,15 +65,15 @@ package final class DescriptorBudget: Sendable {
             }
         } onCancel: {
             let (waiter, admitted) = state.withLock { state -> (Waiter?, [Waiter]) in
-                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return (nil, []) }
-                return (state.waiters.remove(at: index), admit(&state))
+                guard let waiter = state.waiters.remove(id) else { return (nil, []) }
+                return (waiter, admit(&state))
             }
             waiter?.continuation.resume(throwing: CancellationError())
             resume(admitted)
         }
     }
 
-    private func fits(_ state: State, _ weight: Int) -> Bool {
+    private func fits(_ state: borrowing State, _ weight: Int) -> Bool {
         state.used == 0 || state.used + weight <= capacity()
     }
 
@@ -83,7 +81,8 @@ package final class DescriptorBudget: Sendable {
         var admitted: [Waiter] = []
         while let first = state.waiters.first, fits(state, first.weight) {
             state.used += first.weight
-            admitted.append(state.waiters.removeFirst())
+            _ = state.waiters.popFirst()
+            admitted.append(first)
         }
         return admitted
     }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// The state of a transfer, as far as its meter has to know it.
@@ -40,7 +41,7 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
         var timer: Task<Void, Never>?
         var wake: ContinuousClock.Instant?
         /// Reports that one thread delivers, in order.
-        var outbox: [Report] = []
+        var outbox = FIFOQueue<Report>()
         var isDelivering = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -156,7 +157,7 @@ package final class TransferMeter<Phase: TransferPhase>: Sendable {
     private func deliverAll() {
         while true {
             let (next, waiters) = state.withLock { state -> (Report?, [CheckedContinuation<Void, Never>]) in
-                if !state.outbox.isEmpty { return (state.outbox.removeFirst(), []) }
+                if let next = state.outbox.popFirst() { return (next, []) }
                 state.isDelivering = false
                 defer { state.waiters = [] }
                 return (nil, state.waiters)

@@ -51,10 +51,15 @@ extension AuthenticationFilter {
     ) -> CredentialKeeper.Membership {
         exchange.once(keeper.membership) {
             guard let pin = exchange.userPin else { return member }
-            return pin.once(keeper.membership, member) { [keeper] in
-                // Without a user it goes on without, whoever signs in.
-                if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
-            }
+            return join(member, pin)
+        }
+    }
+
+    /// The user of an operation; the given one, unless there was one before.
+    func join(_ member: CredentialKeeper.Membership, _ pin: UserPin) -> CredentialKeeper.Membership {
+        pin.once(keeper.membership, member, isOfUser: !member.isAnonymous) { [keeper] in
+            // Without a user it goes on without, whoever signs in.
+            if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
         }
     }
 
@@ -69,7 +74,8 @@ extension AuthenticationFilter {
             exchange.http.headers = headers
         }
         let mark = lease.owner.map { UserMark($0, source: "\(C.self)") }
-        exchange.vouch(for: mark, carriedBy: [field])
+        // Without an array for calls by themselves.
+        if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: [field]) }
         guard let mark else { return nil }
         exchange.belongs(to: mark, carriedBy: [field])
         return mark

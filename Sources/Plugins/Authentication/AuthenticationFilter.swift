@@ -103,12 +103,13 @@ extension AuthenticationFilter {
     /// A call whose requests on the wire replace the credential by its name alone.
     private func readyCall(_ exchange: Exchange, _ next: Next) throws -> Exchange? {
         let isSigned = keeper.isRenewable && next.following.contains(.signs)
-        guard origins == nil, !isSigned, exchange.userPin == nil, !exchange.http.headers.contains(.authorization),
+        guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
             let lease = keeper.ready(for: .any, nil), let field = lease.field
         else { return nil }
         let member = exchange.once(keeper.membership) {
-            CredentialKeeper.Membership(
-                generation: lease.membership.generation, isPlain: exchange.request.outcomeCheck == nil)
+            var member = exchange.userPin.map { join(lease.membership, $0) } ?? lease.membership
+            member.isPlain = exchange.request.outcomeCheck == nil
+            return member
         }
         guard member.isOf(lease) else { return nil }
         var exchange = exchange

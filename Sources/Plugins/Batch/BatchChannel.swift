@@ -1,3 +1,4 @@
+import ErrandSupport
 import Synchronization
 
 /// Passes results from the workers to one reader; a worker waits while `limit` results are unread.
@@ -5,17 +6,15 @@ final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
     private struct State {
-        var unread: [Element] = []
+        var unread = FIFOQueue<Element>()
         var isClosed = false
         var reader: CheckedContinuation<Element?, Never>?
-        var writers: [(id: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-        var lastID: UInt64 = 0
+        var writers = WaitingQueue<CheckedContinuation<Void, Never>>()
 
         /// The next result, if one is unread, and the worker for which there is room then.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
-            let element = unread.isEmpty ? nil : unread.removeFirst()
-            let hasRoom = unread.count < limit && !writers.isEmpty
-            return (element, hasRoom ? writers.removeFirst().continuation : nil)
+            let element = unread.popFirst()
+            return (element, unread.count < limit ? writers.popFirst() : nil)
         }
     }
 
@@ -34,8 +33,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
                 return (reader, nil)
             }
             state.unread.append(element)
-            state.lastID += 1
-            return (nil, state.unread.count < limit ? nil : state.lastID)
+            return (nil, state.unread.count < limit ? nil : state.writers.nextNumber())
         }
         reader?.resume(returning: element)
         guard let id else { return }
@@ -43,16 +41,13 @@ final class BatchChannel<Part: Sendable>: Sendable {
             await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
                     if Task.isCancelled || state.isClosed || state.unread.count < limit { return false }
-                    state.writers.append((id, continuation))
+                    state.writers.append(continuation, id)
                     return true
                 }
                 if !waits { continuation.resume() }
             }
         } onCancel: {
-            let writer = state.withLock { state in
-                state.writers.firstIndex { $0.id == id }.map { state.writers.remove(at: $0) }
-            }
-            writer?.continuation.resume()
+            state.withLock { $0.writers.remove(id) }?.resume()
         }
     }
 
@@ -84,10 +79,10 @@ final class BatchChannel<Part: Sendable>: Sendable {
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true
-            defer { (state.reader, state.writers) = (nil, []) }
-            return (state.reader, state.writers)
+            defer { state.reader = nil }
+            return (state.reader, state.writers.removeAll())
         }
         reader?.resume(returning: nil)
-        for writer in writers { writer.continuation.resume() }
+        for writer in writers { writer.resume() }
     }
 }

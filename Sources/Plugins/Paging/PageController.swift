@@ -52,6 +52,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         /// The URL of the first page, where links lead on.
         var firstURL: URL?
         var run: UInt64 = 0
+        /// All visible pages belong to the user of the first one.
+        var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
 
@@ -126,7 +128,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     @discardableResult
     public func reload() async throws -> Page<Item, Output>? {
         cancel()
-        return try await load { _, _ in (self.list.first, .show) }
+        return try await load { _, _ in (self.list.first, .start) }
     }
 
     /// Cancels the current load; the call that awaits it returns nil.
@@ -143,7 +145,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         task?.cancel()
     }
 
-    private enum Placement { case add, replace, show }
+    private enum Placement { case add, replace, show, start }
 
     /// The position of the page with this many before it. Throws `unreachablePage` where it is not known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
@@ -160,12 +162,15 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
                 guard !state.isLoading, let (position, placement) = try choose(state, guarded) else { return nil }
                 guarded.run += 1
                 (state.isLoading, state.error) = (true, nil)
-                let task = Task { [list, agent, options] in try await list.page(position, on: agent, options: options) }
+                let startsOver = placement == .start || state.pages.isEmpty
+                let pin = startsOver ? self.options.userPin ?? UserPin() : guarded.pin
+                let options = self.options.pinned(to: pin)
+                let task = Task { [list, agent] in try await list.page(position, on: agent, options: options) }
                 guarded.task = task
-                return (guarded.run, placement, task)
+                return (guarded.run, placement, pin, task)
             }
         }
-        guard let (run, placement, task) = begun else { return nil }
+        guard let (run, placement, pin, task) = begun else { return nil }
         let result = await withTaskCancellationHandler {
             await task.result
         } onCancel: {
@@ -178,7 +183,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
                 switch end {
-                case .success(let page): Self.place(page, placement, &state, &guarded)
+                case .success(let page):
+                    guarded.pin = pin
+                    Self.place(page, placement, &state, &guarded)
                 case .failure(let error): if !error.isCancellation { state.error = error }
                 }
                 return end
@@ -187,7 +194,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         return try end?.get()
     }
 
-    private typealias Begun = (run: UInt64, placement: Placement, task: Task<Page<Item, Output>, any Error>)
+    private typealias Begun = (
+        run: UInt64, placement: Placement, pin: UserPin, task: Task<Page<Item, Output>, any Error>
+    )
 
     /// Throws `repeatedPage` where a page names itself or an earlier one as the next.
     private static func checked(
@@ -214,7 +223,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             }
             state.pages.append(page)
         case .replace: state.pages[state.pages.count - 1] = page
-        case .show: state.pages = [page]
+        case .show, .start: state.pages = [page]
         }
         let index = page.position.index
         if index == 0 { guarded.firstURL = page.response.http.url.withoutFragment }

@@ -22,12 +22,17 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// Loads one page after the other.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
+        /// With the pin of the loop: all of its pages belong to the user of the first one.
+        private let options: CallOptions
+        private let pin: UserPin
         private var position: PagePosition?
         private var trail: PageTrail
         private let ahead = PageAhead<Item, Output>()
 
         init(_ pages: Pages) {
             (self.pages, position, trail) = (pages, pages.start, PageTrail(pages.start))
+            pin = pages.options.userPin ?? UserPin()
+            options = pages.options.pinned(to: pin)
         }
 
         /// The next page, nil after the last one. Throws the error of its request, and ``PagingError``.
@@ -41,19 +46,23 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                         task.cancel()
                     }
                 } else {
-                    try await pages.load(position)
+                    try await pages.load(position, options)
                 }
+            // It may have been loaded ahead.
+            try pin.check()
             try trail.add(page)
             self.position = page.next
             if page.items.isEmpty, page.isLast, page.position != pages.start { return nil }
             if pages.isPrefetching, let next = page.next {
-                ahead.put(Task { [pages] in try await pages.load(next) })
+                ahead.put(Task { [pages, options] in try await pages.load(next, options) })
             }
             return page
         }
     }
 
-    fileprivate func load(_ position: PagePosition) async throws -> Page<Item, Output> {
+    fileprivate func load(
+        _ position: PagePosition, _ options: CallOptions
+    ) async throws -> Page<Item, Output> {
         try await list.page(position, on: agent, options: options)
     }
 }

@@ -28,7 +28,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// ``WebSocketError``, or ``Errand/ErrandError`` for a failed connection.
     public typealias Failure = any Error
 
-    private let core: SocketCore
+    let core: SocketCore
     private let decode: @Sendable (WebSocketMessage, SocketCoder) throws -> Incoming
     private let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
 
@@ -80,10 +80,12 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     ///   - compressed: whether it may be compressed, where ``SocketOptions/compression`` is on; false for one that mixes
     ///     secrets with what others choose.
     public func send(_ message: Outgoing, compressed: Bool = true) async throws {
-        while true {
-            let link = try await core.link()
-            if try await link.send(link.encoded { try encode(message, $0) }, deflates: compressed) { return }
-            try core.leave(link)
+        let link = try await core.inTurn { link in
+            try link.add(link.encoded { try encode(message, $0) }, deflates: compressed)
+        }
+        do { try await link.flush() } catch {
+            core.leaveFailed(link, error)
+            throw error
         }
     }
 
@@ -149,7 +151,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
                 throw error
             } catch {
                 throw WebSocketError(
-                    .decodingFailed, "a message is no \(Incoming.self)", underlying: error)
+                    .decodingFailed, "a message is no \(Incoming.self): \(error.briefDescription)", underlying: error)
             }
         }
     }
@@ -164,6 +166,7 @@ public struct SocketSender<Outgoing: Sendable>: Sendable {
 
     /// Sends a message before those that wait.
     public func send(_ message: Outgoing) async throws {
-        guard try await link.send(link.encoded { try encode(message, $0) }) else { throw link.end }
+        guard try link.add(link.encoded { try encode(message, $0) }) else { throw link.end }
+        try await link.flush()
     }
 }

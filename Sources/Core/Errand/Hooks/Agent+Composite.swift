@@ -15,7 +15,7 @@ extension Agent {
     public func start<C: Composite>(
         _ composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
     ) -> RequestHandle<C.Output> {
-        var options = options
+        var options = options.pinnedAsComposite()
         options.label = options.label ?? composite.activityLabel
         return start(composite.activityKind, options: options, completion: completion) { activity in
             try await activity.agent(on: self).run(composite)

@@ -125,8 +125,13 @@ public struct ScopedAgent: Agent {
                 observer.member(member, didReport: progress)
             }
         }
+        var tags = activity.tags.merging(options.tags)
+        // A composite within another one belongs to the user of that.
+        if options.userPin?.sessionsOnly == true, let outer = activity.tags[PinnedOperation.self] {
+            tags[PinnedOperation.self] = outer
+        }
         return CallOptions(
-            tags: activity.tags.merging(options.tags), parent: activity, filters: options.filters,
+            tags: tags, parent: activity, filters: options.filters,
             accessories: options.accessories, label: options.label, progress: progress)
     }
 

@@ -1,3 +1,4 @@
+import ErrandSupport
 import Synchronization
 
 /// A state that any number of readers may follow: each reader receives the state as it is when it begins, then each new
@@ -29,7 +30,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         /// How many states have been sent.
         var count: UInt64 = 0
         /// The newest ones that are not delivered yet, each with its number.
-        var waiting: [(number: UInt64, state: State)] = []
+        var waiting = FIFOQueue<(number: UInt64, state: State)>()
         /// Each reader with the number of the state that it began with, and in the order of their beginning.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]
         var lastReader: UInt64 = 0
@@ -105,7 +106,9 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
             if guarded.isFinished || guarded.readers.isEmpty { return (result, false) }
             guarded.count += 1
             guarded.waiting.append((guarded.count, guarded.state))
-            if guarded.waiting.count > maximumWaiting { held.append(guarded.waiting.removeFirst().state) }
+            if guarded.waiting.count > maximumWaiting, let oldest = guarded.waiting.popFirst() {
+                held.append(oldest.state)
+            }
             defer { guarded.isDelivering = true }
             return (result, !guarded.isDelivering)
         }
@@ -136,8 +139,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     }
 
     private static func next(_ guarded: inout Guarded) -> Delivery? {
-        if let (number, state) = guarded.waiting.first {
-            guarded.waiting.removeFirst()
+        if let (number, state) = guarded.waiting.popFirst() {
             return .state(state, guarded.readers.values.filter { $0.first < number }.map(\.continuation))
         }
         guarded.isDelivering = false

@@ -43,12 +43,20 @@ public final class UserPin: Sendable {
     /// The origins that are remembered; an operation that names more forgets the second one first.
     private static let maximumOrigins = 32
 
+    /// See ``init(sessionsOnly:)``.
+    public let sessionsOnly: Bool
     private let state = Mutex(State())
     private let outer: UserPin?
     private let validation: (@Sendable (Set<UserMark>) throws -> Void)?
 
     /// Makes a pin, which belongs to nobody until its first request.
-    public init() { (outer, validation) = (nil, nil) }
+    ///
+    /// - Parameter sessionsOnly: false by default. With true the operation belongs to the first user of each session, and
+    ///   nothing else is compared; requests that are sent without a user don't count. For requests of different kinds,
+    ///   one of which may sign in. Each ``Composite`` has such a pin, unless its call names another.
+    public init(sessionsOnly: Bool = false) {
+        (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
+    }
 
     /// Makes a pin for an operation that is a part of another one, or that an earlier process began.
     ///
@@ -57,7 +65,7 @@ public final class UserPin: Sendable {
     ///   - check: receives the ``marks`` of the first request before it is sent, and throws if they aren't those of the
     ///     user in the operation's record: the request then isn't sent, and fails with that error.
     public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
-        (self.outer, validation) = (outer, check)
+        (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
     /// The marks of the user, as the newest request to the operation's first origin has them: those of a session
@@ -80,12 +88,15 @@ public final class UserPin: Sendable {
     /// - Parameters:
     ///   - key: the key of the filter or its session.
     ///   - value: the value, unless there is one already.
+    ///   - isOfUser: true by default. A value that stands for nobody doesn't count for a pin that is for sessions only.
     ///   - check: throws when the session has another user; called by ``check()``. Must not block.
     /// - Returns: the value of the operation.
     public func once<Value: Sendable>(
-        _ key: CallKey<Value>, _ value: Value, check: @escaping @Sendable () throws -> Void = {}
+        _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
+        check: @escaping @Sendable () throws -> Void = {}
     ) -> Value {
-        let value = outer?.once(key, value, check: check) ?? value
+        if !isOfUser, sessionsOnly { return value }
+        let value = outer?.once(key, value, isOfUser: isOfUser, check: check) ?? value
         let known = state.withLock { state -> (any Sendable)? in
             if let known = state.values[key.number] { return known }
             state.values.add(value, for: key.number)
@@ -230,12 +241,21 @@ struct PinFilter: Filter {
 }
 
 extension CallOptions {
+    /// The pin of the operation that the call is a part of; nil, the default, for a call by itself.
+    public var userPin: UserPin? { tags[PinnedOperation.self] }
+
     /// The same options for a call of an operation that keeps its user; see ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
+        if userPin === pin { return self }
         var options = self
         options.tags[PinnedOperation.self] = pin
-        options.filters.append(PinFilter(pin: pin))
+        if !pin.sessionsOnly { options.filters.append(PinFilter(pin: pin)) }
         return options
+    }
+
+    /// The same options for a composite.
+    func pinnedAsComposite() -> CallOptions {
+        userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
     }
 }
 

@@ -2,7 +2,8 @@ import ErrandEssentials
 
 extension Error {
     /// The error in a few words, for descriptions and logs: what its author wrote in `description` or
-    /// `errorDescription`, and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`.
+    /// `errorDescription`, and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`. Of a
+    /// `DecodingError` or an `EncodingError`, the path and what was expected there, such as `/user/id: expected Int`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
@@ -11,6 +12,8 @@ extension Error {
     /// Neither its texts nor the user info of an `NSError`, in which URLs stand: both may hold what does not belong in
     /// a log.
     public var briefDescription: String {
+        if let error = self as? DecodingError { return error.summary }
+        if let error = self as? EncodingError { return error.summary }
         if !(type(of: self) is AnyClass), !isOfTheSystem, let error = self as? any Error & CustomStringConvertible {
             return error.description
         }

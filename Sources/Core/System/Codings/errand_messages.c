@@ -17,10 +17,17 @@ static struct {
     int (*inflate)(z_stream *, int);
     int (*inflate_reset)(z_stream *);
     int (*inflate_end)(z_stream *);
+    // Of zlib 1.2.8; NULL before.
+    int (*get_window)(z_stream *, unsigned char *, unsigned int *);
+    int (*set_window)(z_stream *, const unsigned char *, unsigned int);
 } api;
 
 struct errand_deflater { z_stream zlib; };
-struct errand_inflater { z_stream zlib; };
+struct errand_inflater {
+    z_stream zlib;
+    // The bytes so far end with a final block.
+    int has_ended;
+};
 
 enum { SYNC_FLUSH = 2, STREAM_END = 1, BUFFER_ERROR = -5 };
 
@@ -38,8 +45,11 @@ static void load(void) {
     if (library && FIND(library, &api.deflate_init, deflateInit2_) && FIND(library, &api.deflate, deflate) &&
         FIND(library, &api.deflate_reset, deflateReset) && FIND(library, &api.deflate_end, deflateEnd) &&
         FIND(library, &api.inflate_init, inflateInit2_) && FIND(library, &api.inflate, inflate) &&
-        FIND(library, &api.inflate_reset, inflateReset) && FIND(library, &api.inflate_end, inflateEnd))
+        FIND(library, &api.inflate_reset, inflateReset) && FIND(library, &api.inflate_end, inflateEnd)) {
+        if (!FIND(library, &api.get_window, inflateGetDictionary) || !FIND(library, &api.set_window, inflateSetDictionary))
+            api.get_window = NULL;
         atomic_store(&loaded, 1);
+    }
     atomic_store(&settled, found);
 }
 
@@ -89,7 +99,10 @@ void errand_inflater_free(struct errand_inflater *inflater) {
     free(inflater);
 }
 
-int errand_inflater_reset(struct errand_inflater *inflater) { return api.inflate_reset(&inflater->zlib); }
+int errand_inflater_reset(struct errand_inflater *inflater) {
+    inflater->has_ended = 0;
+    return api.inflate_reset(&inflater->zlib);
+}
 
 static int run(
     int (*step)(z_stream *, int), z_stream *stream, const uint8_t *input, size_t size, size_t *taken, uint8_t *output,
@@ -106,14 +119,28 @@ int errand_deflater_run(
     return run(api.deflate, &deflater->zlib, input, size, taken, output, capacity, made);
 }
 
+// Begins another stream behind a final block. What came before stays in the window: a later message may refer to it
+// (RFC 7692, section 7.1.1).
+static int begin_again(z_stream *stream) {
+    unsigned char window[1 << 15];
+    unsigned int size = 0;
+    if (api.get_window && api.get_window(stream, window, &size) != 0) size = 0;
+    int code = api.inflate_reset(stream);
+    return code == 0 && size > 0 ? api.set_window(stream, window, size) : code;
+}
+
 int errand_inflater_run(
     struct errand_inflater *inflater, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
     size_t *made) {
     int code = run(api.inflate, &inflater->zlib, input, size, taken, output, capacity, made);
+    if (*taken > 0) inflater->has_ended = 0;
     if (code != ENDED) return code;
     // A final block ends the stream, and another one begins behind it (RFC 7692, section 7.2.3.4).
-    if (api.inflate_reset(&inflater->zlib) != 0) return ERRAND_MESSAGE_CORRUPT;
+    if (begin_again(&inflater->zlib) != 0) return ERRAND_MESSAGE_CORRUPT;
+    inflater->has_ended = *taken == size;
     return *taken == size ? ERRAND_MESSAGE_DONE : ERRAND_MESSAGE_MORE;
 }
+
+int errand_inflater_has_ended(const struct errand_inflater *inflater) { return inflater->has_ended; }
 
 #endif

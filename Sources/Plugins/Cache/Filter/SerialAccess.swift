@@ -1,9 +1,10 @@
+import ErrandSupport
 import Synchronization
 
 /// Serializes changes of data that several entries share, such as the index of a URL.
 final class SerialAccess: Sendable {
     /// The tasks that wait for a key in use.
-    private let waiting = Mutex<[CacheWriter.Location: [CheckedContinuation<Void, Never>]]>([:])
+    private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
 
     /// Runs one body at a time for each key, in the order of the calls.
     func run<Value: Sendable>(_ location: CacheWriter.Location, _ body: () async -> Value) async -> Value {
@@ -16,7 +17,7 @@ final class SerialAccess: Sendable {
         await withCheckedContinuation { continuation in
             let isFree = waiting.withLock { waiting in
                 if waiting[location] == nil {
-                    waiting[location] = []
+                    waiting[location] = FIFOQueue()
                     return true
                 }
                 waiting[location]?.append(continuation)
@@ -28,11 +29,9 @@ final class SerialAccess: Sendable {
 
     private func leave(_ location: CacheWriter.Location) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
-            guard let queue = waiting[location], !queue.isEmpty else {
-                waiting[location] = nil
-                return nil
-            }
-            return waiting[location]?.removeFirst()
+            if let next = waiting[location]?.popFirst() { return next }
+            waiting[location] = nil
+            return nil
         }
         next?.resume()
     }

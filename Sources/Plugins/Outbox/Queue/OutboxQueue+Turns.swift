@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// The decision which entry is sent next, and what the ends of deliveries change in it.
 extension OutboxQueue {
     struct Turn: Comparable, Sendable {

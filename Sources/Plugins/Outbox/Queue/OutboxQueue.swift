@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// The entries of an outbox, and the decision which one is sent next. Pure: it knows no file and no clock.
 ///
 /// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each

@@ -8,12 +8,14 @@ import Synchronization
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
+    /// All connections belong to the user of the first one.
+    private let pin: UserPin
     private let send: @Sendable ([any Filter]) async throws -> Response<HTTPBody>
 
     init<R: Request>(
         _ request: R, on agent: some Agent, _ options: CallOptions, unit: String, isLive: Bool = false
     ) where R.Output == HTTPBody {
-        let state = StreamState(unit)
+        let (state, pin) = (StreamState(unit), options.userPin ?? UserPin())
         var whole = options
         whole.label = options.label ?? request.label ?? "\(type(of: request))"
         whole.tags = request.tags.merging(options.tags)
@@ -28,9 +30,9 @@ final class StreamSession: Sendable {
         send = { filters in
             // The filters of the call reach its members by the activity.
             let one = CallOptions(filters: filters, accessories: options.accessories, label: options.label)
-            return try await scoped.send(request, options: one)
+            return try await scoped.send(request, options: one.pinned(to: pin))
         }
-        (self.state, self.activity) = (state, activity)
+        (self.state, self.activity, self.pin) = (state, activity, pin)
     }
 
     deinit { state.end(nil) }
@@ -72,6 +74,9 @@ final class StreamSession: Sendable {
         let received = state.add(bytes: bytes)
         activity.report(.progress(TransferProgress(received: received)))
     }
+
+    /// Throws if the stream belongs to another user than the current one, as far as sessions know.
+    func checkUser() throws { try pin.check() }
 
     func countElement() { state.addElement() }
 

@@ -67,6 +67,7 @@ import ErrandEssentials
                     return nil
                 }
                 if let chunk {
+                    try session?.checkUser()
                     session?.count(bytes: chunk.count)
                     parser.push(chunk)
                     body = reading

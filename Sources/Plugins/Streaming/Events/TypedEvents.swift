@@ -41,7 +41,9 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
                     if let value = try types.value(of: event, response) { return value }
                 } catch {
                     throw StreamingError(
-                        .decodingFailed, "the event \(event.name.debugDescription) is no \(Value.self)", byte: 0,
+                        .decodingFailed,
+                        "the event \(event.name.debugDescription) is no \(Value.self): \(error.briefDescription)",
+                        byte: 0,
                         element: count, underlying: error)
                 }
             }

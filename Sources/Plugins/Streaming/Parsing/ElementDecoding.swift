@@ -27,8 +27,8 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(Data(found.bytes)) } catch {
             throw StreamingError(
-                .decodingFailed, "the element is no \(Value.self)", byte: found.byte, element: found.element,
-                underlying: error)
+                .decodingFailed, "the element is no \(Value.self): \(error.briefDescription)", byte: found.byte,
+                element: found.element, underlying: error)
         }
     }
 

@@ -58,8 +58,11 @@ package final class Watched<State: Sendable>: Sendable {
     ) async throws -> Found {
         if let found = read({ probe(&$0) }) { return found }
         let id = ids.add(1, ordering: .relaxed).newValue
+        let time = SystemTimeSource()
+        let end = time.instant(after: limit)
         let timer = Task.detached { [self] in
-            try await Task.sleep(for: limit)
+            // Not `Task.sleep`, which leaves its timer behind where the wait ends early.
+            try await time.sleep(until: end)
             // A limit so short that no task waits yet is applied a little later.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }

@@ -80,9 +80,14 @@ struct MessageInflater: ~Copyable {
     mutating func finish(
         _ body: (UnsafeRawBufferPointer) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {
-        let result: Result<Void, WebSocketError> = MessageDeflater.tail.withUnsafeBytes { tail in
-            Result { () throws(WebSocketError) in try inflate(tail, body) }
-        }
+        // The end of a final block that nothing follows is that of the message: the tail would begin another block.
+        let hasEnded = inflater.map { errand_inflater_has_ended($0) != 0 } ?? false
+        let result: Result<Void, WebSocketError> =
+            hasEnded
+            ? .success(())
+            : MessageDeflater.tail.withUnsafeBytes { tail in
+                Result { () throws(WebSocketError) in try inflate(tail, body) }
+            }
         try result.get()
         if !keepsWindow, let inflater, errand_inflater_reset(inflater) != 0 {
             throw .violation("a message is not deflated as it should be", .invalidPayload)

@@ -1,4 +1,5 @@
 import Errand
+import ErrandSupport
 import Synchronization
 
 // What the activity of a socket does with it.
@@ -54,8 +55,10 @@ extension SocketCore {
 
     /// The connection has ended.
     func disconnected() {
-        let old = state.withLock { $0.link.take() }
+        let (old, wasOpen) = state.withLock { ($0.link.take(), $0.wasOpen) }
         withExtendedLifetime(old) {}
+        // Before the first connection any number waits.
+        if wasOpen { turns.limit(to: maximumWaiting) }
     }
 
     /// Hands a message over, once there is room for it. Without a reader messages wait.

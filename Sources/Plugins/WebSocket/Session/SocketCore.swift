@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// The state that a socket, its reader, its senders and its activity share.
@@ -28,7 +29,7 @@ final class SocketCore: Sendable {
         var wasOpen = false
         var response: HTTPResponse?
         var closure: SocketLink.Closure?
-        var received: [Received] = []
+        var received = FIFOQueue<Received>()
         var receivedBytes = 0
         var bytes: Int64 = 0
         var elements = 0
@@ -41,12 +42,17 @@ final class SocketCore: Sendable {
     let options: SocketOptions
     let greeting: Greeting
     let clock = SocketClock()
+    let alarm = SocketAlarm()
+    /// All connections belong to the user of the first one.
+    let pin: UserPin
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
     /// Those that wait for a connection with a message or without one, the reader that waits for a message, and the
     /// activity that waits for room.
     let senders = WaitingLine()
+    /// The messages that are to be sent, one after another: the first one may wait for a connection.
+    let turns = SendingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()
     let room = WaitingLine()
@@ -57,6 +63,7 @@ final class SocketCore: Sendable {
     ) {
         let options = request.socketOptions
         (self.options, self.greeting) = (options, greeting)
+        pin = callOptions.userPin ?? UserPin()
         begin = { core in
             var whole = callOptions
             whole.label = callOptions.label ?? request.label ?? "\(type(of: request))"
@@ -72,13 +79,14 @@ final class SocketCore: Sendable {
                     // The filters of the call reach its members by the activity.
                     let one = CallOptions(
                         filters: [OpeningFilter(opening: opening)], accessories: callOptions.accessories,
-                        label: callOptions.label)
+                        label: callOptions.label
+                    ).pinned(to: core.pin)
                     let response = try await scoped.send(request, options: one).value
                     guard let opened = opening.take() else {
                         throw WebSocketError(
                             .handshakeFailed, "the server has not opened the socket", response: response)
                     }
-                    return SocketLink(opened, response, options, activity)
+                    return SocketLink(opened, response, core, activity)
                 }
                 defer { activity.note("stream", "\(core.count)", details: core.count) }
                 try await session.run()
@@ -138,19 +146,46 @@ final class SocketCore: Sendable {
                 try await (isSending ? senders : openers).wait(upTo: limit) { [self] in
                     state.withLock { $0.open == nil && !$0.isOver && !$0.isClosing }
                 }
-            } catch is WaitingLine.Full {
-                throw WebSocketError(.notConnected, "there is no connection, and \(limit) messages wait for one")
-            }
+            } catch is WaitingLine.Full { throw full(limit) }
         }
+    }
+
+    /// Adds a message to those of a connection, in the order of the calls, as soon as there is one that takes it; returns
+    /// that.
+    ///
+    /// - Parameter add: false if the connection takes none any more.
+    func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
+        start()
+        let limit = maximumWaiting
+        do {
+            try await turns.enter { [self] in state.withLock { $0.open == nil && $0.wasOpen } ? limit : .max }
+        } catch is WaitingLine.Full { throw full(limit) }
+        defer { turns.leave() }
+        while true {
+            let link = try await link()
+            if try add(link) { return link }
+            try leave(link)
+        }
+    }
+
+    private func full(_ limit: Int) -> WebSocketError {
+        WebSocketError(.notConnected, "there is no connection, and \(limit) messages wait for one")
     }
 
     /// A connection takes no more messages: the next one may. Throws if there is none.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
+        turns.limit(to: maximumWaiting)
     }
 
-    private var maximumWaiting: Int {
+    /// A connection has failed to send: later messages wait for the next one, though its reader has not noticed yet.
+    func leaveFailed(_ link: SocketLink, _ error: any Error) {
+        if !error.isCancellation { try? leave(link) }
+    }
+
+    /// How many messages may wait for a connection.
+    var maximumWaiting: Int {
         switch options.away {
         case .wait(let maximum): max(0, maximum)
         case .refuse: 0
@@ -158,30 +193,15 @@ final class SocketCore: Sendable {
     }
 
     /// The next message; nil at the end. Throws `timedOut` where none comes in time.
-    func next(within limit: Duration) async throws -> Received? {
-        let time = clock.time
-        let end = time.instant(after: limit)
-        let timer = Task { [reader] in
-            try await time.sleep(until: end)
-            reader.resume()
-        }
-        defer { timer.cancel() }
-        return try await next {
-            guard time.now < end else {
-                throw WebSocketError(.timedOut, "no message has come within \(duration: limit)")
-            }
-        }
-    }
-
-    /// The next message; nil at the end.
-    ///
-    /// - Parameter check: throws where no message is waited for any longer.
-    func next(_ check: () throws -> Void = {}) async throws -> Received? {
+    func next(within limit: Duration? = nil) async throws -> Received? {
         start()
+        let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
+        let end = limit.map { time.instant(after: $0) }
+        var reminder: UInt64?
+        defer { if let reminder { alarm.unset(reminder) } }
         while true {
             let (received, isOver) = try state.withLock { state -> (Received?, Bool) in
-                if !state.received.isEmpty {
-                    let first = state.received.removeFirst()
+                if let first = state.received.popFirst() {
                     state.receivedBytes -= first.message.count
                     state.elements += 1
                     return (first, false)
@@ -194,9 +214,14 @@ final class SocketCore: Sendable {
                 return received
             }
             if isOver { return nil }
-            try check()
+            if let end, let limit {
+                guard time.now < end else {
+                    throw WebSocketError(.timedOut, "no message has come within \(duration: limit)")
+                }
+                if reminder == nil { reminder = alarm.set(at: end, time, resume) }
+            }
             try await reader.wait { [self] in
-                state.withLock { $0.received.isEmpty && !$0.isOver } && (try? check()) != nil
+                state.withLock { $0.received.isEmpty && !$0.isOver } && end.map { time.now < $0 } ?? true
             }
         }
     }
@@ -252,6 +277,7 @@ final class SocketCore: Sendable {
         guard isFirst else { return }
         broadcaster.send(.closed(failure))
         broadcaster.finish()
+        alarm.stop()
         for line in [senders, openers, reader, room, closers] { line.resume() }
     }
 }

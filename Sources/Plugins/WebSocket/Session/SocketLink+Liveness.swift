@@ -32,15 +32,15 @@ extension SocketLink {
         if isEnding { throw end }
         sendControl(.ping, withUnsafeBytes(of: number.bigEndian) { Data($0) })
         let limit = options.pongTimeout
-        do {
-            try await TimeLimit.run(limit, time) { [self] in
-                let isWaiting: @Sendable () -> Bool = { [self] in
-                    state.withLock { $0.lastPong < number && $0.failure == nil }
-                }
-                while isWaiting() { try await pongs.wait(while: isWaiting) }
+        let end = time.instant(after: limit)
+        let reminder = alarm.set(at: end, time) { [pongs] in pongs.resume() }
+        defer { alarm.unset(reminder) }
+        let isWaiting = { [self] in state.withLock { $0.lastPong < number && $0.failure == nil } }
+        while isWaiting() {
+            if time.now >= end {
+                throw WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)")
             }
-        } catch let error as ErrandError where error.code == .timedOut {
-            throw WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)")
+            try await pongs.wait { isWaiting() && time.now < end }
         }
         if let failure { throw failure }
     }

@@ -28,16 +28,20 @@ final class SocketLink: Sendable {
     private let deflate: DeflateAgreement?
     let options: SocketOptions
     private let activity: Activity
+    private let pin: UserPin
+    let alarm: SocketAlarm
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     let state: Mutex<State>
     /// Those that wait for the pong of a ping of theirs.
     let pongs = WaitingLine()
 
-    init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ options: SocketOptions, _ activity: Activity) {
+    init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
         var head = response
         head.body = .empty
+        let options = core.options
         (self.response, self.options, self.activity) = (head, options, activity)
+        (pin, alarm) = (core.pin, core.alarm)
         (connection, rest, deflate) = (opened.connection, opened.rest, opened.agreement.deflate)
         time = opened.exchange.time
         coder = SocketCoder(head, opened.exchange)
@@ -50,25 +54,38 @@ final class SocketLink: Sendable {
     /// The message of a value. Throws `encodingFailed`.
     func encoded(_ encode: (SocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
-            throw WebSocketError(.encodingFailed, "the message cannot be encoded", underlying: error)
+            throw WebSocketError(
+                .encodingFailed, "the message cannot be encoded: \(error.briefDescription)", underlying: error)
         }
     }
 
-    /// Sends a message, in the order of the calls; returns when the system has it. False if the connection takes none
-    /// any more: nothing of it was sent.
-    func send(_ message: WebSocketMessage, deflates: Bool = true) async throws -> Bool {
+    /// Adds a message to those to be sent, in the order of the calls. False if the connection takes none any more. Throws
+    /// the error of a session whose user has changed, and ends the connection.
+    func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
+        try checkUser()
         let isAdded = try writer.withLock { writer in
             if isEnding { return false }
             // Under the lock: deflated messages build on each other.
             add(try writer.frame(message, deflates: deflates))
             return true
         }
-        if !isAdded { return false }
-        activity.report { message.report(.sent, upTo: $0) }
+        if isAdded { activity.report { message.report(.sent, upTo: $0) } }
+        return isAdded
+    }
+
+    /// Returns when the system has what was added.
+    func flush() async throws {
         do { try await connection.flush() } catch {
             throw failure ?? error
         }
-        return true
+    }
+
+    /// Ends the connection if it belongs to another user than the current one, as far as sessions know.
+    private func checkUser() throws {
+        do { try pin.check() } catch {
+            abort(error)
+            throw error
+        }
     }
 
     /// The error of a message that comes too late.
@@ -170,6 +187,7 @@ final class SocketLink: Sendable {
                 switch event {
                 case .message(let message):
                     if isClosing { continue }
+                    try pin.check()
                     activity.report { message.report(.received, upTo: $0) }
                     state.withLock { $0.isHeld = true }
                     try await deliver(message)

@@ -32,6 +32,8 @@ int errand_inflater_reset(struct errand_inflater *inflater);
 int errand_inflater_run(
     struct errand_inflater *inflater, const uint8_t *input, size_t size, size_t *taken, uint8_t *output, size_t capacity,
     size_t *made);
+// Whether the bytes so far end with a final block: nothing of the stream is missing then.
+int errand_inflater_has_ended(const struct errand_inflater *inflater);
 
 #endif
 #endif

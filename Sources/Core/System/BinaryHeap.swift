@@ -1,11 +1,13 @@
 /// Elements of which the smallest is found at once.
-struct BinaryHeap<Element: Comparable> {
+package struct BinaryHeap<Element: Comparable> {
     private var elements: [Element] = []
 
-    var first: Element? { elements.first }
-    var count: Int { elements.count }
+    package init() {}
 
-    mutating func insert(_ element: Element) {
+    package var first: Element? { elements.first }
+    package var count: Int { elements.count }
+
+    package mutating func insert(_ element: Element) {
         elements.append(element)
         var index = elements.count - 1
         while index > 0, elements[index] < elements[(index - 1) / 2] {
@@ -14,7 +16,7 @@ struct BinaryHeap<Element: Comparable> {
         }
     }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard let first = elements.first, let last = elements.popLast() else { return nil }
         if elements.isEmpty { return first }
         elements[0] = last

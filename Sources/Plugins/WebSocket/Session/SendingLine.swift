@@ -1,0 +1,72 @@
+import ErrandSupport
+import Synchronization
+
+/// Lets one message after another be added to a connection, in the order of the calls.
+final class SendingLine: Sendable {
+    private struct State {
+        /// Whether a message has its turn.
+        var isTaken = false
+        var waiting = WaitingQueue<CheckedContinuation<Void, any Error>>()
+    }
+
+    private let state = Mutex(State())
+
+    var isTaken: Bool { state.withLock { $0.isTaken } }
+    /// How many messages wait for their turn.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full``, and a cancellation of the task.
+    ///
+    /// - Parameter maximum: how many messages may wait, the one that has its turn included; called without a lock.
+    func enter(upTo maximum: () -> Int) async throws {
+        let maximum = maximum()
+        let number = state.withLock { state -> UInt64? in
+            if state.isTaken { return state.waiting.nextNumber() }
+            state.isTaken = true
+            return nil
+        }
+        guard let number else { return }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state -> Result<Void, any Error>? in
+                    if !state.isTaken {
+                        state.isTaken = true
+                        return .success(())
+                    }
+                    if state.waiting.count + 1 >= maximum { return .failure(WaitingLine.Full()) }
+                    state.waiting.append(continuation, number)
+                    return nil
+                }
+                if let result { return continuation.resume(with: result) }
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    /// Gives the turn to the next message.
+    func leave() {
+        let next = state.withLock { state in
+            let next = state.waiting.popFirst()
+            state.isTaken = next != nil
+            return next
+        }
+        next?.resume()
+    }
+
+    /// There is no connection any more: the messages that came last don't wait if they are too many.
+    func limit(to maximum: Int) {
+        let refused = state.withLock { state in
+            guard state.isTaken, state.waiting.count + 1 > maximum else {
+                return [] as [CheckedContinuation<Void, any Error>]
+            }
+            return state.waiting.removeLast(upTo: max(maximum - 1, 0))
+        }
+        for continuation in refused { continuation.resume(throwing: WaitingLine.Full()) }
+    }
+
+    private func cancel(_ number: UInt64) {
+        state.withLock { $0.waiting.remove(number) }?.resume(throwing: CancellationError())
+    }
+}

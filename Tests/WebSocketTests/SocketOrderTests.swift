@@ -1,0 +1,212 @@
+import Dispatch
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+import Testing
+
+@testable import ErrandWebSocket
+
+/// In which order messages go, and what they leave behind.
+@Suite("Messages of a WebSocket in their order", .timeLimit(.minutes(5)), .leakChecked) struct SocketOrderTests {
+    private let stub = StubTransport()
+    private let agent: NetworkAgent
+
+    init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
+
+    /// Numbers, of which the even ones take until a signal to encode.
+    private struct Numbers: SocketRequest {
+        typealias Incoming = String
+        typealias Outgoing = Int
+        let encoding: Gate
+        let signal = DispatchSemaphore(value: 0)
+        var path: String { "socket" }
+        var socketOptions = SocketOptions(
+            reconnection: ReconnectionPolicy(backoff: .none, minimumDelay: .milliseconds(1)), pingInterval: nil,
+            closeTimeout: .zero)
+
+        func encode(_ message: Int, by coder: SocketCoder) throws -> WebSocketMessage {
+            if message == 0 {
+                encoding.open()
+                signal.wait()
+            }
+            return .text("\(message)")
+        }
+    }
+
+    @Test("a message that takes long to encode isn't overtaken by those that are sent after it")
+    func order() async throws {
+        let (numbers, seen) = (Numbers(encoding: Gate()), Log<String>())
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                while let frame = try await socket.receive(), frame.opcode == 1 { seen.add(frame.text) }
+            })
+        let socket = agent.socket(numbers)
+        let first = Task { try await socket.send(0) }
+        try await numbers.encoding.wait()
+        var others: [Task<Void, any Error>] = []
+        for number in 1...3 {
+            others.append(Task { try await socket.send(number) })
+            try await eventually { socket.core.turns.waitingCount == number }
+        }
+        // One that leaves the line holds nobody up.
+        others[1].cancel()
+        await #expect(throws: CancellationError.self) { try await others[1].value }
+        numbers.signal.signal()
+        for task in [first, others[0], others[2]] { try await task.value }
+        try await seen.wait { $0.count == 3 }
+        #expect(seen.all == ["0", "1", "3"])
+        socket.cancel()
+    }
+
+    @Test("messages that wait for a connection go in the order of the calls, and a full line refuses the next one")
+    func waiting() async throws {
+        let (gate, seen) = (Gate(), Log<String>())
+        stub.on(
+            "/socket", response: .webSocket { _ in try await gate.wait() },
+            .webSocket { socket in
+                while let frame = try await socket.receive(), frame.opcode == 1 { seen.add(frame.text) }
+            })
+        var lines = QuietLines()
+        let hour = Duration.seconds(3600)
+        lines.socketOptions.reconnection = ReconnectionPolicy(
+            backoff: Backoff(base: hour, maximumDelay: hour), minimumDelay: hour)
+        lines.socketOptions.away = .wait(maximumQueue: 20)
+        let socket = agent.socket(lines)
+        try await socket.open()
+        gate.open()
+        for await state in socket.states { if case .waiting = state { break } }
+        var tasks: [Task<Void, any Error>] = []
+        for number in 0..<20 {
+            tasks.append(Task { try await socket.send("\(number)") })
+            try await eventually { socket.core.turns.isTaken && socket.core.turns.waitingCount == number }
+        }
+        let refused = await #expect(throws: WebSocketError.self) { try await socket.send("20") }
+        #expect(refused?.code == .notConnected)
+        socket.reconnect()
+        for task in tasks { try await task.value }
+        try await seen.wait { $0.count == 20 }
+        #expect(seen.all == (0..<20).map { "\($0)" })
+        socket.cancel()
+    }
+
+    @Test("after a send that failed the next one waits for the next connection, though nobody has read of the end")
+    func failedSend() async throws {
+        let seen = Log<String>()
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in for number in 0..<4 { try await socket.send(.text("\(number)")) } },
+            .webSocket { socket in
+                seen.add(try await socket.receive()?.text ?? "")
+                try await socket.close()
+            })
+        var lines = QuietLines()
+        lines.socketOptions = SocketOptions(
+            reconnection: ReconnectionPolicy(backoff: .none, minimumDelay: .milliseconds(1)), maximumQueue: 1,
+            pingInterval: nil, closeTimeout: .zero)
+        let socket = agent.socket(lines)
+        try await socket.open()
+        // The reader is held back, and has not noticed that the connection is over.
+        try await eventually { (try? await socket.send("lost")) == nil }
+        let sending = Task { try await socket.send("again") }
+        try await eventually { socket.core.turns.isTaken }
+        var received: [String] = []
+        for try await text in socket { received.append(text) }
+        try await sending.value
+        #expect(received == ["0", "1", "2", "3"] && seen.all == ["again"])
+    }
+
+    /// Counts the sleeps.
+    private final class Sleeps: TimeSource {
+        let count = Counter()
+        var now: ContinuousClock.Instant { .now }
+        var date: Date { Date() }
+        func sleep(until instant: ContinuousClock.Instant) async throws {
+            count.increment()
+            try await SystemTimeSource().sleep(until: instant)
+        }
+    }
+
+    @Test("limits of messages and pings that are met share one timer")
+    func timers() async throws {
+        let time = Sleeps()
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)
+        stub.on("/socket", response: .webSocket { try await $0.echo() })
+        var lines = QuietLines()
+        lines.socketOptions.pongTimeout = .seconds(3600)
+        let socket = agent.socket(lines)
+        try await socket.open()
+        let before = time.count.value
+        var messages = socket.makeAsyncIterator()
+        for number in 0..<200 {
+            async let sent: Void = socket.send("\(number)")
+            #expect(try await messages.next(within: .seconds(3600)) == "\(number)")
+            try await sent
+            try await socket.ping()
+        }
+        #expect(time.count.value - before <= 2)
+        socket.cancel()
+    }
+
+    @Test("a limit that isn't met throws, with a shorter one beside a longer one, and the next message is read")
+    func limits() async throws {
+        let time = ManualTimeSource()
+        let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)
+        let gate = Gate()
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                try await gate.wait()
+                try await socket.send(.text("late"))
+                try await socket.close()
+            })
+        var lines = QuietLines()
+        lines.socketOptions.pongTimeout = .seconds(60)
+        let socket = agent.socket(lines)
+        try await socket.open()
+        let start = time.now
+        let pinging = Task { try await socket.ping() }
+        try await eventually { time.nextWake == start.advanced(by: .seconds(60)) }
+        var messages = socket.makeAsyncIterator()
+        let advancing = Task {
+            try await eventually { time.nextWake == start.advanced(by: .seconds(5)) }
+            time.advance(by: .seconds(5))
+        }
+        var error = await #expect(throws: WebSocketError.self) { _ = try await messages.next(within: .seconds(5)) }
+        #expect(error?.code == .timedOut)
+        try await advancing.value
+        try await eventually { time.nextWake == start.advanced(by: .seconds(60)) }
+        time.advance(by: .seconds(55))
+        error = await #expect(throws: WebSocketError.self) { try await pinging.value }
+        #expect(error?.code == .timedOut)
+        gate.open()
+        #expect(try await messages.next(within: .seconds(5)) == "late")
+        #expect(try await messages.next() == nil)
+    }
+
+    private struct Member: Codable, Sendable { let id: Int }
+
+    private struct Members: SocketRequest {
+        typealias Incoming = Member
+        typealias Outgoing = Member
+        var path: String { "socket" }
+    }
+
+    @Test("a message that can't be decoded names the place in its own text")
+    func decoding() async throws {
+        stub.on(
+            "/socket",
+            response: .webSocket { socket in
+                for text in [#"{"id":"seven"}"#, #"{"no":1}"#] { try await socket.send(.text(text)) }
+                try await socket.close()
+            })
+        var messages = agent.socket(Members()).makeAsyncIterator()
+        for expected in ["/id: expected Int", #"the key "id" is missing"#] {
+            let error = await #expect(throws: WebSocketError.self) { _ = try await messages.next() }
+            #expect(error?.code == .decodingFailed && error?.description.contains(expected) == true)
+            #expect(error?.underlying is DecodingError && error?.description.contains("seven") == false)
+        }
+        #expect(try await messages.next() == nil)
+    }
+}
