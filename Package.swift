@@ -446,8 +446,7 @@ let suites: [Suite] = [
         needs: [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCookies", "ErrandOutbox", "ErrandPaging",
             "ErrandResumableDownload", "ErrandResumableUpload", "ErrandRetry", "ErrandStreaming",
-            "ErrandSystemTransport",
-            "ErrandURLFilters",
+            "ErrandSystemTransport", "ErrandURLFilters",
         ]),
     suite(
         "WebSocketTests",

@@ -70,6 +70,10 @@ import Testing
         #expect(inner.once(key, 1) == 1 && outer.value(of: key) == 1)
         #expect(UserPin(within: outer) { _ in }.value(of: key) == 1)
         #expect(UserPin(within: outer) { _ in }.once(key, 2) == 1)
+        let (composite, other) = (UserPin(sessionsOnly: true), CallKey<Int>())
+        #expect(UserPin(within: composite) { _ in }.once(other, 0, isOfUser: false) == 0)
+        #expect(composite.value(of: other) == nil, "nobody's request doesn't count for a composite")
+        #expect(UserPin(within: composite) { _ in }.once(other, 1) == 1 && composite.value(of: other) == 1)
     }
 
     @Test("the user of a request is found without sending it, by filters that change requests")

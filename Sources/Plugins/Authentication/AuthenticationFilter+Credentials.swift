@@ -57,8 +57,7 @@ extension AuthenticationFilter {
 
     /// The user of an operation; the given one, unless there was one before.
     func join(_ member: CredentialKeeper.Membership, _ pin: UserPin) -> CredentialKeeper.Membership {
-        if member.isAnonymous, pin.sessionsOnly { return member }
-        return pin.once(keeper.membership, member) { [keeper] in
+        pin.once(keeper.membership, member, isOfUser: !member.isAnonymous) { [keeper] in
             // Without a user it goes on without, whoever signs in.
             if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
         }

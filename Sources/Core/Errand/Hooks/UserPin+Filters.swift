@@ -33,7 +33,7 @@ public struct PinnedExchangeFilter: Filter {
 
     /// Throws, instead of sending the request, if the operation began as another user.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        guard let pin = exchange.userPin else { return try await next(exchange) }
+        guard let pin = exchange.userPin, !pin.sessionsOnly else { return try await next(exchange) }
         return try await PinFilter(pin: pin).filter(exchange, next: next)
     }
 }

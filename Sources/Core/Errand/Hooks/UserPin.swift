@@ -88,12 +88,15 @@ public final class UserPin: Sendable {
     /// - Parameters:
     ///   - key: the key of the filter or its session.
     ///   - value: the value, unless there is one already.
+    ///   - isOfUser: true by default. A value that stands for nobody doesn't count for a pin that is for sessions only.
     ///   - check: throws when the session has another user; called by ``check()``. Must not block.
     /// - Returns: the value of the operation.
     public func once<Value: Sendable>(
-        _ key: CallKey<Value>, _ value: Value, check: @escaping @Sendable () throws -> Void = {}
+        _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
+        check: @escaping @Sendable () throws -> Void = {}
     ) -> Value {
-        let value = outer?.once(key, value, check: check) ?? value
+        if !isOfUser, sessionsOnly { return value }
+        let value = outer?.once(key, value, isOfUser: isOfUser, check: check) ?? value
         let known = state.withLock { state -> (any Sendable)? in
             if let known = state.values[key.number] { return known }
             state.values.add(value, for: key.number)
