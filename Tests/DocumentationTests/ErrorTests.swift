@@ -1,5 +1,4 @@
 import Errand
-import ErrandConformance
 import ErrandCookies
 import ErrandCurlTransport
 import ErrandEnvelopes
@@ -16,6 +15,7 @@ import Testing
 @testable import ErrandCacheTesting
 @testable import ErrandChain
 @testable import ErrandCompression
+@testable import ErrandConformance
 @testable import ErrandJSONDecoding
 @testable import ErrandMultipart
 @testable import ErrandOutbox
