@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import ErrandTestPrograms
+import ErrandTestSupport
 import Foundation
 import Testing
 
@@ -15,9 +16,7 @@ struct CheckRequestsTests {
         return URL(filePath: program.path).deletingLastPathComponent().appending(path: "Modules")
     }
 
-    private static let tools = [
-        "-Xcc", "-fmodule-map-file=\(root.path)/Sources/Plugins/Kits/Codings/include/module.modulemap",
-    ]
+    private static let tools = SwiftCompiler.moduleMaps(in: root)
 
     private static func run(_ arguments: [String]) async throws -> String {
         let output = try await #require(Program("/usr/bin/env")).run(arguments, limit: .seconds(200))

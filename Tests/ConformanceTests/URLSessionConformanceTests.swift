@@ -28,6 +28,9 @@ struct URLSessionConformanceTests {
         .named(
             "a header field that begins with a carriage return is an invalid response",
             because: "URLSession takes it for the end of the head on Linux"),
+        .named(
+            "a Content-Length that is no single number is an invalid response, and the connection is not used again",
+            because: "the response is refused, but URLSession reads `+2` as 2 on Linux and keeps the connection"),
     ]
     #else
     static let excuses: [ConformanceExcuse] = [

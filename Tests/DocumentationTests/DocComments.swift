@@ -23,7 +23,9 @@ struct DocComments {
             guard file.pathExtension == "swift" else { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
             let path = String(file.path.dropFirst(sources.path.count + 1))
-            let isOfPackage = ["Digests", "System", "Transfers"].contains { path.hasPrefix("Core/\($0)/") }
+            let isOfPackage = ["Core/System/", "Plugins/Kits/Digests/", "Plugins/Kits/Transfers/"].contains {
+                path.hasPrefix($0)
+            }
             if isOfPackage || path.hasSuffix("+Darwin.swift") || isOfApple(text) { continue }
             // A declaration with a branch for each platform has its comment twice.
             for block in blocks(of: text, in: path)

@@ -41,7 +41,7 @@ struct NewPluginTests {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let modules = URL(filePath: program).deletingLastPathComponent().appending(path: "Modules").path
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
+            .deletingLastPathComponent()
         let features = [
             "ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault",
         ].flatMap { ["-enable-upcoming-feature", $0] }
@@ -50,8 +50,7 @@ struct NewPluginTests {
                 "swiftc", "-typecheck", "-swift-version", "6", "-warnings-as-errors", "-module-name", "Tried", "-I",
                 modules,
             ]
-                + ["-Xcc", "-fmodule-map-file=\(root)/Sources/Plugins/CurlTransport/CShim/include/module.modulemap"]
-                + features + sources, in: directory.url, limit: .seconds(300))
+                + SwiftCompiler.moduleMaps(in: root) + features + sources, in: directory.url, limit: .seconds(300))
         #expect(output.status == 0, "\(output.complaint)")
     }
 

@@ -101,7 +101,7 @@ import Testing
         #expect(try await controller.previous()?.items == Array(50..<60))
         #expect(try await controller.next()?.number == 7 && controller.state.items == Array(50..<70))
         #expect(try await controller.refresh()?.number == 7 && controller.state.items == Array(50..<70))
-        #expect(try await controller.load(page: 10)?.isLast == true)
+        #expect(try await controller.load(page: 10)?.items == Array(90..<95))
         for number in [0, -1, Int.min, Int.max] {
             let error = await #expect(throws: PagingError.self) { try await controller.load(page: number) }
             #expect(error?.code == .unreachablePage)

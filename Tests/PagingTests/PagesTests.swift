@@ -288,8 +288,10 @@ import Testing
 
     /// Serves a page for each URL of a list, which links to the one behind it.
     private func linked(_ urls: [String]) -> StubTransport {
-        StubTransport { request in
-            let place = urls.firstIndex(of: request.url.absoluteString) ?? urls.endIndex
+        // A link is resolved as in a browser: its host is in lower case, without the port of its scheme.
+        let requested = urls.map { $0.replacing("API", with: "api").replacing(":443/", with: "/") }
+        return StubTransport { request in
+            let place = requested.firstIndex(of: request.url.absoluteString) ?? urls.endIndex
             let response = StubResponse.json("[1]")
             return place + 1 < urls.count ? response.header("Link", "<\(urls[place + 1])>; rel=next") : response
         }

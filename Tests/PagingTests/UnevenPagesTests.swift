@@ -174,7 +174,7 @@ struct UnevenPagesTests {
         #expect(try await items(server, .number(), hasTotal: false).count == 34)
         let endless = Server { _, size in Self.json(Array(repeating: 0, count: size)) }
         let error = await #expect(throws: PagingError.self) { try await items(endless, .number(size: 2)) }
-        #expect(error?.code == .endlessList && error?.errorCode == 3 && endless.requests.value == 1_001)
+        #expect(error?.code == .endlessList && error?.errorCode == 4 && endless.requests.value == 1_001)
     }
 
     @Test("a server that names another page behind each empty one is asked a thousand times and no more")

@@ -100,7 +100,7 @@ import Testing
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(250_000) : nil } }
         #expect(await failure { try await send(from: old, tries: 1) } != nil)
         try FileManager.default.moveItem(at: old, to: new)
-        origin.set { $0.log = [] }
+        origin.set { ($0.log, $0.fault) = ([], { _, _ in nil }) }
         try await send(from: new, tries: 1)
         #expect(origin.snapshot.log == ["HEAD", "PATCH 250000"])
         #expect(ErrandResumableUploadTests.bodies(of: origin) == [film])

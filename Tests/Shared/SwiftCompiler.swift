@@ -18,11 +18,9 @@ package enum SwiftCompiler {
         defer { try? FileManager.default.removeItem(at: output) }
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
-        let shims = ["Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
-            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
-        }
         compiler.arguments =
-            ["swiftc", "-typecheck", "-swift-version", mode, "-I", try modules(of: root).path] + shims + arguments
+            ["swiftc", "-typecheck", "-swift-version", mode, "-I", try modules(of: root).path] + moduleMaps(in: root)
+            + arguments
             + files.map(\.path)
         compiler.standardOutput = try FileHandle(forWritingTo: output)
         compiler.standardError = compiler.standardOutput
@@ -33,6 +31,13 @@ package enum SwiftCompiler {
         if !found.contains(where: { $0.contains(": error: ") }), compiler.terminationStatus != 0 { return lines }
         var known: Set<String> = []
         return found.filter { known.insert($0).inserted }
+    }
+
+    /// The arguments with which a compiler finds the package's modules in C.
+    package static func moduleMaps(in root: URL) -> [String] {
+        ["Core/Syntax/International", "Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
+            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
+        }
     }
 
     /// The same for one file of this text.

@@ -180,8 +180,10 @@ struct XMLMasker {
     }
 
     private mutating func rest() {
-        let range = take { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
-        result += bytes[range]
+        let start = position
+        _ = take { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
+        if position < bytes.count, bytes[position] == UInt8(ascii: ">") { position += 1 }
+        result += bytes[start..<position]
     }
 
     // MARK: Bytes
