@@ -19,6 +19,7 @@ enum DocCommentContext {
         import ErrandChain
         import ErrandCoalescing
         import ErrandCompression
+        import ErrandConformance
         import ErrandCookies
         import ErrandCurlTransport
         import ErrandEnvelopes

@@ -96,12 +96,12 @@ extension TransportConformance {
     /// The cases for transports to which an app can give the addresses of a host.
     ///
     /// ```swift
-    /// @Test(arguments: TransportConformance.addressCases(for: { addresses in
+    /// let cases = TransportConformance.addressCases { addresses in
     ///     var configuration = CurlConfiguration()
     ///     configuration.addresses = addresses
     ///     return CurlTransport(configuration)
-    /// }))
-    /// func addresses(_ each: ConformanceCase) async throws { try await each.run() }
+    /// }
+    /// for each in cases { try await each.run() }
     /// ```
     ///
     /// They need 127.0.0.2 and its neighbours, which Linux has without any setup.
