@@ -74,7 +74,12 @@ import Testing
         handle.cancel()
         _ = await passing.result
         origin.set { $0.twist = { _, _, response in response } }
-        if folder.names != ["a"] { try await agent.send(request) }
+        // A cancelled run ends at once, and lets go of the file a moment later.
+        while folder.names != ["a"] {
+            do { try await agent.send(request) } catch let error as DownloadError where error.code == .busy {
+                await Task.yield()
+            }
+        }
         #expect(try folder.data("a") == film && folder.names == ["a"])
     }
 
