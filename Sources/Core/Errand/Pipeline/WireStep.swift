@@ -18,8 +18,13 @@ final class WireStep: CoreStep {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
 
     @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
-        var request = try depart(exchange)
-        if Self.announcesNothing(request.body) { request.body = try await proven(request.body, exchange) }
+        // Out of line: values that live across another wait here would enlarge the frame of every request.
+        if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
+        return try await transfer(exchange)
+    }
+
+    @inline(__always) private func transfer(_ exchange: Exchange) async throws -> HTTPResponse {
+        let request = try depart(exchange)
         let arrived: HTTPResponse
         do {
             let carrier = exchange.replacedTransport ?? carrier
@@ -52,6 +57,13 @@ final class WireStep: CoreStep {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
+    /// The same with a body that announced no byte, once it has shown that it has none.
+    @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
+        var exchange = exchange
+        exchange.http.body = try await proven(exchange.http.body, exchange)
+        return try await transfer(exchange)
+    }
+
     /// The empty body, once its source has shown that it has no byte; throws `invalidRequest` if it has some.
     @inline(never) private func proven(_ body: RequestBody, _ exchange: Exchange) async throws -> RequestBody {
         let (time, timeout) = (exchange.activity.time, exchange.timeout)
@@ -72,7 +84,6 @@ final class WireStep: CoreStep {
                 try await group.next()
             }
         } catch {
-            exchange.addDeliveries(-1)
             guard let known = error as? ErrandError, known.code == .invalidResponse else { throw error }
             throw ErrandError(.invalidRequest, "the body is not what it announced", underlying: known)
         }
