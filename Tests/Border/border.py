@@ -21,9 +21,11 @@ flags = [
 
 description = json.loads((work / "package.json").read_text())
 public = {name for product in description["products"] for name in product["targets"]}
+# Kits that are products are used as others use them; the rest of what plugins need is copied along with them.
 targets = {
     target["name"]: target for target in description["targets"]
-    if target["path"].startswith("Sources/Plugins") or target["path"].startswith("Sources/") and target["name"] not in public
+    if target["path"].startswith("Sources/") and target["name"] not in public
+    or target["path"].startswith("Sources/Plugins/") and not target["path"].startswith("Sources/Plugins/Kits/")
 }
 swift = {name: target for name, target in targets.items() if target["module_type"] == "SwiftTarget"}
 for name, target in targets.items():
