@@ -8,7 +8,9 @@ public enum ControlCharacters {
     /// The text with `\u{…}` in place of each control character, line separator and mark of bidirectional formatting, so
     /// that it fits into a line.
     ///
-    /// - Parameter allowsLines: whether line feeds and tabs stay, as in a body of several lines. Defaults to false.
+    /// - Parameters:
+    ///   - text: a text from outside.
+    ///   - allowsLines: whether line feeds and tabs stay, as in a body of several lines. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var escaped = ""

@@ -265,7 +265,7 @@ extension Exchange {
 
     /// Declares that a session keeps the operation's requests with one user, whatever values the mark and the fields have:
     /// a ``UserPin`` then doesn't compare them. For a filter that keeps its user with
-    /// ``UserPin/once(_:_:check:)``; without a pin it does nothing.
+    /// ``UserPin/once(_:_:isOfUser:check:)``; without a pin it does nothing.
     ///
     /// - Parameters:
     ///   - mark: the mark that the filter has declared; nil if the fields stand for themselves.

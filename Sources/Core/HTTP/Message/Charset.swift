@@ -34,8 +34,10 @@ public struct Charset: Sendable, Hashable {
     /// The standard's "decode": a byte order mark of UTF-8 or UTF-16 overrides the label, and isn't part of the text.
     /// Chinese, Japanese and Korean characters come from the system: on Linux from the tables of its `iconv`.
     ///
-    /// - Parameter ignoresByteOrderMark: whether to decode all bytes by this charset, as for a piece out of the middle
-    ///   of a text. Defaults to false.
+    /// - Parameters:
+    ///   - bytes: the encoded text.
+    ///   - ignoresByteOrderMark: whether to decode all bytes by this charset, as for a piece out of the middle
+    ///     of a text. Defaults to false.
     public func decode(_ bytes: Data, ignoresByteOrderMark: Bool = false) -> String? {
         if !ignoresByteOrderMark {
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Self.utf8.text(bytes.dropFirst(3)) }
