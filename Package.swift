@@ -164,8 +164,9 @@ let everything: [Target.Dependency] = plugins.map(\.name).filter { $0 != "Errand
 /// What several suites need, and below it what the benchmarks need as well, which are no tests: no products.
 let testSupport: [Target] = [
     .target(
-        name: "ErrandTestSupport", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestPrograms"],
-        path: "Tests/Shared", exclude: ["Programs"]),
+        name: "ErrandTestSupport",
+        dependencies: ["CErrandTestWidth", "Errand", "ErrandEssentials", "ErrandTesting", "ErrandTestPrograms"],
+        path: "Tests/Shared", exclude: ["Programs", "Width"]),
     .target(
         name: "ErrandTestPrograms", dependencies: ["Errand", "ErrandEssentials", "ErrandTesting"],
         path: "Tests/Shared/Programs"),
@@ -188,6 +189,7 @@ let shims: [Target] = [
         name: "CErrandNames", path: "Sources/Core/Syntax/International", publicHeadersPath: "include",
         cSettings: [.define("ERRAND_LINKED_LIBCURL", .when(platforms: curlPlatforms, traits: [linkedLibcurl]))]),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
+    .target(name: "CErrandTestWidth", path: "Tests/Shared/Width", publicHeadersPath: "include"),
     .target(name: "CErrandCounter", path: "Tests/Cost/Counter", publicHeadersPath: "include"),
 ]
 

@@ -3,7 +3,7 @@ import Synchronization
 package import Testing
 
 extension Trait where Self == LeakCheck {
-    /// Each test of the suite fails if something that it created outlives it, and waits for its turn to run.
+    /// Each test of the suite fails if something that it created outlives it.
     package static var leakChecked: Self { LeakCheck() }
 }
 
@@ -16,10 +16,6 @@ package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await TestSlots.shared.run { try await check(test, function) }
-    }
-
-    private func check(_ test: Test, _ function: @Sendable @concurrent () async throws -> Void) async throws {
         let created = Created()
         try await CreationObservers.$current.withValue(created, operation: function)
         // What runs in the background may need a moment to end.
