@@ -91,13 +91,13 @@ let kits: [Target] = [
             "ErrandEssentials", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax",
             "ErrandSupport",
         ]),
+    kit("Transfers", needs: ["Errand", "ErrandEssentials", "ErrandHTTPFields", "ErrandSupport"]),
 ]
 
 /// Files and POSIX below the core, and kits for the plugins of this package only: no products.
 let shared: [Target] = [
     .target(name: "ErrandSupport", dependencies: ["ErrandEssentials"], path: "Sources/Core/System"),
-    kit("Digests", needs: ["ErrandSupport"]),
-    kit("Transfers", needs: ["ErrandDigests", "ErrandEssentials", "ErrandHTTP", "ErrandSupport"]),
+    kit("Digests", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandSupport"]),
 ]
 
 let plugins: [Target] = [
@@ -114,7 +114,7 @@ let plugins: [Target] = [
         "CurlTransport", needs: ["CErrandCodings", "CErrandCurl", "ErrandMessageSyntax", "ErrandSupport"],
         excluding: ["CShim"]),
     plugin("Envelopes"),
-    plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax"]),
+    plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax"]),
     plugin(
@@ -368,7 +368,7 @@ let suites: [Suite] = [
     suite(
         "LoadingIndicatorLogTests",
         needs: [
-            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog",
+            "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandLoadingIndicatorLog", "ErrandSystemTransport",
         ], runs: ["errand-spinner", "errand-watch"]),
     suite(
         "MainActorTests",
@@ -417,7 +417,7 @@ let suites: [Suite] = [
         ], runs: ["errand-download", "errand-download-process"]),
     suite(
         "ResumableUploadTests",
-        needs: ["ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport", "ErrandTransfers"],
+        needs: ["ErrandDigests", "ErrandResumableUpload", "ErrandSupport", "ErrandSystemTransport"],
         runs: ["errand-upload"]),
     suite(
         "RetryTests",
@@ -440,7 +440,7 @@ let suites: [Suite] = [
     suite("SupportTests", needs: ["ErrandDigests", "ErrandSupport"]),
     suite(
         "SystemTransportTests", needs: ["ErrandSystemTransport", "ErrandCurlTransport", "ErrandURLSessionTransport"]),
-    suite("TestingTests"),
+    suite("TestingTests", needs: ["ErrandSystemTransport"]),
     suite("URLFiltersTests", needs: ["ErrandDigests", "ErrandURLFilters", "ErrandSupport", "ErrandSystemTransport"]),
     suite("URLSessionTransportTests", needs: ["ErrandConformance", "ErrandURLSessionTransport"]),
     suite(

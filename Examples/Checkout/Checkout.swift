@@ -10,10 +10,10 @@ import Synchronization
         let agent = NetworkAgent(
             baseURL: "https://shop.example/v1", transport: shop(), accessories: [Printer()])
 
-        let order = try await agent.send(
+        let order = try await agent.run(
             Chain("checkout") { steps in
                 let cart = try await steps.send(GetCart()).value
-                let (stock, price) = try await steps.send(
+                let (stock, price) = try await steps.run(
                     Batch(CheckStock(cart: cart.id), GetPrice(cart: cart.id), label: "stock and price"))
                 guard stock.value.available else { throw SoldOut(item: cart.item) }
                 return try await steps.send(PlaceOrder(cart: cart.id, cents: price.value.cents)).value
@@ -22,7 +22,7 @@ import Synchronization
 
         // The same chain, without its last step: the error says which one that was.
         do {
-            _ = try await agent.send(
+            _ = try await agent.run(
                 Chain("checkout of nothing", GetCart()).then { cart in GetPrice(cart: cart.value.id + 1) })
         } catch let error as ChainError {
             print("failed as it should: \(error)")

@@ -151,8 +151,10 @@ extension PluginTemplate {
                     public let code: Int
                     /// The service's own words.
                     public let message: String
-                    /// One line for people.
+                    /// One line for developers.
                     public var description: String { "the service refuses the request: \\(code) \\(message)" }
+                    /// The sentence for people.
+                    public var failureSentence: FailureSentence { .refused }
                     /// 1: there is one kind.
                     public var errorCode: Int { 1 }
                 }

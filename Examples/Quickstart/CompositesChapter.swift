@@ -9,18 +9,18 @@ import Foundation
 enum CompositesChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("Many requests as one: a chain with a batch in it")
-        let created = try await shop.agent.send(
+        let created = try await shop.agent.run(
             Chain("sign up") { steps in
                 let ada = try await steps.send(GetUser(id: 7)).value
-                let (again, pong) = try await steps.send(Batch(GetUser(id: ada.id), GetText(path: "ping")))
+                let (again, pong) = try await steps.run(Batch(GetUser(id: ada.id), GetText(path: "ping")))
                 return try await steps.send(CreateUser(name: "\(again.value.name) says \(pong.value)")).value
             })
         Chapter.line("A, then B and C, then D → \(created.name)")
-        let results = try await shop.agent.send(
+        let results = try await shop.agent.run(
             Batch(["ping", "nothing", "ping"].map(GetText.init), maximumConcurrent: 2, policy: .collectAll))
         Chapter.line("collect all → \(results.map { (try? $0.get().value) ?? "failed" })")
         do {
-            _ = try await shop.agent.send(Chain("lost", GetText(path: "ping")).then { _ in GetText(path: "nothing") })
+            _ = try await shop.agent.run(Chain("lost", GetText(path: "ping")).then { _ in GetText(path: "nothing") })
         } catch let error as ChainError {
             Chapter.line("a failure names its step: \(error.label), at index \(error.index)")
         }

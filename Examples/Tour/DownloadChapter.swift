@@ -24,17 +24,18 @@ enum DownloadChapter {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system)
-        var last = DownloadProgress()
+        var last = TransferStatus(state: .connecting)
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {
             case .progress(let progress): last = progress
             case .notice(let notice): Chapter.line("\(notice)")
-            case .finished(let file):
+            case .finished(let response):
                 let ranges = shop.server.received.filter { $0.path.hasSuffix("7.mp4") }.compactMap {
                     $0.headers["Range"]
                 }
                 Chapter.line("the server broke off twice, and was asked for \(ranges.joined(separator: ", then "))")
-                Chapter.line("\(last.received) of \(last.total ?? 0) bytes are now \(file.lastPathComponent)")
+                Chapter.line(
+                    "\(last.transferred) of \(last.total ?? 0) bytes are now \(response.value.lastPathComponent)")
             }
         }
         Chapter.end()

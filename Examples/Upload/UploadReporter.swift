@@ -13,12 +13,12 @@ struct UploadReporter {
     }
 
     /// One line that is drawn anew.
-    func show(_ progress: UploadProgress) {
+    func show(_ progress: TransferStatus) {
         guard isScreen else { return }
         let share = progress.fraction.map { " \(Int($0 * 100)) %" } ?? ""
         let left = progress.timeLeft.map { ", \($0.components.seconds) s left" } ?? ""
         let rate = String(format: "%.1f MB/s", progress.rate / 1e6)
-        Self.write("\r\u{1B}[K\(progress.sent) bytes\(share), \(rate)\(left)", to: .standardError)
+        Self.write("\r\u{1B}[K\(progress.transferred) bytes\(share), \(rate)\(left)", to: .standardError)
     }
 
     func say(_ text: String) {

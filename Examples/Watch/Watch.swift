@@ -40,10 +40,10 @@ struct Watch {
     }
 
     private func open(_ agent: NetworkAgent) async throws -> String {
-        let shelves = try await agent.send(
+        let shelves = try await agent.run(
             Chain("open the shop") { steps in
                 _ = try await steps.send(Get(path: "session?token=1234567890"))
-                let (first, _, _) = try await steps.send(
+                let (first, _, _) = try await steps.run(
                     Batch(Get(path: "apples"), Get(path: "pears"), Get(path: "old-prices"), label: "shelves"))
                 return try await steps.send(Get(path: "\(first.value)")).value
             })

@@ -37,7 +37,8 @@ struct BatchEndTests {
     {
         let delegate = Delegate(log)
         let handle = shop.agent.start(
-            Batch((0..<3).map(GetUser.init)), delegate: delegate, options: CallOptions(accessories: [Events(log: log)])
+            running: Batch((0..<3).map(GetUser.init)), delegate: delegate,
+            options: CallOptions(accessories: [Events(log: log)])
         ) { result in
             switch result {
             case .success(let users): log.add("completion \(users.count)")
@@ -128,7 +129,7 @@ struct BatchEndTests {
     func task() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
-        let task = Task { try await shop.agent.send(Batch(GetUser(id: 1), GetUser(id: 2), GetFeed())) }
+        let task = Task { try await shop.agent.run(Batch(GetUser(id: 1), GetUser(id: 2), GetFeed())) }
         try await gate.reached(by: 2)
         task.cancel()
         let error = await #expect(throws: ErrandError.self) { try await task.value }
@@ -147,7 +148,7 @@ struct BatchEndTests {
         let shop = Shop()
         let options = CallOptions(accessories: [Canceller()])
         await #expect(throws: ErrandError.self) {
-            try await shop.agent.send(Batch([1, 2].map(GetUser.init)), options: options)
+            try await shop.agent.run(Batch([1, 2].map(GetUser.init)), options: options)
         }
         #expect(shop.recording.outcomes == [])
         #expect(shop.recording.names(.batch) == ["willStart", "willStop", "didStop"])
@@ -157,7 +158,7 @@ struct BatchEndTests {
     func part() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
-        let handle = shop.agent.start(Batch((0..<3).map(GetUser.init)))
+        let handle = shop.agent.start(running: Batch((0..<3).map(GetUser.init)))
         try await gate.reached(by: 3)
         shop.agent.cancelAll { ($0.request as? GetUser)?.id == 2 }
         let error = await #expect(throws: ErrandError.self) { try await handle.value }
@@ -176,7 +177,7 @@ struct BatchEndTests {
         queue.setSpecific(key: key, value: 7)
         let log = Log<String>()
         let delegate = Delegate(log)
-        let handle = Shop().agent.start(Batch([GetUser(id: 1)]), delegate: delegate, on: queue) { result in
+        let handle = Shop().agent.start(running: Batch([GetUser(id: 1)]), delegate: delegate, on: queue) { result in
             log.add("\((try? result.get().count) ?? -1) on \(DispatchQueue.getSpecific(key: key) ?? 0)")
         }
         _ = try await handle.value
@@ -187,7 +188,7 @@ struct BatchEndTests {
     func weakDelegate() async throws {
         let (gate, log) = (Gate(), Log<String>())
         let shop = Shop { _ in try await gate.wait() }
-        let handle = shop.agent.start(Batch([GetUser(id: 1)]), delegate: Delegate(log))
+        let handle = shop.agent.start(running: Batch([GetUser(id: 1)]), delegate: Delegate(log))
         gate.open()
         _ = try await handle.value
         #expect(log.all == [])

@@ -15,7 +15,7 @@ struct BatchForwardingTests {
     func lifecycle(depth: Int) async throws {
         let (shop, whole) = (Shop(), RecordingAccessory())
         let handle = Self.forwarding(shop)[depth].start(
-            Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(accessories: [whole]), completion: nil)
+            running: Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(accessories: [whole]), completion: nil)
         #expect(try await handle.value.map(\.value.id) == [1, 2, 3])
         #expect(handle.progress.fraction == 1)
         guard case .success? = handle.outcome else { return #expect(Bool(false), "no success") }
@@ -30,7 +30,7 @@ struct BatchForwardingTests {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
         let handle = Self.forwarding(shop)[depth].start(
-            Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(), completion: nil)
+            running: Batch([1, 2, 3].map(GetUser.init)), options: CallOptions(), completion: nil)
         try await gate.reached(by: 3)
         handle.cancel()
         await #expect(throws: ErrandError.self) { try await handle.value }
@@ -48,12 +48,12 @@ struct BatchForwardingTests {
             }
         ])
         let agent = Self.forwarding(shop)[depth]
-        _ = try await agent.send(Batch([1, 2].map(GetUser.init)), options: options)
+        _ = try await agent.run(Batch([1, 2].map(GetUser.init)), options: options)
         #expect(count.all.sorted() == ["/users/1", "/users/2"])
         let inner = Batch(of: [3, 4]) { agent, id in
-            try await agent.send(Batch(GetUser(id: id), GetFeed())).0.value
+            try await agent.run(Batch(GetUser(id: id), GetFeed())).0.value
         }
-        _ = try await agent.send(inner, options: options)
+        _ = try await agent.run(inner, options: options)
         #expect(count.all.dropFirst(2).sorted() == ["/feed", "/feed", "/users/3", "/users/4"])
     }
 }

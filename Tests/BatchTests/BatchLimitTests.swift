@@ -18,7 +18,7 @@ struct BatchLimitTests {
             try await gate.wait()
             await Task.yield()
         }
-        let users = try await shop.agent.send(Batch((0..<60).map(GetUser.init), maximumConcurrent: limit))
+        let users = try await shop.agent.run(Batch((0..<60).map(GetUser.init), maximumConcurrent: limit))
         #expect(users.count == 60)
         #expect(crowd.most == limit)
     }
@@ -32,10 +32,10 @@ struct BatchLimitTests {
             await Task.yield()
         }
         for limit in [0, -1, .min] {
-            #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), maximumConcurrent: limit)).count == 5)
+            #expect(try await shop.agent.run(Batch((0..<5).map(GetUser.init), maximumConcurrent: limit)).count == 5)
         }
         #expect(crowd.most == 1)
-        #expect(try await shop.agent.send(Batch((0..<5).map(GetUser.init), maximumConcurrent: .max)).count == 5)
+        #expect(try await shop.agent.run(Batch((0..<5).map(GetUser.init), maximumConcurrent: .max)).count == 5)
         #expect(Batch([GetUser(id: 1)]).maximumConcurrent == BatchLimit.standard)
     }
 
@@ -60,7 +60,7 @@ struct BatchLimitTests {
         let agent = NetworkAgent(
             baseURL: "https://shop.example", transport: stub, accessories: [Watch(crowd: network)])
         let batch = Batch((0..<10_000).map(GetUser.init), maximumConcurrent: 8)
-        #expect(try await agent.send(batch).map(\.value.id) == Array(0..<10_000))
+        #expect(try await agent.run(batch).map(\.value.id) == Array(0..<10_000))
         #expect(network.total == 10_000)
         #expect(network.most <= 8)
         let own = FakeAgent { request, _ in
@@ -69,7 +69,7 @@ struct BatchLimitTests {
             await Task.yield()
             return User(id: (request as? GetUser)?.id ?? -1)
         }
-        #expect(try await own.send(batch).map(\.value.id) == Array(0..<10_000))
+        #expect(try await own.run(batch).map(\.value.id) == Array(0..<10_000))
         #expect(fake.total == 10_000)
         #expect(fake.most <= 8)
     }

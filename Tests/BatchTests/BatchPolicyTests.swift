@@ -12,7 +12,7 @@ struct BatchPolicyTests {
     @Test("collect-all runs every request and keeps the results in their order")
     func collectAll() async throws {
         let shop = Self.failing([1, 3])
-        let results = try await shop.agent.send(
+        let results = try await shop.agent.run(
             Batch((0..<5).map(GetUser.init), maximumConcurrent: 2, policy: .collectAll))
         #expect(results.map { try? $0.get().value.id } == [0, nil, 2, nil, 4])
         guard case .failure(let error as ErrandError) = results[3] else { return #expect(Bool(false)) }
@@ -25,7 +25,7 @@ struct BatchPolicyTests {
     func plainError() async throws {
         enum APIError: Error { case soldOut(code: Int, text: String) }
         let shop = Shop { _ in throw APIError.soldOut(code: 7, text: "canary") }
-        let error = await #expect(throws: BatchError.self) { try await shop.agent.send(Batch([GetUser(id: 1)])) }
+        let error = await #expect(throws: BatchError.self) { try await shop.agent.run(Batch([GetUser(id: 1)])) }
         #expect(
             error?.description.hasSuffix("part 0 (GetUser): APIError.soldOut(code: 7, …)") == true,
             "\(error?.description ?? "")")
@@ -33,11 +33,11 @@ struct BatchPolicyTests {
 
     @Test("collect-all of different types returns a tuple of results")
     func collectTuple() async throws {
-        let (user, feed) = try await Self.failing([1]).agent.send(
+        let (user, feed) = try await Self.failing([1]).agent.run(
             Batch(GetUser(id: 1), GetFeed(), policy: .collectAll))
         #expect(throws: ErrandError.self) { try user.get() }
         #expect(try feed.get().value == ["news"])
-        let list = try await Self.failing([1]).agent.send(
+        let list = try await Self.failing([1]).agent.run(
             Batch(mixed: [GetUser(id: 1), GetFeed()], policy: .collectAll))
         #expect(list.map { (try? $0.get()) != nil } == [false, true])
     }
@@ -58,12 +58,12 @@ struct BatchPolicyTests {
             try await shop.recording.wait(for: "didStop")
             failed.open()
         }
-        let (index, response) = try await shop.agent.send(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
+        let (index, response) = try await shop.agent.run(Batch((0..<3).map(GetUser.init), policy: .firstSuccess))
         #expect(index == 2)
         #expect(response.value.id == 2)
         #expect(shop.recording.outcomes.sorted() == ["cancelled", "failure", "success"])
         try await watching.value
-        let mixed = try await Self.failing([1]).agent.send(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
+        let mixed = try await Self.failing([1]).agent.run(Batch(GetUser(id: 1), GetFeed(), policy: .firstSuccess))
         #expect(mixed.index == 1)
         #expect(mixed.response.value as? [String] == ["news"])
     }
@@ -72,7 +72,7 @@ struct BatchPolicyTests {
     func fallback() async throws {
         let shop = Self.failing([0, 1])
         let batch = Batch((0..<9).map(GetUser.init), maximumConcurrent: 1, policy: .firstSuccess)
-        #expect(try await shop.agent.send(batch).index == 2)
+        #expect(try await shop.agent.run(batch).index == 2)
         #expect(shop.recording.outcomes == ["failure", "failure", "success"])
     }
 
@@ -81,7 +81,7 @@ struct BatchPolicyTests {
         let shop = Self.failing(Set(0..<250))
         for count in [3, 250] {
             let batch = Batch((0..<count).map(GetUser.init), policy: .firstSuccess)
-            let error = await #expect(throws: BatchError.self) { try await shop.agent.send(batch) }
+            let error = await #expect(throws: BatchError.self) { try await shop.agent.run(batch) }
             #expect(error?.code == .noneSucceeded)
             #expect(error?.failureCount == count)
             #expect(error?.failures.count == min(count, 100))
@@ -95,7 +95,7 @@ struct BatchPolicyTests {
     @Test("an empty batch has no first success, and says so")
     func emptyRace() async throws {
         let error = await #expect(throws: BatchError.self) {
-            try await Shop().agent.send(Batch([GetUser](), policy: .firstSuccess))
+            try await Shop().agent.run(Batch([GetUser](), policy: .firstSuccess))
         }
         #expect(error?.failureCount == 0)
         #expect(error?.index == nil)
@@ -106,9 +106,9 @@ struct BatchPolicyTests {
     func items() async throws {
         let shop = Shop()
         let batch = Batch(of: [[1, 2], [], [3]], maximumConcurrent: 2) { agent, ids in
-            try await agent.send(Batch(ids.map(GetUser.init))).map(\.value.id).reduce(0, +)
+            try await agent.run(Batch(ids.map(GetUser.init))).map(\.value.id).reduce(0, +)
         }
-        #expect(try await shop.agent.send(batch, options: CallOptions(label: "whole")) == [3, 0, 3])
+        #expect(try await shop.agent.run(batch, options: CallOptions(label: "whole")) == [3, 0, 3])
         let records = shop.recording.records()
         let whole = try #require(records.first { $0.label == "whole" }?.activity)
         let inner = Set(records.filter { $0.parent == whole }.map(\.activity))
@@ -120,12 +120,12 @@ struct BatchPolicyTests {
     @Test("a part's agent that is kept sends nothing once the batch has ended")
     func lateMember() async throws {
         let shop = Shop()
-        let agents = try await shop.agent.send(Batch(of: [1]) { agent, _ in agent })
+        let agents = try await shop.agent.run(Batch(of: [1]) { agent, _ in agent })
         let error = await #expect(throws: ErrandError.self) { try await agents[0].send(GetUser(id: 1)) }
         #expect(error?.code == .activityEnded)
         let handle = agents[0].start(GetUser(id: 1), options: CallOptions(), completion: nil)
         await #expect(throws: ErrandError.self) { try await handle.value }
-        await #expect(throws: ErrandError.self) { try await agents[0].send(Batch(GetUser(id: 1))) }
+        await #expect(throws: ErrandError.self) { try await agents[0].run(Batch(GetUser(id: 1))) }
         #expect(shop.recording.records().filter { $0.name == "sending" }.isEmpty)
     }
 
@@ -137,7 +137,7 @@ struct BatchPolicyTests {
             agent.start(GetUser(id: 7), options: CallOptions(), completion: nil)
             return try await agent.send(GetUser(id: id)).value.id
         }
-        #expect(try await shop.agent.send(batch) == [1, 2])
+        #expect(try await shop.agent.run(batch) == [1, 2])
         #expect(shop.recording.outcomes.sorted() == ["cancelled", "cancelled", "success", "success"])
         #expect(shop.agent.activities.allSatisfy { $0.kind != .request })
         #expect(shop.recording.problems() == [])
@@ -146,12 +146,12 @@ struct BatchPolicyTests {
     @Test("an error's description holds no more than an error says of itself")
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
-        let error = await #expect(throws: BatchError.self) { try await agent.send(Batch(GetUser(id: 1), GetFeed())) }
+        let error = await #expect(throws: BatchError.self) { try await agent.run(Batch(GetUser(id: 1), GetFeed())) }
         #expect(error.map { "\($0)" }?.hasPrefix("partFailed: part ") == true)
         #expect(error.map { "\($0)" }?.hasSuffix("): Refused") == true)
         #expect(error.map { String(reflecting: $0) }?.contains("hunter2") == false)
         let named = await #expect(throws: BatchError.self) {
-            try await Self.failing([7]).agent.send(Batch(GetUser(id: 7)))
+            try await Self.failing([7]).agent.run(Batch(GetUser(id: 7)))
         }
         #expect(named.map { "\($0)" }?.hasPrefix("partFailed: part 0 (GetUser): cannotConnect: ") == true)
     }

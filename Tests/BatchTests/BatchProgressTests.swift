@@ -23,7 +23,7 @@ struct BatchProgressTests {
         let watch = Watch()
         let log = Log<String>()
         let handle = Shop().agent.start(
-            Batch((0..<4).map(GetUser.init), maximumConcurrent: 1),
+            running: Batch((0..<4).map(GetUser.init), maximumConcurrent: 1),
             options: CallOptions(accessories: [watch], progress: { log.add("\($0.fraction ?? -1)") }))
         _ = try await handle.value
         #expect(log.all == ["0.25", "0.5", "0.75", "1.0"])
@@ -42,7 +42,7 @@ struct BatchProgressTests {
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         let handle = agent.start(
-            Batch([0, 1].map(GetUser.init), maximumConcurrent: 1), options: CallOptions(accessories: [watch]))
+            running: Batch([0, 1].map(GetUser.init), maximumConcurrent: 1), options: CallOptions(accessories: [watch]))
         _ = try await handle.value
         #expect(watch.all.map(\.received) == [0, 100, 100, 100, 550, 550])
         // Half a part, then half of it by parts: the total of the second is not known before it begins.
@@ -75,7 +75,7 @@ struct BatchProgressTests {
         let batch = Batch(uploads, maximumConcurrent: 1).reportingEach { index, progress in
             each.add("\(index): \(progress.sent) of \(progress.totalToSend ?? -1)")
         }
-        _ = try await agent.send(batch, options: CallOptions(accessories: [watch]))
+        _ = try await agent.run(batch, options: CallOptions(accessories: [watch]))
         #expect(each.all == ["0: 900 of 900", "1: 100 of 100"])
         #expect(watch.all.last?.sent == 1000)
         #expect(watch.all.last?.totalToSend == 1000)
@@ -131,7 +131,7 @@ struct BatchProgressTests {
         let watch = Watch()
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         let batch = Batch((0..<500).map(GetUser.init), maximumConcurrent: 32)
-        let handle = agent.start(batch, options: CallOptions(accessories: [watch]))
+        let handle = agent.start(running: batch, options: CallOptions(accessories: [watch]))
         _ = try await handle.value
         let reported = watch.all
         for (before, after) in zip(reported, reported.dropFirst()) {
@@ -153,7 +153,7 @@ struct BatchProgressTests {
         let shop = Shop()
         let options = CallOptions(accessories: [Canceller()])
         await #expect(throws: ErrandError.self) {
-            try await shop.agent.send(Batch((0..<50).map(GetUser.init), maximumConcurrent: 2), options: options)
+            try await shop.agent.run(Batch((0..<50).map(GetUser.init), maximumConcurrent: 2), options: options)
         }
         #expect(shop.recording.problems() == [])
     }

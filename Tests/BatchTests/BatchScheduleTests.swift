@@ -108,13 +108,13 @@ struct BatchScheduleTests {
         do {
             switch plan.policy {
             case .failFast:
-                let users = try await agent.send(Batch(requests, maximumConcurrent: plan.limit))
+                let users = try await agent.run(Batch(requests, maximumConcurrent: plan.limit))
                 #expect(users.map(\.value) == (0..<50).map(String.init))
             case .collectAll:
-                let results = try await agent.send(Batch(requests, maximumConcurrent: plan.limit, policy: .collectAll))
+                let results = try await agent.run(Batch(requests, maximumConcurrent: plan.limit, policy: .collectAll))
                 #expect(results.map { (try? $0.get()) != nil } == plan.fates.map { $0 == .succeeds })
             case .firstSuccess:
-                let winner = try await agent.send(Batch(requests, maximumConcurrent: plan.limit, policy: .firstSuccess))
+                let winner = try await agent.run(Batch(requests, maximumConcurrent: plan.limit, policy: .firstSuccess))
                 #expect(plan.fates[winner.index] == .succeeds && winner.response.value == "\(winner.index)")
             case .stream:
                 var seen: Set<Int> = []

@@ -12,7 +12,7 @@ struct BatchTests {
             try await order[id].wait()
             order[0].open()
         }
-        let (late, feed, early) = try await shop.agent.send(Batch(GetUser(id: 0), GetFeed(), GetUser(id: 1)))
+        let (late, feed, early) = try await shop.agent.run(Batch(GetUser(id: 0), GetFeed(), GetUser(id: 1)))
         #expect(late.value.id == 0)
         #expect(feed.value == ["news"])
         #expect(early.value.id == 1)
@@ -24,13 +24,13 @@ struct BatchTests {
     func list() async throws {
         let shop = Shop { id in for _ in 0..<(7 - id % 7) { await Task.yield() } }
         let ids = Array((0..<40).reversed())
-        let users = try await shop.agent.send(Batch(ids.map(GetUser.init)))
+        let users = try await shop.agent.run(Batch(ids.map(GetUser.init)))
         #expect(users.map(\.value.id) == ids)
     }
 
     @Test("a list of several types that is made at run time returns responses in its order")
     func mixedList() async throws {
-        let responses = try await Shop().agent.send(Batch(mixed: [GetUser(id: 3), GetFeed(), GetText()]))
+        let responses = try await Shop().agent.run(Batch(mixed: [GetUser(id: 3), GetFeed(), GetText()]))
         #expect(responses.count == 3)
         #expect(responses[0].value as? User == User(id: 3))
         #expect(responses[1].value as? [String] == ["news"])
@@ -43,7 +43,7 @@ struct BatchTests {
     func start() async throws {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
-        do { shop.agent.start(Batch((1...4).map(GetUser.init), label: "start page")) }
+        do { shop.agent.start(running: Batch((1...4).map(GetUser.init), label: "start page")) }
         try await gate.reached(by: 4)
         let running = shop.agent.activities
         let batch = try #require(running.first { $0.kind == .batch })
@@ -67,9 +67,9 @@ struct BatchTests {
     @Test("an empty batch succeeds at once and has both its events")
     func empty() async throws {
         let shop = Shop()
-        let none = try await shop.agent.send(Batch([GetUser]()))
-        let collected = try await shop.agent.send(Batch([GetUser](), policy: .collectAll))
-        let nothing: Void = try await shop.agent.send(Batch())
+        let none = try await shop.agent.run(Batch([GetUser]()))
+        let collected = try await shop.agent.run(Batch([GetUser](), policy: .collectAll))
+        let nothing: Void = try await shop.agent.run(Batch())
         #expect(none.isEmpty && collected.isEmpty && nothing == ())
         #expect(
             shop.recording.names(.batch)
@@ -80,7 +80,7 @@ struct BatchTests {
     func twice() async throws {
         let shop = Shop()
         let user = GetUser(id: 5)
-        let (a, b) = try await shop.agent.send(Batch(user, user))
+        let (a, b) = try await shop.agent.run(Batch(user, user))
         #expect(a.value == b.value)
         #expect(shop.recording.outcomes == ["success", "success"])
     }
@@ -90,10 +90,10 @@ struct BatchTests {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
         let batch = Batch([1, 2].map(GetUser.init))
-        await #expect(throws: BatchError.self) { try await shop.agent.send(batch) }
+        await #expect(throws: BatchError.self) { try await shop.agent.run(batch) }
         fails.open()
-        async let first = shop.agent.send(batch)
-        async let second = shop.agent.send(batch)
+        async let first = shop.agent.run(batch)
+        async let second = shop.agent.run(batch)
         let both = try await (first, second)
         #expect(both.0.map(\.value) == both.1.map(\.value))
         #expect(shop.recording.names(.batch).filter { $0 == "didStop" }.count == 3)
@@ -106,7 +106,7 @@ struct BatchTests {
         let shop = Shop { _ in try await gate.wait() }
         let tags = Tags().with(Screen.self, "profile")
         let handle = shop.agent.start(
-            Batch([1, 2].map(GetUser.init)), options: CallOptions(tags: tags, label: "page"))
+            running: Batch([1, 2].map(GetUser.init)), options: CallOptions(tags: tags, label: "page"))
         try await gate.reached(by: 2)
         #expect(handle.activity.label == "page")
         #expect(shop.agent.cancelAll { $0.tags[Screen.self] == "other" } == 0)
@@ -126,12 +126,12 @@ struct BatchTests {
             request.userID == nil ? .json("[]") : .json(#"{"id":1}"#)
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, filters: [filter])
-        let (user, feed) = try await agent.send(Batch(GetUser(id: 1), GetFeed()))
+        let (user, feed) = try await agent.run(Batch(GetUser(id: 1), GetFeed()))
         #expect(CacheShare(user, feed) == .part)
         #expect(CacheShare(user) == .all)
         #expect(CacheShare(feed) == .nothing)
         let batch = Batch([GetUser(id: 1), GetUser(id: 2)], policy: .collectAll)
-        let results = try await agent.send(batch)
+        let results = try await agent.run(batch)
         #expect(batch.cacheShare(of: results) == .all)
         #expect(CacheShare(results + [.failure(Refused())]) == .all)
         #expect(CacheShare([Response<User>]()) == .nothing)
@@ -145,16 +145,16 @@ struct BatchTests {
             if let user = request as? GetUser { return User(id: user.id) }
             return ["fake"]
         }
-        let (user, feed) = try await agent.send(Batch(GetUser(id: 9), GetFeed()))
+        let (user, feed) = try await agent.run(Batch(GetUser(id: 9), GetFeed()))
         #expect(user.value.id == 9 && feed.value == ["fake"])
         let failing = FakeAgent { request, _ in
             guard let user = request as? GetUser, user.id != 2 else { throw Refused() }
             return User(id: user.id)
         }
-        let results = try await failing.send(Batch((1...3).map(GetUser.init), policy: .collectAll))
+        let results = try await failing.run(Batch((1...3).map(GetUser.init), policy: .collectAll))
         #expect(results.map { try? $0.get().value.id } == [1, nil, 3])
         let error = await #expect(throws: BatchError.self) {
-            try await failing.send(Batch((1...3).map(GetUser.init)))
+            try await failing.run(Batch((1...3).map(GetUser.init)))
         }
         #expect(error?.index == 1)
     }

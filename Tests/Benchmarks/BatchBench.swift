@@ -38,7 +38,7 @@ enum BatchBench {
         let count = requests.count
         try await costs.take(group, count) { _ = try await all(agent, requests) }
         try await costs.take(window, count) { _ = try await window(agent, requests, limit: 6) }
-        try await costs.take(batch, count) { _ = try await agent.send(Batch(requests, maximumConcurrent: 6)) }
+        try await costs.take(batch, count) { _ = try await agent.run(Batch(requests, maximumConcurrent: 6)) }
         try await costs.take(results, count) {
             for try await _ in agent.results(of: Batch(requests, maximumConcurrent: 6)) {}
         }
@@ -80,12 +80,12 @@ enum BatchBench {
     private static func chains(_ agent: NetworkAgent, _ costs: inout CostTable, steps count: Int) async throws {
         try await costs.take(awaits, count) { for _ in 0..<count { _ = try await agent.send(GetData()) } }
         try await costs.take(body, count) {
-            try await agent.send(
+            try await agent.run(
                 Chain("bench") { steps in for _ in 0..<count { _ = try await steps.send(GetData()) } })
         }
         try await costs.take(list, count) {
             let list = (0..<count).map { _ in ChainStep(GetData()) }
-            _ = try await agent.send(Chain("bench", steps: list))
+            _ = try await agent.run(Chain("bench", steps: list))
         }
     }
 
@@ -98,7 +98,7 @@ enum BatchBench {
             most = max(most, residentBytes())
         }
         let read = Double(most - before) / 100_000
-        let responses = try await agent.send(batch)
+        let responses = try await agent.run(batch)
         let kept = Double(max(0, residentBytes() - before)) / Double(responses.count)
         print("\(Rounds.pad("memory a part, results as they finish", 44)) \(Rounds.number(read)) bytes")
         print("\(Rounds.pad("memory a part, responses collected", 44)) \(Rounds.number(kept)) bytes")

@@ -14,7 +14,7 @@ enum RetryBench {
     ]
 
     private static let cases: [(name: String, stage: FilterStages, filters: [any Filter])] = [
-        ("retry", .call, Retry().filters.filter { $0.stages == .call }),
+        ("retry", .call, [Retry()]),
         ("hedge", .call, [.hedge(HedgePolicy(minimumSamples: .max))]),
         ("hedge that knows what is slow", .call, [.hedge]),
         ("host gate", .wire, [.hostGate(HostLimits(maximumConcurrent: 64, rate: RequestRate(90_000, per: .zero)))]),

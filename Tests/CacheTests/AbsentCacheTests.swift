@@ -42,10 +42,10 @@ struct AbsentCacheTests {
     func composites() async throws {
         let options = CallOptions.cache(.cacheOnly)
         await #expect(throws: (any Error).self) {
-            try await agent.send(Batch([Get("a"), Get("b"), order()]), options: options)
+            try await agent.run(Batch([Get("a"), Get("b"), order()]), options: options)
         }
         await #expect(throws: (any Error).self) {
-            try await agent.send(Chain("two", Get("a")).then { _ in Get("b") }, options: options)
+            try await agent.run(Chain("two", Get("a")).then { _ in Get("b") }, options: options)
         }
         #expect(stub.received.isEmpty)
     }

@@ -42,7 +42,7 @@ struct ChainEndTests {
     ) async throws {
         let delegate = Delegate(log)
         let handle = shop.agent.start(
-            chain, delegate: delegate, options: CallOptions(accessories: [Events(log: log)])
+            running: chain, delegate: delegate, options: CallOptions(accessories: [Events(log: log)])
         ) { result in
             switch result {
             case .success(let steps): log.add("completion \(steps.count)")
@@ -109,7 +109,9 @@ struct ChainEndTests {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
         weak var activity: Activity?
-        do { activity = shop.agent.start(Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).activity }
+        do {
+            activity = shop.agent.start(running: Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).activity
+        }
         #expect(shop.agent.activities.contains { $0.kind == .chain })
         #expect(shop.recording.records().first?.name == "willStart")
         gate.open()
@@ -135,10 +137,10 @@ struct ChainEndTests {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
         let task = Task {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("task") { steps in
                     let handle = steps.start(Get(1))
-                    let other = steps.start(Batch(Get(2), Get(3)))
+                    let other = steps.start(running: Batch(Get(2), Get(3)))
                     _ = try await other.value
                     return try await handle.value.value
                 })
@@ -161,7 +163,7 @@ struct ChainEndTests {
             if (try? await steps.send(Get(2))) != nil { return "sent after the end" }
             return "all is well"
         }
-        let error = await #expect(throws: ErrandError.self) { try await shop.agent.send(chain) }
+        let error = await #expect(throws: ErrandError.self) { try await shop.agent.run(chain) }
         #expect(error?.isCancelled == true)
         #expect(shop.recording.outcomes == ["success"])
     }
@@ -170,7 +172,7 @@ struct ChainEndTests {
     func stragglers() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }
-        let kept = try await shop.agent.send(
+        let kept = try await shop.agent.run(
             Chain("careless") { steps in
                 steps.start(Get(1))
                 try await gate.reached()
@@ -180,7 +182,7 @@ struct ChainEndTests {
         #expect(shop.recording.records().last?.kind == .chain)
         let late = await #expect(throws: ErrandError.self) { try await kept.send(Get(2)) }
         #expect(late?.code == .activityEnded)
-        await #expect(throws: ErrandError.self) { try await kept.send(Batch(Get(2), Get(3))) }
+        await #expect(throws: ErrandError.self) { try await kept.run(Batch(Get(2), Get(3))) }
         await #expect(throws: ErrandError.self) { try await kept.start(Get(2)).value }
         #expect(shop.recording.records().filter { $0.name == "sending" }.count == 1)
     }
@@ -189,7 +191,7 @@ struct ChainEndTests {
     func strayTask() async throws {
         let gate = Gate()
         let shop = Shop { id in if id == 1 { try await gate.wait() } }
-        try await shop.agent.send(
+        try await shop.agent.run(
             Chain("careless") { steps in
                 Task { _ = try await steps.send(Get(1)) }
                 try await gate.reached()
@@ -207,7 +209,7 @@ struct ChainEndTests {
         queue.setSpecific(key: key, value: 7)
         let log = Log<String>()
         let delegate = Delegate(log)
-        let handle = Shop().agent.start(Chain("queue", Get(1)), delegate: delegate, on: queue) { result in
+        let handle = Shop().agent.start(running: Chain("queue", Get(1)), delegate: delegate, on: queue) { result in
             log.add("\((try? result.get().value) ?? "?") on \(DispatchQueue.getSpecific(key: key) ?? 0)")
         }
         _ = try await handle.value
@@ -219,10 +221,10 @@ struct ChainEndTests {
         let log = Log<String>()
         let delegate = Delegate(log)
         let chain = Chain("composite") { steps in
-            _ = try await steps.send(Batch(of: [1, 2], label: "both") { _, number in number })
-            return try await steps.send(Chain("inner", Get(3))).value
+            _ = try await steps.run(Batch(of: [1, 2], label: "both") { _, number in number })
+            return try await steps.run(Chain("inner", Get(3))).value
         }
-        let handle = Shop().agent.start(chain, delegate: delegate)
+        let handle = Shop().agent.start(running: chain, delegate: delegate)
         #expect(try await handle.value == "3")
         #expect(log.all.count == 3)
         #expect(log.all.first == "step 0 both [1, 2] 0")

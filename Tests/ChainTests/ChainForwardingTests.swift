@@ -20,7 +20,7 @@ private final class Paths: Sendable {
             try await steps.send(Get(1)).value + steps.send(Get(2)).value
         }
         let agent = ForwardingAgent(base: ForwardingAgent(base: shop.agent))
-        let handle = agent.start(chain, options: CallOptions(accessories: [whole]), completion: nil)
+        let handle = agent.start(running: chain, options: CallOptions(accessories: [whole]), completion: nil)
         #expect(try await handle.value == "12")
         guard case .success? = handle.outcome else { return #expect(Bool(false), "no success") }
         #expect(whole.names().filter { $0 != "note" } == ["willStart", "willStop", "didStop"])
@@ -38,7 +38,7 @@ private final class Paths: Sendable {
             let options = CallOptions(accessories: [watched])
             return try await agent.start(Get(7), options: options, completion: nil).value.value
         }
-        #expect(try await shop.agent.send(chain) == "7")
+        #expect(try await shop.agent.run(chain) == "7")
         #expect(watched.names() == ["willStart", "built", "sending", "received", "willStop", "didStop"])
         let notes = shop.recording.records().filter { $0.kind == .chain && $0.name == "note" }
         #expect(notes.count == 1)
@@ -56,12 +56,12 @@ private final class Paths: Sendable {
         let chain = Chain("filtered") { steps in
             _ = try await steps.send(Get(1))
             _ = try await steps.start(Get(2), options: CallOptions(), completion: nil).value
-            return try await steps.send(Batch(Get(3), Get(4))).0.value
+            return try await steps.run(Batch(Get(3), Get(4))).0.value
         }
-        #expect(try await shop.agent.send(chain, options: options) == "3")
+        #expect(try await shop.agent.run(chain, options: options) == "3")
         #expect(paths.all.prefix(2) == ["/items/1", "/items/2"])
         #expect(paths.all.dropFirst(2).sorted() == ["/items/3", "/items/4"])
-        _ = try await shop.agent.send(chain)
+        _ = try await shop.agent.run(chain)
         #expect(paths.all.count == 4)
     }
 }

@@ -19,7 +19,7 @@ struct ChainListTests {
                 })
             steps.insert(ChainStep(Get(2), label: "two"), ChainStep(Get(3), label: "three"))
         }
-        let results = try await shop.agent.send(Chain("list", steps: [first]))
+        let results = try await shop.agent.run(Chain("list", steps: [first]))
         #expect(results.map(\.label) == ["Get", "two", "three", "Get", "count"])
         #expect(results.map(\.index) == [0, 1, 2, 3, 4])
         #expect(results.map { "\($0.value)" } == ["1", "2", "3", "4", "5"])
@@ -37,7 +37,7 @@ struct ChainListTests {
             #expect(steps.remove("skip") == 2)
             #expect(steps.pending == ["keep"])
         }
-        let results = try await shop.agent.send(
+        let results = try await shop.agent.run(
             Chain(
                 "list",
                 steps: [
@@ -47,7 +47,7 @@ struct ChainListTests {
                     }, ChainStep(Get(4), label: "skip"),
                 ]))
         #expect(results.map(\.label) == ["Get", "keep"])
-        let short = try await shop.agent.send(
+        let short = try await shop.agent.run(
             Chain("short", steps: [ChainStep(Get(1)) { _, steps in steps.removeAll() }, ChainStep(Get(2))]))
         #expect(short.count == 1)
         #expect(shop.recording.outcomes.count == 3)
@@ -55,7 +55,7 @@ struct ChainListTests {
 
     @Test("a step makes its request from the value before it")
     func after() async throws {
-        let results = try await Shop().agent.send(
+        let results = try await Shop().agent.run(
             Chain(
                 "list",
                 steps: [
@@ -70,12 +70,12 @@ struct ChainListTests {
     func mismatch() async throws {
         let shop = Shop()
         let wrong = await #expect(throws: ChainInputError.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("list", steps: [ChainStep(Get(1)), ChainStep(after: Int.self) { Get($0) }]))
         }
         #expect(wrong?.description == "Get needs Int of the step before it, got String")
         let nothing = await #expect(throws: ChainInputError.self) {
-            try await shop.agent.send(Chain("list", steps: [ChainStep(after: Int.self, label: "a") { Get($0) }]))
+            try await shop.agent.run(Chain("list", steps: [ChainStep(after: Int.self, label: "a") { Get($0) }]))
         }
         #expect(nothing?.description == "a needs Int of the step before it, got nothing")
         #expect(shop.recording.outcomes == ["success"])
@@ -88,7 +88,7 @@ struct ChainListTests {
         let list = (1...3).map { id in
             ChainStep(Get(id)) { _, steps in if id == place { steps.cancel() } }
         }
-        let handle = shop.agent.start(Chain("list", steps: list))
+        let handle = shop.agent.start(running: Chain("list", steps: list))
         let error = await #expect(throws: ErrandError.self) { try await handle.value }
         #expect(error?.isCancelled == true)
         #expect(shop.recording.outcomes.count == place)
@@ -106,7 +106,7 @@ struct ChainListTests {
                 return Get(2)
             },
         ]
-        let error = await #expect(throws: ErrandError.self) { try await Shop().agent.send(Chain("list", steps: list)) }
+        let error = await #expect(throws: ErrandError.self) { try await Shop().agent.run(Chain("list", steps: list)) }
         #expect(error?.isCancelled == true && made.all == [])
     }
 
@@ -114,7 +114,7 @@ struct ChainListTests {
     func callbackThrows() async throws {
         let shop = Shop()
         await #expect(throws: Refused.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("list", steps: [ChainStep(Get(1)) { _, _ in throw Refused() }, ChainStep(Get(2))]))
         }
         #expect(shop.recording.outcomes == ["success"])
@@ -134,9 +134,9 @@ struct ChainListTests {
             steps: (1...3).map { id in
                 ChainStep(Get(id)) { _, steps in kept.value = steps }
             })
-        #expect(try await shop.agent.send(chain).count == 3)
+        #expect(try await shop.agent.run(chain).count == 3)
         #expect(kept.value?.append(ChainStep(Get(9))) == false)
-        #expect(try await shop.agent.send(chain).count == 3)
+        #expect(try await shop.agent.run(chain).count == 3)
         kept.value = nil
     }
 
@@ -146,7 +146,7 @@ struct ChainListTests {
         let first = ChainStep(Get(1)) { _, _ in }
         let second = ChainStep(Get(2)) { _, steps in (3...6).forEach { steps.append(ChainStep(Get($0))) } }
         let handle = Shop().agent.start(
-            Chain("list", steps: [first, second]), options: CallOptions(accessories: [recording]))
+            running: Chain("list", steps: [first, second]), options: CallOptions(accessories: [recording]))
         _ = try await handle.value
         let reported = recording.records().compactMap { record in
             if case .transport(.progress(let progress)) = record.event { progress.fraction } else { nil }

@@ -96,12 +96,12 @@ struct ChainScheduleTests {
     private func send(_ form: Form, on agent: NetworkAgent) async throws {
         switch form {
         case .body:
-            try await agent.send(Chain("body") { steps in for id in 1...10 { _ = try await steps.send(Get(id)) } })
+            try await agent.run(Chain("body") { steps in for id in 1...10 { _ = try await steps.send(Get(id)) } })
         case .list:
             let list = (1...9).map { id in
                 ChainStep(Get(id)) { _, steps in if id == 9 { steps.append(ChainStep(Get(10))) } }
             }
-            #expect(try await agent.send(Chain("list", steps: list)).count == 10)
+            #expect(try await agent.run(Chain("list", steps: list)).count == 10)
         case .links:
             var chain = Chain("links", Get(1))
             for id in 2...10 {
@@ -110,17 +110,17 @@ struct ChainScheduleTests {
                     return Get(id)
                 }
             }
-            #expect(try await agent.send(chain).value == "10")
+            #expect(try await agent.run(chain).value == "10")
         case .deep:
             // A chain of a batch of chains with a batch in each: as deep as three composites below the first.
-            let sums = try await agent.send(
+            let sums = try await agent.run(
                 Chain("deep") { steps in
-                    try await steps.send(
+                    try await steps.run(
                         Batch(of: 0..<3, maximumConcurrent: 2) { agent, third in
-                            try await agent.send(
+                            try await agent.run(
                                 Chain("third \(third)") { steps in
                                     let first = try await steps.send(Get(third * 4 + 1)).value
-                                    let (a, b) = try await steps.send(Batch(Get(third * 4 + 2), Count(third * 4 + 3)))
+                                    let (a, b) = try await steps.run(Batch(Get(third * 4 + 2), Count(third * 4 + 3)))
                                     return first + a.value + "\(b.value)"
                                 })
                         })
@@ -135,14 +135,14 @@ struct ChainScheduleTests {
         let shop = Shop { id in if id > 1 { try await gate.wait() } }
         let chain = Chain("outer") { steps in
             _ = try await steps.send(Get(1))
-            return try await steps.send(
+            return try await steps.run(
                 Batch(of: [2, 3]) { agent, id in
-                    try await agent.send(
-                        Chain("inner \(id)") { steps in try await steps.send(Batch(Get(id), Get(id))) })
+                    try await agent.run(
+                        Chain("inner \(id)") { steps in try await steps.run(Batch(Get(id), Get(id))) })
                 }
             ).count
         }
-        let handle = shop.agent.start(chain)
+        let handle = shop.agent.start(running: chain)
         try await gate.reached(by: 4)
         handle.cancel()
         let error = await #expect(throws: ErrandError.self) { try await handle.value }

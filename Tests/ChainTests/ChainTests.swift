@@ -10,10 +10,10 @@ struct ChainTests {
     @Test("B and C are made from the response of A, and D from both of theirs")
     func checkout() async throws {
         let shop = Shop()
-        let response = try await shop.agent.send(
+        let response = try await shop.agent.run(
             Chain("checkout") { steps in
                 let a = try await steps.send(Count(1)).value
-                let (b, c) = try await steps.send(Batch(Get(a + 1), Count(a + 2)))
+                let (b, c) = try await steps.run(Batch(Get(a + 1), Count(a + 2)))
                 return try await steps.send(Get(c.value * 100 + (Int(b.value) ?? 0))).value
             })
         #expect(response == "302")
@@ -31,7 +31,7 @@ struct ChainTests {
     @Test("three steps run in order, each after the one before, none with callbacks of its own")
     func order() async throws {
         let shop = Shop()
-        _ = try await shop.agent.send(
+        _ = try await shop.agent.run(
             Chain("three") { steps in for id in 1...3 { _ = try await steps.send(Get(id)) } })
         let names = shop.recording.records().filter { $0.kind == .request }.map(\.name)
         let each = ["willStart", "built", "sending", "received", "willStop", "didStop"]
@@ -44,7 +44,7 @@ struct ChainTests {
     func failure() async throws {
         let shop = Shop { id in if id == 2 { throw ErrandError(.connectionLost, "gone") } }
         let error = await #expect(throws: ChainError.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("checkout") { steps in
                     for id in 1...5 { _ = try await steps.send(Get(id)) }
                 })
@@ -70,16 +70,16 @@ struct ChainTests {
                 return try await steps.send(Get(3)).value
             }
         }
-        #expect(try await shop.agent.send(chain) == "3")
+        #expect(try await shop.agent.run(chain) == "3")
         await #expect(throws: OutOfStock()) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("checkout") { steps in
                     _ = try? await steps.send(Get(2))
                     throw OutOfStock()
                 })
         }
         let own = await #expect(throws: ErrandError.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("checkout") { steps in
                     _ = try? await steps.send(Get(2))
                     throw ErrandError(.invalidRequest, "no such thing")
@@ -97,7 +97,7 @@ struct ChainTests {
         }
         for way in ["as it is", "cast", "in a result"] {
             let error = await #expect(throws: ChainError.self) {
-                try await shop.agent.send(
+                try await shop.agent.run(
                     Chain("both") { steps in
                         async let first = steps.send(Get(1))
                         async let other = steps.send(Get(2))
@@ -118,28 +118,50 @@ struct ChainTests {
 
     @Test("an error of the body's own that reads like a step's that was caught is the body's own")
     func alike() async throws {
-        struct Silent: Error {}
+        final class Silent: Error {}
         let agent = FakeAgent { _, _ in throw Silent() }
         await #expect(throws: Silent.self) {
-            try await agent.send(
+            try await agent.run(
                 Chain("own") { steps in
                     _ = try? await steps.send(Get(1))
                     throw Silent()
                 })
         }
         let named = await #expect(throws: ChainError.self) {
-            try await agent.send(Chain("own") { steps in _ = try await steps.send(Get(1)) })
+            try await agent.run(Chain("own") { steps in _ = try await steps.send(Get(1)) })
         }
         #expect(named?.index == 0)
         let shop = Shop { _ in throw ErrandError(.connectionLost, "gone") }
         let own = await #expect(throws: ErrandError.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("own") { steps in
                     _ = try? await steps.send(Get(1))
                     throw ErrandError(.connectionLost, "gone")
                 })
         }
         #expect(own?.code == .connectionLost)
+    }
+
+    @Test("a value that is no step's failure differs from one in its content; without that it is taken for the step's")
+    func values() async throws {
+        struct Numbered: Error, Equatable { let number: Int }
+        struct Described: Error { let text: String }
+        struct Silent: Error {}
+        func end(_ step: any Error, _ own: any Error) async -> (any Error)? {
+            let agent = FakeAgent { _, _ in throw step }
+            let chain = Chain("own") { steps in
+                _ = try? await steps.send(Get(1))
+                throw own
+            }
+            do { try await agent.send(chain) } catch { return error }
+            return nil
+        }
+        #expect(await end(Numbered(number: 1), Numbered(number: 2)) is Numbered)
+        #expect(await end(Numbered(number: 1), Numbered(number: 1)) is ChainError)
+        #expect(await end(Described(text: "a"), Described(text: "b")) is Described)
+        #expect(await end(Described(text: "a"), Described(text: "a")) is ChainError)
+        #expect(await end(Silent(), Described(text: "a")) is Described)
+        #expect(await end(Silent(), Silent()) is ChainError)
     }
 
     @Test("the failed step and the failed part are counted alike, and keep what the server said")
@@ -152,18 +174,19 @@ struct ChainTests {
             return "1"
         }
         let chain = await #expect(throws: ChainError.self) {
-            try await agent.send(Chain("c", Get(1)).then { _ in Get(2) })
+            try await agent.run(Chain("c", Get(1)).then { _ in Get(2) })
         }
-        let batch = await #expect(throws: BatchError.self) { try await agent.send(Batch([Get(1), Get(2)])) }
+        let batch = await #expect(throws: BatchError.self) { try await agent.run(Batch([Get(1), Get(2)])) }
         #expect(chain?.index == 1 && batch?.index == 1)
         #expect(chain?.description == "c, step 1 (Get): sold out since noon")
         #expect(batch?.description == "partFailed: part 1 (Get): sold out since noon")
-        #expect(batch.map { "\($0.code): \($0.localizedDescription)" } == batch?.description)
+        #expect(chain?.localizedDescription == "sold out since noon")
+        #expect(batch?.localizedDescription == "sold out since noon")
         #expect((batch?.underlying as? Refusal)?.errorDescription == "sold out since noon")
         let stub = NetworkAgent(
             baseURL: "https://shop.example", transport: .stub(.text("sold out since noon", status: 409)))
-        let step = await #expect(throws: ChainError.self) { try await stub.send(Chain("c", Get(1))) }
-        let part = await #expect(throws: BatchError.self) { try await stub.send(Batch([Get(1)])) }
+        let step = await #expect(throws: ChainError.self) { try await stub.run(Chain("c", Get(1))) }
+        let part = await #expect(throws: BatchError.self) { try await stub.run(Batch([Get(1)])) }
         #expect(step?.response?.data == Data("sold out since noon".utf8))
         #expect(part?.response?.data == Data("sold out since noon".utf8) && part?.response?.status == 409)
     }
@@ -172,7 +195,7 @@ struct ChainTests {
     func parentage() async throws {
         let shop = Shop()
         let tags = Kept<[String]>()
-        _ = try await shop.agent.send(
+        _ = try await shop.agent.run(
             Chain("named") { steps in try await steps.send(Get(1), options: CallOptions(parent: steps.activity)) })
         #expect(shop.notes == ["chain: step 0: Get"])
         let whole = Kept<Activity>()
@@ -185,7 +208,7 @@ struct ChainTests {
             _ = try await agent.send(Get(1))
             return try await agent.send(Get(2), options: CallOptions(parent: whole.value)).value
         }
-        _ = try await agent.send(batch, options: CallOptions(tags: Tags().with(Screen.self, "feed")))
+        _ = try await agent.run(batch, options: CallOptions(tags: Tags().with(Screen.self, "feed")))
         #expect(whole.value?.kind == .batch && tags.value == ["feed", "feed"])
     }
 
@@ -193,7 +216,7 @@ struct ChainTests {
     func description() async throws {
         let agent = FakeAgent { _, _ in throw Refused() }
         let error = await #expect(throws: ChainError.self) {
-            try await agent.send(Chain("checkout", Get(1)))
+            try await agent.run(Chain("checkout", Get(1)))
         }
         #expect(error.map { "\($0)" } == "checkout, step 0 (Get): Refused")
         #expect(error.map { String(reflecting: $0) } == "checkout, step 0 (Get): Refused")
@@ -203,15 +226,15 @@ struct ChainTests {
     func links() async throws {
         let shop = Shop { id in if id == 9 { throw Refused() } }
         let chain = Chain("linked", Count(1)).then { Count($0.value + 10) }.then { Get($0.value * 2) }
-        let response = try await shop.agent.send(chain)
+        let response = try await shop.agent.run(chain)
         #expect(response.value == "22")
         #expect(response.http.status == 200)
         let error = await #expect(throws: ChainError.self) {
-            try await shop.agent.send(Chain("linked", Count(8)).then { Count($0.value + 1) }.then { Get($0.value) })
+            try await shop.agent.run(Chain("linked", Count(8)).then { Count($0.value + 1) }.then { Get($0.value) })
         }
         #expect(error?.index == 1)
         await #expect(throws: Refused.self) {
-            try await shop.agent.send(Chain("linked", Count(1)).then { _ -> Get in throw Refused() })
+            try await shop.agent.run(Chain("linked", Count(1)).then { _ -> Get in throw Refused() })
         }
     }
 
@@ -220,10 +243,10 @@ struct ChainTests {
         let fails = Gate()
         let shop = Shop { id in if id == 2, !fails.isOpen { throw ErrandError(.connectionLost, "gone") } }
         let chain = Chain("again", Count(1)).then { Get($0.value + 1) }
-        await #expect(throws: ChainError.self) { try await shop.agent.send(chain) }
+        await #expect(throws: ChainError.self) { try await shop.agent.run(chain) }
         fails.open()
-        async let first = shop.agent.send(chain)
-        async let second = shop.agent.send(chain)
+        async let first = shop.agent.run(chain)
+        async let second = shop.agent.run(chain)
         #expect(try await (first.value, second.value) == ("2", "2"))
         #expect(shop.recording.names(.chain).filter { $0 == "didStop" }.count == 3)
         #expect(shop.recording.problems() == [])
@@ -234,7 +257,7 @@ struct ChainTests {
         let gate = Gate()
         let shop = Shop { _ in try await gate.wait() }
         let options = CallOptions(tags: Tags().with(Screen.self, "profile"), label: "renamed")
-        let handle = shop.agent.start(Chain("tagged", Get(1)), options: options)
+        let handle = shop.agent.start(running: Chain("tagged", Get(1)), options: options)
         try await gate.reached()
         #expect(handle.activity.label == "renamed")
         #expect(shop.agent.activities.count == 2)
@@ -252,24 +275,24 @@ struct ChainTests {
             if let get = request as? Get { return "\(get.id)" }
             return (request as? Count)?.id ?? 0
         }
-        let response = try await agent.send(
+        let response = try await agent.run(
             Chain("fake") { steps in
                 let a = try await steps.send(Count(1)).value
-                let (b, c) = try await steps.send(Batch(Get(a + 1), Get(a + 2)))
+                let (b, c) = try await steps.run(Batch(Get(a + 1), Get(a + 2)))
                 return b.value + c.value
             })
         #expect(response == "23")
-        #expect(try await agent.send(Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).count == 2)
+        #expect(try await agent.run(Chain("list", steps: [ChainStep(Get(1)), ChainStep(Get(2))])).count == 2)
     }
 
     @Test("a nested chain's failure is named from the outside in")
     func nestedFailure() async throws {
         let shop = Shop { id in if id == 7 { throw ErrandError(.timedOut, "late") } }
         let error = await #expect(throws: ChainError.self) {
-            try await shop.agent.send(
+            try await shop.agent.run(
                 Chain("outer") { steps in
                     _ = try await steps.send(Get(1))
-                    return try await steps.send(Chain("inner", Count(2)).then { Get($0.value + 5) })
+                    return try await steps.run(Chain("inner", Count(2)).then { Get($0.value + 5) })
                 })
         }
         #expect(error?.index == 1 && error?.label == "inner")
@@ -286,26 +309,26 @@ struct ChainTests {
         }
         let agent = NetworkAgent(baseURL: "https://shop.example", transport: stub)
         func failure(_ steps: Chain<String>) async throws -> ChainError? {
-            await #expect(throws: ChainError.self) { try await agent.send(steps) }
+            await #expect(throws: ChainError.self) { try await agent.run(steps) }
         }
         let direct = Chain("direct") { steps in
             _ = try await steps.send(Get(1))
-            return try await steps.send(Batch([Get(2), Get(7)])).map(\.value).joined()
+            return try await steps.run(Batch([Get(2), Get(7)])).map(\.value).joined()
         }
         let nested = Chain("nested") { steps in
-            try await steps.send(
-                Chain("inner") { steps in try await steps.send(Batch(Get(7), Get(3))).0.value })
+            try await steps.run(
+                Chain("inner") { steps in try await steps.run(Batch(Get(7), Get(3))).0.value })
         }
         for chain in [direct, nested] {
             let error = try await failure(chain)
             #expect(error?.response?.status == 503 && error?.response?.data == Data("down".utf8))
             #expect(error?.isRetryable == true)
         }
-        let final = try await failure(Chain("final") { steps in try await steps.send(Batch(Get(8), Get(1))).0.value })
+        let final = try await failure(Chain("final") { steps in try await steps.run(Batch(Get(8), Get(1))).0.value })
         #expect(final?.response?.status == 404 && final?.isRetryable == false)
         // The other way round: a batch whose part is a chain that fails.
         let batch = await #expect(throws: BatchError.self) {
-            try await agent.send(Batch(of: [7]) { agent, id in try await agent.send(Chain("part", Get(id))).value })
+            try await agent.run(Batch(of: [7]) { agent, id in try await agent.run(Chain("part", Get(id))).value })
         }
         #expect(batch?.response?.status == 503 && batch?.isRetryable == true)
     }
@@ -321,7 +344,7 @@ struct ChainTests {
         let (whole, step) = (Log<String>(), Log<String>())
         let options = CallOptions(accessories: [recording], progress: { whole.add("\($0.received)") })
         let handle = agent.start(
-            Chain("bytes") { steps in
+            running: Chain("bytes") { steps in
                 _ = try await steps.send(
                     Count(1), options: CallOptions(progress: { step.add("\($0.received)") }))
                 _ = try await steps.start(Count(2)).value

@@ -57,7 +57,7 @@ import Testing
         race.startsRunners = started
         let options = CallOptions(tags: Tags().with(Team.self, "red"), accessories: [whole])
         let agent = Self.forwarded(track.agent, depth)
-        let handle = agent.start(race, options: options, completion: nil)
+        let handle = agent.start(running: race, options: options, completion: nil)
         let winner = try await handle.value
         #expect(winner.value.id == 2)
         // A runner that was not sent when the race was won has no activity.
@@ -81,9 +81,9 @@ import Testing
                     return try await next(exchange)
                 }
             ])
-        _ = try await track.agent.send(Relay([1, 2]), options: options)
+        _ = try await track.agent.run(Relay([1, 2]), options: options)
         #expect(seen.all == ["1 red", "2 red"])
-        _ = try await track.agent.send(Nested(), options: options)
+        _ = try await track.agent.run(Nested(), options: options)
         #expect(seen.all.dropFirst(2) == ["7 red", "8 red"])
         let records = track.recording.records()
         let outer = try #require(records.first { $0.kind == Nested.kind }?.activity)
@@ -97,7 +97,7 @@ import Testing
         static let kind = ActivityKind(rawValue: "nested")
         var activityKind: ActivityKind { Self.kind }
         func run(on agent: ScopedAgent) async throws -> Int {
-            try await agent.send(Race([GetUser(id: 7)])).value.id + agent.send(GetUser(id: 8)).value.id
+            try await agent.run(Race([GetUser(id: 7)])).value.id + agent.send(GetUser(id: 8)).value.id
         }
     }
 
@@ -107,7 +107,8 @@ import Testing
             let track = Track(held: [1, 2])
             var race = Race([1, 2].map(GetUser.init))
             race.startsRunners = started
-            let handle = Self.forwarded(track.agent, depth).start(race, options: CallOptions(), completion: nil)
+            let handle = Self.forwarded(track.agent, depth).start(
+                running: race, options: CallOptions(), completion: nil)
             try await track.gate.reached(by: 2)
             handle.cancel()
             await #expect(throws: ErrandError.self) { try await handle.value }
@@ -120,21 +121,21 @@ import Testing
     @Test("an error of its own and one of a member arrive as they are")
     func failures() async throws {
         let track = Track(refused: [1, 2])
-        await #expect(throws: NoRunner.self) { try await track.agent.send(Race([GetUser]())) }
-        let error = await #expect(throws: ErrandError.self) { try await track.agent.send(Race([GetUser(id: 1)])) }
+        await #expect(throws: NoRunner.self) { try await track.agent.run(Race([GetUser]())) }
+        let error = await #expect(throws: ErrandError.self) { try await track.agent.run(Race([GetUser(id: 1)])) }
         #expect(error?.code == .unacceptableStatus)
     }
 
     @Test("what it has started and does not await is cancelled when it returns, and its agent sends nothing later")
     func nothingOutlives() async throws {
         let track = Track(held: [1])
-        let agent = try await track.agent.send(Leaving())
+        let agent = try await track.agent.run(Leaving())
         #expect(track.ends == ["cancelled"] && track.agent.activities.filter { $0.kind == .request }.isEmpty)
         let error = await #expect(throws: ErrandError.self) { try await agent.send(GetUser(id: 2)) }
         #expect(error?.code == .activityEnded)
         let handle = agent.start(GetUser(id: 2), options: CallOptions(), completion: nil)
         await #expect(throws: ErrandError.self) { try await handle.value }
-        await #expect(throws: ErrandError.self) { try await agent.send(Relay([2])) }
+        await #expect(throws: ErrandError.self) { try await agent.run(Relay([2])) }
         let foreign = CallOptions(parent: handle.activity)
         await #expect(throws: ErrandError.self) { try await agent.send(GetUser(id: 2), options: foreign) }
         #expect(track.recording.records().filter { $0.name == "sending" }.count <= 1)
@@ -164,15 +165,15 @@ import Testing
     func callbacks() async throws {
         let (track, lines) = (Track(refused: [9]), Lines())
         let screen = Screen(lines)
-        let good = track.agent.start(Race([GetUser(id: 1)]), delegate: screen) { result in
+        let good = track.agent.start(running: Race([GetUser(id: 1)]), delegate: screen) { result in
             MainActor.assertIsolated()
             lines.add("completion \((try? result.get().value.id) ?? 0)")
         }
         _ = await good.result
-        let bad = Race([GetUser(id: 9)]).start(on: track.agent, delegate: screen) { _ in lines.add("completion") }
+        let bad = track.agent.start(running: Race([GetUser(id: 9)]), delegate: screen) { _ in lines.add("completion") }
         _ = await bad.result
         #expect(lines.all == ["success 1", "completion 1", "failure", "completion"])
-        #expect(try await Race([GetUser(id: 1)]).send(on: track.agent).value.id == 1)
+        #expect(try await track.agent.run(Race([GetUser(id: 1)])).value.id == 1)
     }
 
     @Test("its completion runs on a queue of the caller's, or where a Completion leads")
@@ -180,13 +181,13 @@ import Testing
         let (track, lines) = (Track(), Lines())
         let queue = DispatchQueue(label: "composite")
         let screen = Screen(lines)
-        let queued = track.agent.start(Race([GetUser(id: 1)]), delegate: screen, on: queue) { _ in
+        let queued = track.agent.start(running: Race([GetUser(id: 1)]), delegate: screen, on: queue) { _ in
             dispatchPrecondition(condition: .onQueue(queue))
             lines.add("queue")
         }
         _ = await queued.result
         let reported = Completion<Response<User>> { activity, _ in lines.add("\(activity.kind)") }
-        _ = await track.agent.start(Race([GetUser(id: 1)]), completion: reported).result
+        _ = await track.agent.start(running: Race([GetUser(id: 1)]), completion: reported).result
         #expect(lines.all == ["success 1", "queue", "race"])
     }
 
@@ -194,7 +195,7 @@ import Testing
     func cancelledDelegate() async throws {
         let (track, lines) = (Track(held: [1]), Lines())
         let screen = Screen(lines)
-        let handle = track.agent.start(Race([GetUser(id: 1)]), delegate: screen)
+        let handle = track.agent.start(running: Race([GetUser(id: 1)]), delegate: screen)
         handle.cancel()
         _ = await handle.result
         #expect(lines.all == ["cancelled"])
@@ -203,7 +204,7 @@ import Testing
         do {
             let screen = Screen(lines)
             gone = screen
-            last = track.agent.start(Race([GetUser(id: 2)]), delegate: screen)
+            last = track.agent.start(running: Race([GetUser(id: 2)]), delegate: screen)
         }
         _ = await last.result
         #expect(gone == nil)
@@ -213,7 +214,7 @@ import Testing
     func ownDelegate() async throws {
         let (track, lines) = (Track(), Lines())
         let screen = Screen(lines)
-        let handle = track.agent.start(Relay([1, 2]), delegate: screen) { _ in lines.add("completion") }
+        let handle = track.agent.start(running: Relay([1, 2]), delegate: screen) { _ in lines.add("completion") }
         #expect(try await handle.value == ["n1", "n2"])
         #expect(lines.all == ["reached 1", "reached 2", "success 2", "completion"])
     }
@@ -246,7 +247,7 @@ import Testing
             let agent = agent.observed(by: observer)
             _ = try await agent.send(GetUser(id: 1))
             _ = try? await agent.send(GetUser(id: 9), options: CallOptions(label: "refused"))
-            _ = try await agent.send(Race([GetUser(id: 2)]))
+            _ = try await agent.run(Race([GetUser(id: 2)]))
             let counted = CallOptions(progress: { _ in })
             _ = try await agent.start(GetUser(id: 3), options: counted, completion: nil).value
             await reporter.allReported()
@@ -256,7 +257,8 @@ import Testing
     @Test("an observer sees each member begin, report and end, in order; the progress of the whole is its sum")
     func observing() async throws {
         let (track, lines) = (Track(refused: [9]), Lines())
-        let handle = track.agent.start(Watched(observer: Observer(lines)), options: CallOptions(), completion: nil)
+        let handle = track.agent.start(
+            running: Watched(observer: Observer(lines)), options: CallOptions(), completion: nil)
         try await handle.value
         #expect(
             lines.all == [

@@ -64,6 +64,35 @@ import Testing
         #expect(agent([second, first]).explain(Call<Void>(.get, "x")).problems.isEmpty)
     }
 
+    @Test("a path that leaves out the path of the base is named, with what to write")
+    func pathOfBase() {
+        func problems(_ path: String, base: String) -> [String] {
+            NetworkAgent(baseURL: base, transport: .stub(.status(200))).explain(Call<Void>(.get, path)).problems
+        }
+        let deep = "https://api.example.com/app/v2"
+        #expect(
+            problems("/users/7", base: deep) == [
+                "the path “/users/7” starts with a slash, so “/app/v2” of the base URL is left out;"
+                    + " write “users/7” to keep it"
+            ])
+        for path in ["users/7", "/app/v2/users/7", "/app/v2", "https://other.example/users"] {
+            #expect(problems(path, base: deep) == [], "\(path)")
+        }
+        #expect(problems("/app/v2x/users", base: deep).count == 1)
+        for base in ["https://api.example.com", "https://api.example.com/"] {
+            #expect(problems("/users/7", base: base) == [], "\(base)")
+        }
+        let complete = Whole()
+        #expect(NetworkAgent(baseURL: deep, transport: .stub(.status(200))).explain(complete).problems == [])
+    }
+
+    private struct Whole: Request {
+        let path = "/left/out"
+        func httpRequest() throws -> HTTPRequest? {
+            HTTPRequest(.get, try #require(URL(string: "https://api.example.com/x")))
+        }
+    }
+
     private struct Expecting: FilterExpectingRequest {
         func problems(with filters: [any Filter]) -> [String] {
             filters.contains { $0 is Step } ? [] : ["nothing steps for \(filters.count) filters"]

@@ -63,7 +63,7 @@ import Testing
     /// The C that a module of Core has for itself.
     private static let shims = ["Syntax": "CErrandNames"]
     /// The kits of the plugins: each uses Core, and the kits above it in this list.
-    private static let kits = ["Digests", "Transfers", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction"].map {
+    private static let kits = ["Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction", "Transfers"].map {
         (folder: $0, module: "Errand\($0)")
     }
 
@@ -151,6 +151,7 @@ import Testing
         let plugins = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }
         let core = [
             "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction",
+            "ErrandTransfers",
         ]
         #expect(listed == core + plugins.map { "Errand\($0)" }.sorted())
     }

@@ -41,11 +41,12 @@ import Testing
 }
 
 @Suite("Errors for people and for NSError", .leakChecked) struct ErrorDescriptionTests {
-    @Test("the localized description is the description without its code, and the code a number that stays")
+    @Test("the localized description is a sentence for people, and the code a number that stays")
     func description() {
         let error = ErrandError(.truncated, "5 bytes announced, 3 received", underlying: CancellationError())
         #expect(error.description == "truncated: 5 bytes announced, 3 received" && error.errorCode == 14)
-        #expect(error.errorDescription == "5 bytes announced, 3 received")
+        #expect(error.errorDescription == FailureSentence.connectionLost.text())
+        #expect(error.errorUserInfo["NSDebugDescription"] as? String == error.description)
         #expect(ErrandError.errorDomain == "Errand.ErrandError")
         #expect(error.errorUserInfo["NSUnderlyingError"] is CancellationError)
         #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == error.errorDescription)

@@ -84,6 +84,17 @@ struct FaultTests {
         }
     }
 
+    @Test("a new connection without TLS that ends before a byte asks whether the URL is to begin with https")
+    func mute() async throws {
+        let server = try RawServer { peer in if peer.readHead() != nil { peer.reset() } }
+        let error = try await failure {
+            try await CurlTransport().send(try request(.get, server.url()), options: .of())
+        }
+        #expect(error.code == .connectionLost && error.isRetryable)
+        #expect(error.message.hasSuffix("before a response: is the URL to begin with https?"), "\(error)")
+        #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
+    }
+
     @Test("identity, an empty list and chunked in capitals are transfer codings like none and chunked")
     func knownCodings() async throws {
         for coding in ["Chunked", "chunked", ",chunked"] {

@@ -143,7 +143,7 @@ struct UploadTests {
     private static func idleHandles(of loop: CurlLoop) -> [UnsafeMutableRawPointer] {
         loop.driver.lock()
         defer { loop.driver.unlock() }
-        return loop.idleHandles.map(\.raw)
+        return loop.idleHandles.map(\.easy.raw)
     }
 
     @Test("a chunk of a stream is sent when it is there, not when the next one is")

@@ -107,7 +107,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         let screen = ToastScreen()
         let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .stub(.status(404)))
         await #expect(throws: ErrandError.self) { try await toasts(agent, screen) }
-        _ = try? await agent.send(Batch([GetUser(id: 1), GetUser(id: 2)]))
+        _ = try? await agent.run(Batch([GetUser(id: 1), GetUser(id: 2)]))
         _ = try? await agent.send(GetUser(id: 8))
         try await eventually { await MainActor.run { screen.toasts.count == 2 } }
         let last = await MainActor.run { screen.toasts.last }
@@ -166,7 +166,7 @@ private nonisolated func leave(to agent: NetworkAgent, show: @escaping @Sendable
         async throws -> [Int]
     {
         let batch = Batch(images.map(UploadImage.init), maximumConcurrent: 3, policy: .collectAll)
-        let results = try await agent.send(batch, options: CallOptions(progressOnMain: { show($0.sent) }))
+        let results = try await agent.run(batch, options: CallOptions(progressOnMain: { show($0.sent) }))
         let failed = results.indices.filter { (try? results[$0].get()) == nil }
         return failed
     }

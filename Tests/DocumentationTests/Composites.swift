@@ -26,13 +26,13 @@ private struct GetTotal: Request {
 private func batches(
     _ agent: NetworkAgent, ids: [Int], mirrors: [String], photos: [String], orders: [Int], screen: ListScreen
 ) async throws {
-    let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
+    let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
 
-    let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
+    let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
     _ = (user, feed, users, CacheShare(user, feed))
 
     do {
-        let fastest = try await agent.send(Batch(mirrors.map(GetFile.init), policy: .firstSuccess))
+        let fastest = try await agent.run(Batch(mirrors.map(GetFile.init), policy: .firstSuccess))
         print("mirror \(fastest.index) was first")
     } catch let error as BatchError {
         for failure in error.failures { print(failure.label, failure.error) }
@@ -44,14 +44,14 @@ private func batches(
     }
 
     let handle = agent.start(
-        Batch(ids.map(GetUser.init), label: "friends"), delegate: screen,
+        running: Batch(ids.map(GetUser.init), label: "friends"), delegate: screen,
         options: CallOptions(progress: { print($0.fraction ?? 0) })
     ) { result in
         print(result)
     }
     handle.cancel()
 
-    let totals = try await agent.send(
+    let totals = try await agent.run(
         Batch(of: orders, maximumConcurrent: 4) { agent, order in
             let lines = try await agent.send(GetLines(order: order)).value
             return try await agent.send(GetTotal(lines: lines)).value
@@ -90,15 +90,15 @@ private struct SendWelcome: Request { let account: Int }
 private struct GetProfile: Request { let account: Int }
 
 private func chains(_ agent: NetworkAgent, checkout: Chain<Order>, screen: ListScreen) async throws {
-    let order = try await agent.send(
+    let order = try await agent.run(
         Chain("checkout") { steps in
             let cart = try await steps.send(GetCart()).value
-            let (stock, price) = try await steps.send(Batch(CheckStock(cart: cart), GetPrice(cart: cart)))
+            let (stock, price) = try await steps.run(Batch(CheckStock(cart: cart), GetPrice(cart: cart)))
             return try await steps.send(PlaceOrder(stock: stock.value, price: price.value)).value
         })
 
     do {
-        _ = try await agent.send(checkout)
+        _ = try await agent.run(checkout)
     } catch let error as ChainError {
         print("step \(error.index), \(error.label), failed: \(error.underlying)")
     } catch let error as ErrandError where error.isCancelled {
@@ -108,7 +108,7 @@ private func chains(_ agent: NetworkAgent, checkout: Chain<Order>, screen: ListS
     let linked = Chain("receipt", GetCart())
         .then { cart in PlaceOrder(cart: cart.value) }
         .then { order in GetReceipt(order: order.value.id) }
-    let receipt = try await agent.send(linked).value
+    let receipt = try await agent.run(linked).value
 
     let signUp = Chain(
         "sign up",
@@ -119,6 +119,6 @@ private func chains(_ agent: NetworkAgent, checkout: Chain<Order>, screen: ListS
             },
             ChainStep(after: Account.self, label: "profile") { account in GetProfile(account: account.id) },
         ])
-    agent.start(signUp, delegate: screen) { result in print(result) }
+    agent.start(running: signUp, delegate: screen) { result in print(result) }
     _ = (order, receipt)
 }

@@ -69,10 +69,13 @@ import Testing
         func c(_ agent: NetworkAgent) async throws { let user = try await agent.send(Call<User>(.get, "x")); print(user.status) }
         """,
         "func a(_ agent: NetworkAgent) async throws { _ = try await agent.send(Call<Int>(.get, \"x\")).value.name }",
+        "struct Get: Request {}\nfunc a(_ agent: NetworkAgent) async throws { _ = try await agent.send(Get()).value.name }",
         """
         import ErrandBatch
         struct Get: Request { typealias Output = String }
-        func a(_ agent: NetworkAgent) async throws { _ = try await agent.send(Batch([Get()])).value }
+        func a(_ agent: NetworkAgent) async throws { _ = try await agent.run(Batch([Get()])).value }
+        func b(_ agent: NetworkAgent) async throws { _ = try await agent.send(Batch([Get()])) }
+        func c(_ agent: NetworkAgent) async throws { _ = try await agent.run(Get()) }
         """,
         "import ErrandCache\nfunc a(_ agent: any Agent) { _ = agent.cachedThenFresh(Call<String>(.get, \"x\")) }",
         "struct User: Sendable {}\nstruct Get: Request { typealias Output = User }",

@@ -49,8 +49,8 @@ import Testing
             ChainInputError(label: "profile", expected: Int.self, got: nil), CacheMiss(.expired),
             CacheStoreError("the disk is full"), CacheStoreSuite.Failure(description: "it forgot an entry"),
             JSONValidationError(problems: [], count: 0), JSONSchemaError(.notJSON, pointer: "", reason: "no JSON"),
-            URLFilterError(.invalidURL, filter: "token", "no URL"), DownloadError(.noSpace, "the disk is full"),
-            UploadError(.tooLarge, "the body has 2 bytes, the server takes at most 1"),
+            URLFilterError(.invalidURL, filter: "token", "no URL"), TransferError(.noSpace, "the disk is full"),
+
             TestServerError(reason: "no port"), RequestFault(400, "no request"), ConformanceExcused(reason: "no TLS"),
             ConformanceFailure(expected: "1", came: "2"), WaitTimeout(what: "a gate", limit: .seconds(1)),
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,
@@ -85,7 +85,7 @@ import Testing
         }
         await add {
             let agent = NetworkAgent(baseURL: "https://api.example.com", transport: StubTransport())
-            _ = try await agent.send(Chain("list", steps: [ChainStep(Step())]))
+            _ = try await agent.run(Chain("list", steps: [ChainStep(Step())]))
         }
         await add {
             _ = try await StubTransport().send(HTTPRequest(.get, URL(filePath: "/")), options: TransportOptions())
@@ -110,19 +110,16 @@ import Testing
         #expect(names.count > 20 && names.subtracting(known) == [])
     }
 
-    @Test("what localizedDescription says is what description says, without the code at its front")
+    @Test("localizedDescription is one short sentence, without a URL, a number, a code or the name of a type")
     func sentences() async {
         for error in await Self.all + Self.thrown() {
-            var sentence = error.description
-            if let code = (error as? any CodedError).map({ "\($0.code): " }), sentence.hasPrefix(code) {
-                sentence.removeFirst(code.count)
-            }
-            if let error = error as? CurlError { sentence = error.message }
-            #expect(error.localizedDescription == sentence && !sentence.isEmpty)
+            let sentence = error.localizedDescription
             #expect(error.errorUserInfo["NSLocalizedDescription"] as? String == sentence)
-            if let code = (error as? any CodedError).map({ "\($0.code)" }) {
-                #expect(!error.localizedDescription.hasPrefix(code), "\(error)")
-            }
+            #expect(error.errorUserInfo["NSDebugDescription"] as? String == error.description)
+            #expect(
+                sentence.count <= 60 && sentence.hasSuffix(".") && sentence.first?.isUppercase == true, "\(sentence)")
+            #expect(!sentence.contains { $0.isNumber || $0 == "/" || $0 == "_" }, "\(sentence)")
+            #expect(sentence.dropFirst().allSatisfy { !$0.isUppercase }, "\(sentence)")
         }
     }
 

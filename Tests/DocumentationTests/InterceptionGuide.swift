@@ -57,6 +57,13 @@ struct CallRefused: DescribedError {
 
     let reason: Reason
     var description: String { "the call was refused: \(reason)" }
+    var failureSentence: FailureSentence {
+        switch reason {
+        case .offline: .unreachable
+        case .noConsent: .notAllowed
+        case .signedOut: .signInRequired
+        }
+    }
     var errorCode: Int { reason.rawValue }
 }
 
@@ -185,7 +192,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }
         settings.set { ($0.isReachable, $0.hasConsented) = (true, false) }
         let error = await #expect(throws: CallRefused.self) { try await agent().send(Search(text: "a")) }
-        #expect(error?.reason == .noConsent && error?.localizedDescription == "the call was refused: noConsent")
+        #expect(error?.reason == .noConsent && error?.localizedDescription == FailureSentence.notAllowed.text())
         #expect(stub.received.isEmpty)
         #expect(lines.all.suffix(3) == ["before the call", "before failure", "after failure"])
     }

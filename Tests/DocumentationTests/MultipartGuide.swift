@@ -50,7 +50,7 @@ enum MultipartGuide {
             print(index, progress.sent, progress.totalToSend ?? 0)
         }
         let all = CallOptions(progress: { print($0.fraction ?? 0) })
-        let responses = try await agent.send(batch, options: all)
+        let responses = try await agent.run(batch, options: all)
         _ = responses
     }
 

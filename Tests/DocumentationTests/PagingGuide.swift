@@ -53,3 +53,10 @@ private func screen(_ agent: NetworkAgent, show: ([Article], Bool, Bool) -> Void
     try await articles.next()
     for await state in articles.states { show(state.items, state.isLoading, state.isLast) }
 }
+
+private func nextRun(_ articles: PageController<Article, Articles>, _ agent: NetworkAgent) async throws {
+    let stored = try JSONEncoder().encode(articles.state.page?.position)
+    let position = try JSONDecoder().decode(PagePosition?.self, from: stored)
+    let resumed = PageController(GetArticles(), startingAt: position, on: agent)
+    try await resumed.next()
+}

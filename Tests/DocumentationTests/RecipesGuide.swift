@@ -106,13 +106,17 @@ private enum ReceiveRecipes {
         let response = try await agent.send(GetUser(id: 7))
         print(response.http.status, response.http.headers["ETag"] ?? "", response.http.source)
 
-        let video = try await agent.send(
-            GetVideo(destination: folder), options: .download(progressOnMain: { show($0.fraction ?? 0, $0.timeLeft) })
-        ).value
+        for try await event in agent.download(GetVideo(destination: folder)) {
+            switch event {
+            case .progress(let status): show(status.fraction ?? 0, status.timeLeft)
+            case .notice(let notice): print(notice)
+            case .finished(let response): print(response.value)
+            }
+        }
 
         let body = try await agent.send(Call<HTTPBody>(.get, "feed")).value
         for try await chunk in body { handle(chunk) }
-        _ = (exists, video)
+        _ = exists
     }
 
     struct GetReport: Request {
@@ -187,15 +191,15 @@ private enum ControlRecipes {
     }
 
     static func composites(_ agent: NetworkAgent, ids: [Int]) async throws {
-        let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 4)).map(\.value)
+        let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 4)).map(\.value)
 
-        let orders = try await agent.send(
+        let orders = try await agent.run(
             Chain("orders") { steps in
                 let user = try await steps.send(GetUser(id: 7)).value
                 return try await steps.send(Call<[Order]>(.get, "users/\(user.id)/orders")).value
             })
 
-        let (user, news) = try await agent.send(Batch(GetUser(id: 7), GetNews()))
+        let (user, news) = try await agent.run(Batch(GetUser(id: 7), GetNews()))
         _ = (users, orders, user, news)
     }
 

@@ -18,14 +18,14 @@ enum ResumableDownloadGuide {
     }
 
     static func watch(
-        _ agent: NetworkAgent, _ folder: URL, show: (Double, Duration?) -> Void, log: (DownloadNotice) -> Void,
+        _ agent: NetworkAgent, _ folder: URL, show: (Double, Duration?) -> Void, log: (TransferNotice) -> Void,
         play: (URL) -> Void
     ) async throws {
         for try await event in agent.download(GetVideo(destination: folder)) {
             switch event {
-            case .progress(let progress): show(progress.fraction ?? 0, progress.timeLeft)
+            case .progress(let status): show(status.fraction ?? 0, status.timeLeft)
             case .notice(let notice): log(notice)
-            case .finished(let file): play(file)
+            case .finished(let response): play(response.value)
             }
         }
     }

@@ -31,10 +31,10 @@ enum ResumableUploadGuide {
     static func show(_ fraction: Double, _ left: Duration?) {}
     static func show(_ video: Video) {}
 
-    static func watch(_ agent: NetworkAgent, _ file: URL, log: (UploadNotice) -> Void) async throws {
+    static func watch(_ agent: NetworkAgent, _ file: URL, log: (TransferNotice) -> Void) async throws {
         for try await event in agent.upload(SendVideo(file: file)) {
             switch event {
-            case .progress(let progress): show(progress.fraction ?? 0, progress.timeLeft)
+            case .progress(let status): show(status.fraction ?? 0, status.timeLeft)
             case .notice(let notice): log(notice)
             case .finished(let response): show(response.value)
             }

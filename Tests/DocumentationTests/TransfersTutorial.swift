@@ -19,8 +19,11 @@ enum TransfersTutorial {
         _ number: Int, to folder: URL, on agent: NetworkAgent, show: @MainActor @escaping @Sendable (Double) -> Void
     ) async throws -> URL {
         let file = folder.appending(path: "\(number).mp3")
-        let options = CallOptions.download(progressOnMain: { show($0.fraction ?? 0) })
-        return try await agent.send(GetEpisode(number: number, destination: file), options: options).value
+        let download = agent.download(GetEpisode(number: number, destination: file))
+        for try await event in download {
+            if case .progress(let status) = event { await show(status.fraction ?? 0) }
+        }
+        return try await download.file
     }
 
     struct UploadCover: Request {

@@ -40,14 +40,14 @@ struct NoRunner: Error {}
 
 private func sending(_ agent: NetworkAgent, mirrors: [String], screen: RaceScreen, queue: DispatchQueue) async throws {
     let race = Race(runners: mirrors.map(GetFile.init))
-    let winner = try await agent.send(race)
+    let winner = try await agent.run(race)
 
-    let handle = agent.start(race, delegate: screen, options: CallOptions(label: "fastest mirror")) { result in
+    let handle = agent.start(running: race, delegate: screen, options: CallOptions(label: "fastest mirror")) { result in
         print(result)
     }
     handle.cancel()
-    agent.start(race, on: queue) { result in print(result) }
-    agent.start(race, completion: Completion { activity, result in print(activity, result) })
+    agent.start(running: race, on: queue) { result in print(result) }
+    agent.start(running: race, completion: Completion { activity, result in print(activity, result) })
     _ = winner
 }
 

@@ -11,6 +11,7 @@ import ErrandRecording
 import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -97,7 +98,7 @@ private final class BodyLog: CacheStore {
         let shop = try Shop()
         let agent = shop.agent(.authentication(shop.session()))
         shop.expire()
-        let users = try await agent.send(Batch((0..<20).map { Get<User>(path: "users/\($0)") })).map(\.value)
+        let users = try await agent.run(Batch((0..<20).map { Get<User>(path: "users/\($0)") })).map(\.value)
         #expect(users == Array(repeating: User(), count: 20))
         #expect(shop.refreshes == 1 && shop.requests <= 40)
         shop.expire()
@@ -186,14 +187,20 @@ private final class BodyLog: CacheStore {
         let agent = shop.agent()
         shop.fail(#"{"code":1004,"msg":"sold out"}"#)
         let batch = await #expect(throws: BatchError.self) {
-            try await agent.send(Batch([Get<User>()]))
+            try await agent.run(Batch([Get<User>()]))
         }
         #expect((batch?.underlying as? EnvelopeError)?.code == 1004 && batch?.response?.status == 200)
         shop.fail(#"{"code":1004,"msg":"sold out"}"#)
         let chain = await #expect(throws: ChainError.self) {
-            try await agent.send(Chain("profile") { steps in try await steps.send(Get<User>()).value })
+            try await agent.run(Chain("profile") { steps in try await steps.send(Get<User>()).value })
         }
         #expect((chain?.underlying as? EnvelopeError)?.message == "sold out")
+        #expect(batch?.localizedDescription == "sold out" && chain?.localizedDescription == "sold out")
+        shop.fail(#"{"code":1004,"msg":" "}"#)
+        let wordless = await #expect(throws: BatchError.self) {
+            try await agent.run(Batch([Get<User>()]))
+        }
+        #expect(wordless?.localizedDescription == FailureSentence.refused.text())
     }
 
     @Test("the pages of a list, with the total that the envelope has")

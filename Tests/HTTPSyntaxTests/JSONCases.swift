@@ -47,24 +47,18 @@ enum JSONCases {
     }
 
     static func tokens(_ bytes: [UInt8], isComplete: Bool = true) -> [JSONToken] {
-        bytes.withUnsafeBufferPointer { text in
-            var tokenizer = JSONTokenizer(text, isComplete: isComplete)
-            var tokens: [JSONToken] = []
-            while let token = tokenizer.next() { tokens.append(token) }
-            return tokens
-        }
+        var tokenizer = JSONTokenizer(bytes, isComplete: isComplete)
+        var tokens: [JSONToken] = []
+        while let token = tokenizer.next() { tokens.append(token) }
+        return tokens
     }
 
     static func text(_ content: String, limit: Int = .max) -> String {
-        Array(content.utf8).withUnsafeBufferPointer { text in
-            guard let start = text.baseAddress else { return "" }
-            return JSONText(start: start, end: start + text.count).string(limit: limit)
-        }
+        let bytes = Array(content.utf8)
+        return JSONContent(0, bytes.count).string(in: bytes.span, limit: limit)
     }
 
     static func number<Value>(_ text: String, _ read: (JSONNumber) -> Value?) -> Value? {
-        Array(text.utf8).withUnsafeBufferPointer { text in
-            text.baseAddress.flatMap { read(JSONNumber(start: $0, end: $0 + text.count)) }
-        }
+        read(JSONNumber(Array(text.utf8).span))
     }
 }

@@ -124,6 +124,59 @@ import Testing
         }
     }
 
+    @Test("escapes in an array of bytes are resolved as those in memory, valid or not")
+    func unescaped() {
+        let contents = [
+            "", "plain", #"a\"\\\/\b\f\n\r\t\u00e9\u65E5\ud83d\ude00 end"#, "日本語 \\u65E5 and more than eight bytes",
+            #"bad \q escape"#, #"\u12"#, #"ends with \"#, #"lone \ud83d half"#, #"pair \ud83d\u0041 without its half"#,
+            "a \"quote\" and a tab \t, which no string has", #"\ude00"#,
+        ]
+        for content in contents {
+            let bytes = Array("[\"\(content)\"]".utf8)
+            let unescaped = JSONGrammar.unescaped(bytes[2..<bytes.count - 2])
+            #expect(String(decoding: unescaped, as: UTF8.self) == JSONCases.text(content), "\(content)")
+        }
+        #expect(JSONGrammar.unescaped(Array(#"\u00e9"#.utf8)[...]) == [0xC3, 0xA9])
+    }
+
+    @Test("a token in a text ends at its index, and a fault has the index of its byte")
+    func indices() {
+        let text = Array(#"{"key\n": -12.5e3, "x": tru}"#.utf8)
+        #expect(JSONGrammar.string(in: text.span, from: 2) == JSONTokenEnd(8))
+        #expect(JSONGrammar.skipSpace(in: text.span, from: 9) == 10)
+        let number = JSONGrammar.number(in: text.span, from: 10)
+        #expect(number.end == JSONTokenEnd(17) && !number.isPlain)
+        #expect(JSONNumber(text[10..<17].span).integer == -12_500)
+        #expect(JSONGrammar.literal(in: text.span, from: 24) == JSONTokenEnd(24, .badLiteral))
+        #expect(JSONGrammar.literal(in: Array("true".utf8).span, from: 0) == JSONTokenEnd(4))
+        #expect(JSONFault.badLiteral.found(in: text.span, at: 24) == "'t'")
+        #expect(JSONFault.end.found(in: text.span, at: text.count) == "the end of the text")
+    }
+
+    @Test("numbers of many digits are exact, and round once")
+    func longNumbers() {
+        for text in [
+            "0.00000000000000000000012345", "12345678901234567890123.5", "100000000000000000000000", "-0.0", "-0",
+            "0.10000000000000000000000000000000000000000001", "9007199254740993", "1e-320", "-1.7976931348623159e309",
+            "9223372036854775808", "2.2250738585072011e-308", "123456789012345678.9e1", "5e-324", "0e999999999999",
+        ] {
+            #expect(JSONCases.number(text) { $0.double }?.bitPattern == Double(text)?.bitPattern, "\(text)")
+            #expect(JSONCases.number(text) { $0.float }?.bitPattern == Float(text)?.bitPattern, "\(text)")
+        }
+        #expect(JSONCases.number("9223372036854775807") { $0.integer } == .max)
+        #expect(JSONCases.number("-9223372036854775808") { $0.integer } == .min)
+        #expect(JSONCases.number("9223372036854775808") { $0.integer } == nil)
+        #expect(JSONCases.number("9223372036854775808") { $0.integer(UInt64.self) } == 1 << 63)
+        #expect(JSONCases.number("-1") { $0.integer(UInt64.self) } == nil)
+        #expect(JSONCases.number("1000000000000000000000e-21") { $0.integer } == 1)
+        #expect(JSONCases.number("0.00000000000000000001e20") { $0.integer } == 1)
+        #expect(JSONCases.number("-0.0") { $0.integer } == 0)
+        #expect(JSONCases.number("300") { $0.integer(UInt8.self) } == nil)
+        #expect(JSONCases.number("2.55e2") { $0.integer(UInt8.self) } == 255)
+        #expect(JSONCases.number("0.0000000000000000000000") { $0.isZero } == true)
+        #expect(JSONCases.number("10000000000000000000000.5") { $0.isIntegral } == false)
+    }
+
     @Test("text that is deep, long or hostile takes a step for each of its bytes, and no memory")
     func hostile() {
         for unit in ["[", "{\"a\":", "\"\\", "\\u", "\"", "-", "e", "\u{0}", "\u{FF}", "[}", "9", "\"\\ud83d"] {
@@ -160,14 +213,27 @@ import Testing
 
     @Test("a copy of a tokenizer reads the same tokens again, and white space alone has none")
     func copies() {
-        Array("[1, 2] ".utf8).withUnsafeBufferPointer { bytes in
-            var tokenizer = JSONTokenizer(bytes)
-            _ = tokenizer.next()
-            var ahead = tokenizer
-            #expect(ahead.next() == tokenizer.next())
-            while tokenizer.next() != nil {}
-            #expect(tokenizer.position == bytes.count && tokenizer.next() == nil)
-        }
+        let bytes = Array("[1, 2] ".utf8)
+        var tokenizer = JSONTokenizer(bytes)
+        _ = tokenizer.next()
+        var ahead = tokenizer
+        #expect(ahead.next() == tokenizer.next())
+        while tokenizer.next() != nil {}
+        #expect(tokenizer.position == bytes.count && tokenizer.next() == nil)
         #expect(JSONCases.tokens("") == [] && JSONCases.tokens(" \t\r\n        \n") == [])
+    }
+
+    @Test("arrays have strings, numbers and the ends of plain text")
+    func arrays() {
+        let bytes = Array(#"xx"a\u0061é","#.utf8)
+        #expect(JSONGrammar.plainEnd(in: bytes.span, from: 0) == 2)
+        #expect(JSONGrammar.plainEnd(in: bytes.span, from: 3) == 4)
+        #expect(JSONGrammar.plainEnd(in: bytes.span, from: bytes.count) == bytes.count)
+        #expect(String(decoding: JSONGrammar.unescaped(bytes[3..<12]), as: UTF8.self) == "aaé")
+        #expect(JSONGrammar.unescaped([]) == [])
+        #expect(JSONNumber.double(Array("-1.5e1".utf8)) == -15)
+        #expect(JSONNumber.double(Array("1x".utf8)) == nil)
+        #expect(JSONNumber.double(Array("01".utf8)) == nil)
+        #expect(JSONNumber.double([]) == nil)
     }
 }

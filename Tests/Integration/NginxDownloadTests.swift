@@ -27,7 +27,7 @@ struct NginxDownloadTests {
     private func leave(_ request: Film, on agent: NetworkAgent) async throws -> Int64 {
         for _ in 0..<20 {
             for try await event in agent.download(request) {
-                if case .progress(let progress) = event, progress.received > 100_000 { break }
+                if case .progress(let progress) = event, progress.transferred > 100_000 { break }
             }
             while !agent.activities.isEmpty { await Task.yield() }
             let folder = request.destination.deletingLastPathComponent()
@@ -86,7 +86,7 @@ struct NginxDownloadTests {
         let download = agent.download(request)
         var versions = [Nginx.film, Self.new]
         for try await event in download {
-            guard case .progress(let progress) = event, progress.received > 100_000, let version = versions.popLast()
+            guard case .progress(let progress) = event, progress.transferred > 100_000, let version = versions.popLast()
             else { continue }
             download.pause()
             try publish(version, on: nginx)

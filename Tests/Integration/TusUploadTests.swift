@@ -48,9 +48,9 @@ struct TusUploadTests {
         var start: Int64?
         for try await event in agent.upload(film) {
             guard case .progress(let progress) = event else { continue }
-            let first = start ?? progress.sent
+            let first = start ?? progress.transferred
             start = first
-            if progress.sent > first + limit { break }
+            if progress.transferred > first + limit { break }
         }
         try await eventually { agent.activities.isEmpty }
     }
@@ -68,7 +68,7 @@ struct TusUploadTests {
     func cut() async throws {
         let server = try await TusServer(cutting: (0..<8).map { _ in .random(in: 10_000..<1_000_000) })
         let data = try write(5_000_000)
-        var notices: [UploadNotice] = []
+        var notices: [TransferNotice] = []
         for try await event in agent(server).upload(film) {
             if case .notice(let notice) = event { notices.append(notice) }
         }

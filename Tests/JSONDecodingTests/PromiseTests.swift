@@ -48,10 +48,8 @@ struct PromiseTests {
     @Test("the errors of a text that is too long, and of one that is not in its encoding, have their codes")
     func codes() throws {
         // Refused by its length, before a byte of it is read.
-        var (buffer, byte) = (IndexBuffer(), UInt8(ascii: "7"))
-        defer { buffer.entries.deallocate() }
         let tooLong = #expect(throws: JSONDecodingError.self) {
-            try withUnsafePointer(to: &byte) { try IndexBuilder.index($0, IndexEntry.limit + 1, into: &buffer) }
+            try IndexBuilder.checkLength(IndexEntry.limit + 1)
         }
         #expect(tooLong?.code == .tooLarge && tooLong?.byte == IndexEntry.limit)
         for bytes: [UInt8] in [[0xFF, 0xFE, 0x00, 0xD8], [0x00, 0x00, 0xFE, 0xFF, 0x00, 0x11, 0x00, 0x00]] {
@@ -93,22 +91,36 @@ struct PromiseTests {
         #expect(try response.json(User.self).userName == nil)
     }
 
-    @Test("memory for the next text has a bound, and the next text is read whatever the one before had")
-    func keptMemory() throws {
+    @Test("a text is read whatever the one before had, and its index has an entry for each value")
+    func texts() throws {
         let decoder = FastJSONDecoder()
         for count in [3, 100_000, 1, 9_000, 0] {
             let text = "[\((0..<count).map(String.init).joined(separator: ","))]"
             #expect(try decoder.decode([Int].self, from: Data(text.utf8)) == Array(0..<count))
         }
-        // A document that has read a long text reads a short one, and nothing of the long one.
-        let document = JSONDocument()
         for (count, last) in [(100_000, 1), (1, 7)] {
-            var text = "[\(String(repeating: "1,", count: count - 1))\(last)]"
-            try text.withUTF8 { bytes in
-                try document.read(bytes, options: decoder)
-                #expect(document.integer(Int.self, at: count) == last && document.next(after: 0) == count + 1)
+            let text = "[\(String(repeating: "1,", count: count - 1))\(last)]"
+            let document = try JSONDocument(Array(text.utf8), options: decoder)
+            #expect(document.integer(Int.self, at: count) == last && document.next(after: 0) == count + 1)
+        }
+    }
+
+    @Test("an index of more entries than eight bytes each is made in parts, whatever stands where it grows")
+    func grownIndex() throws {
+        for count in 0..<80 {
+            // Two bytes for each entry, and members whose key and value must not be parted.
+            let values = String(repeating: "1,", count: count)
+            let text = "[\(values){\"a\":[{}],\"b\":{\"c\":\"d\"}},\(values)[]]"
+            let document = try JSONDocument(Array(text.utf8), options: FastJSONDecoder())
+            #expect(document.next(after: 0) == 2 * count + 10)
+            let object = count + 1
+            #expect(document[object].isObject && document.next(after: object) == object + 8)
+            #expect(document.string(at: object + 1) == "a" && document.string(at: object + 7) == "d")
+            for cut in [1, 2, 5, 9] {
+                #expect(throws: JSONDecodingError.self) {
+                    try JSONDocument(Array(text.utf8.dropLast(cut)), options: FastJSONDecoder())
+                }
             }
-            document.clear()
         }
     }
 }

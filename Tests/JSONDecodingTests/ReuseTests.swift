@@ -136,7 +136,7 @@ struct ReuseTests {
             do {
                 let holders = try decoder.decode([Holder].self, from: Data("[{\"value\":{}},{\"value\":{}}]".utf8))
                 value = holders.last?.value
-                #expect(value != nil)
+                withExtendedLifetime(holders) { #expect(value != nil) }
             }
             #expect(value == nil)
             #expect(Holder.lastKey == nil)

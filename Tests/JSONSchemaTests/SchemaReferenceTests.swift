@@ -1,3 +1,4 @@
+import Errand
 import ErrandJSONSchema
 import ErrandJSONValidation
 import Foundation
@@ -161,7 +162,7 @@ struct SchemaReferenceTests {
     func refused(text: String, code: String, pointer: String) throws {
         let error = try #require(fault(text), "\(text) is accepted")
         #expect("\(error.code)" == code && error.pointer == pointer, "\(error)")
-        #expect(error.errorCode > 0 && error.localizedDescription == error.description)
+        #expect(error.errorCode > 0 && error.localizedDescription == FailureSentence.failed.text())
     }
 
     @Test("what the resolver throws is in the error")

@@ -9,22 +9,22 @@ struct SchemaTagTests {
     private func error(
         _ schema: JSONSchema, _ text: String, _ limits: JSONLimits = .standard, usesTags: Bool = true
     ) -> JSONValidationError? {
-        Data(text.utf8).withUnsafeBytes { schema.program.validate($0, limits, usesTags: usesTags) }
+        schema.program.validate(Array(text.utf8).span, limits, usesTags: usesTags)
     }
 
     /// The lanes of the root, and those that each value of its tag has left that a text has.
     private func parts(_ schema: JSONSchema, _ text: String) -> (all: Int, left: [Int]) {
-        let machine = SchemaMachine(schema.program)
-        Data(text.utf8).withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: UInt8.self) { text in
-                var validator = SchemaValidator(machine, text, .standard)
-                validator.run()
-            }
-        }
+        let bytes = Array(text.utf8)
+        var validator = SchemaValidator(
+            SchemaMachine(schema.program), schema.program, textCount: bytes.count, .standard)
+        validator.run(bytes.span)
+        var machine = validator.machine
         let root = machine.state([SchemaMachine.root(schema.program.root, isHard: true)], schema.program)
-        guard root.pointee.tag >= 0, let variants = root.pointee.variants else { return (root.pointee.laneCount, []) }
-        let count = schema.program.tags[Int(root.pointee.tag)].branches.count
-        return (root.pointee.laneCount, (0..<count).compactMap { variants[$0]?.pointee.laneCount })
+        let state = machine.arena.states[Int(root)]
+        guard state.tag >= 0, state.firstVariant >= 0 else { return (state.laneCount, []) }
+        let count = schema.program.tags[Int(state.tag)].branches.count
+        let variants = machine.arena.indexes[state.firstVariant..<state.firstVariant + count]
+        return (state.laneCount, variants.filter { $0 >= 0 }.map { machine.arena.states[Int($0)].laneCount })
     }
 
     private static func union(_ count: Int, _ keyword: String = "oneOf") -> String {

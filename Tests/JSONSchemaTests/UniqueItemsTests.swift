@@ -7,18 +7,13 @@ import Testing
 @Suite("JSON Schema: elements that have to differ", .timeLimit(.minutes(30)), .leakChecked)
 struct UniqueItemsTests {
     private func digest(_ text: String) -> ValueDigest {
-        Array(text.utf8).withUnsafeBufferPointer { text in
-            text.baseAddress.map { ValueHash.shared.digest($0, $0 + text.count) } ?? ValueDigest(hash: 0, length: 0)
-        }
+        let bytes = Array(text.utf8)
+        return ValueHash.shared.digest(bytes.span, 0..<bytes.count)
     }
 
     private func isEqual(_ a: String, _ b: String) -> Bool {
-        Array(a.utf8).withUnsafeBufferPointer { a in
-            Array(b.utf8).withUnsafeBufferPointer { b in
-                guard let first = a.baseAddress, let second = b.baseAddress else { return false }
-                return JSONEquality.areEqual(first, first + a.count, second, second + b.count)
-            }
-        }
+        let (first, second) = (Array(a.utf8), Array(b.utf8))
+        return JSONEquality.areEqual(first.span, 0..<first.count, second.span, 0..<second.count)
     }
 
     /// The fewest steps that a text takes.

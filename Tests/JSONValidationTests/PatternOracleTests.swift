@@ -65,16 +65,15 @@ struct PatternOracleTests {
             return error.kind == .invalid ? "e" : "u"
         }
         var machine = PatternMachine()
-        return Array(pair.text.utf8).withUnsafeBufferPointer { text in
-            let outcome = machine.run(program, on: text, .anywhere, budget: 4_000_000, usesTable: false)
-            // The table, where there is one, has to agree.
-            if let table = PatternTable.make(program, .anywhere, work: 4_000).table, let other = table.run(text),
-                other != outcome
-            {
-                return "t"
-            }
-            return outcome == .matches ? "1" : outcome == .differs ? "0" : "x"
+        let text = Array(pair.text.utf8)
+        let outcome = machine.run(program, on: text.span, .anywhere, budget: 4_000_000, usesTable: false)
+        // The table, where there is one, has to agree.
+        if let table = PatternTable.make(program, .anywhere, work: 4_000).table,
+            let other = table.run(text.span, 0..<text.count), other != outcome
+        {
+            return "t"
         }
+        return outcome == .matches ? "1" : outcome == .differs ? "0" : "x"
     }
 
     private func verdicts(of batch: [RandomPattern.Pair]) throws -> [Character] {

@@ -9,9 +9,7 @@ struct PatternTests {
     private func matches(_ source: String, _ text: String, _ scope: PatternMachine.Scope = .whole) throws -> Bool {
         let program = try PatternProgram(source)
         var machine = PatternMachine()
-        let outcome = Array(text.utf8).withUnsafeBufferPointer {
-            machine.run(program, on: $0, scope, budget: 10_000_000)
-        }
+        let outcome = machine.run(program, on: Array(text.utf8).span, scope, budget: 10_000_000)
         #expect(outcome != .exceeded)
         return outcome == .matches
     }
@@ -118,9 +116,7 @@ struct PatternTests {
         for source in ["(?=.*b)a", "(a(?=.*b))*c", "(?<=b.*)a", "(?=(?=.*b)a*c)a", "(?!.*b$)b"] {
             let program = try PatternProgram(source)
             var machine = PatternMachine()
-            let outcome = Array(text.utf8).withUnsafeBufferPointer {
-                machine.run(program, on: $0, .anywhere, budget: 40 * (length + 10))
-            }
+            let outcome = machine.run(program, on: Array(text.utf8).span, .anywhere, budget: 40 * (length + 10))
             #expect(outcome == .differs, "\(source)")
         }
     }
@@ -189,10 +185,9 @@ struct PatternTests {
                 for _ in 0..<6 {
                     let text = String((0..<random.below(6)).map { _ in Character(random.pick(["a", "b", "c"])) })
                     var machine = PatternMachine()
-                    let expected = Array(text.utf8).withUnsafeBufferPointer {
-                        machine.run(program, on: $0, scope, budget: 1_000_000, usesTable: false)
-                    }
-                    let found = Array(text.utf8).withUnsafeBufferPointer { table.run($0) }
+                    let bytes = Array(text.utf8)
+                    let expected = machine.run(program, on: bytes.span, scope, budget: 1_000_000, usesTable: false)
+                    let found = table.run(bytes.span, 0..<bytes.count)
                     #expect(found == expected, "\(text)")
                     if expected == .matches { fits += 1 } else { fails += 1 }
                 }

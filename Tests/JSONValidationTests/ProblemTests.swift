@@ -4,6 +4,13 @@ import Testing
 
 @Suite("Problems and limits", .timeLimit(.minutes(30)), .leakChecked)
 struct ProblemTests {
+    @Test("text in messages is escaped as in the rest of the package, and truncated by scalars")
+    func shownText() {
+        #expect(MessageText.shown("a\u{61C}b", limit: 2) == #"a\u{61C}…"#)
+        #expect(MessageText.shown("a\u{61C}b", limit: 3) == #"a\u{61C}b"#)
+        #expect(MessageText.shown("", limit: 0) == "")
+    }
+
     @Test("pointers escape tilde and slash, and name keys by their characters")
     func pointers() {
         let shape = JSONShape.map(of: .map(of: .integer))

@@ -48,10 +48,10 @@ import Testing
     @Test("the closures of a batch and a chain run for the whole, not for its parts")
     func composites() async throws {
         let agent = agent(.text("ok"))
-        _ = try await agent.send(Batch(Get(), Get()), options: CallOptions(accessories: [events]))
+        _ = try await agent.run(Batch(Get(), Get()), options: CallOptions(accessories: [events]))
         let ofBatch = log.all.filter { !$0.hasPrefix("progress") }
         #expect(ofBatch == ["will start", "will stop", "success 0", "did stop"])
-        _ = try await agent.send(
+        _ = try await agent.run(
             Chain("one") { try await $0.send(Get()).value }, options: CallOptions(accessories: [events]))
         #expect(log.all.filter { !$0.hasPrefix("progress") } == ofBatch + ofBatch)
     }

@@ -112,10 +112,10 @@ struct LoadingIndicatorTests {
     func composites() async throws {
         let indicator = instantly()
         let agent = agent(.text("ok"), indicator)
-        _ = try await agent.send(
+        _ = try await agent.run(
             Chain("both") { steps in
                 _ = try await steps.send(Get())
-                _ = try await steps.send(Batch(Get(), Get()))
+                _ = try await steps.run(Batch(Get(), Get()))
                 return try await steps.send(Get()).value
             })
         #expect(shown.all.allSatisfy { $0.running == ($0.isShown ? 1 : 0) })
@@ -199,8 +199,8 @@ struct LoadingIndicatorTests {
         let lines = Log<String>()
         let log = RequestLog(.line, to: ClosureSink { lines.add($0.line) })
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [log])
-        _ = try await agent.send(Batch(Get(), Get()))
-        let handle = agent.start(Batch(Get(), Get()))
+        _ = try await agent.run(Batch(Get(), Get()))
+        let handle = agent.start(running: Batch(Get(), Get()))
         #expect("\(handle.activity)" == "batch \(handle.activity.id)")
         _ = try await handle.value
         await log.flush()

@@ -115,7 +115,7 @@ struct RequestLogTests {
         try await gate.reached()
         handle.cancel()
         _ = await handle.result
-        _ = try await self.agent(.text("ok"), log).send(Batch(Get(), label: "two"))
+        _ = try await self.agent(.text("ok"), log).run(Batch(Get(), label: "two"))
         await log.flush()
         let lines = records.all.map(withoutTime)
         #expect(lines[1].contains("→ 200, cache, 0 s old, hit"))
@@ -293,7 +293,7 @@ struct RequestLogTests {
     func labels() async throws {
         let log = log(.headers)
         let label = "a\n2 GET https://example.com → 200\u{1B}[2J\u{202E}\u{9B}"
-        _ = try await agent(.text("ok").header("Content-Language", "b\u{9B}2Jc"), log).send(Batch(Get(), label: label))
+        _ = try await agent(.text("ok").header("Content-Language", "b\u{9B}2Jc"), log).run(Batch(Get(), label: label))
         await log.flush()
         let shown = #"a\u{A}2 GET https://example.com → 200\u{1B}[2J\u{202E}\u{9B}"#
         #expect(records.all.contains { $0.label == shown })

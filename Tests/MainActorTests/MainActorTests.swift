@@ -24,7 +24,7 @@ import Testing
         #expect(user.name == "Ada")
         let tags = Tags().with(Screen.self, "profile")
         #expect(tags[Screen.self] == "profile")
-        let sum = try await agent(.json(#"{"id":7,"name":"Ada"}"#)).send(Pair())
+        let sum = try await agent(.json(#"{"id":7,"name":"Ada"}"#)).run(Pair())
         #expect(sum == 14)
         let text = try await NetworkAgent(baseURL: "https://a.example", transport: Nowhere()).send(
             Call<String>(.get, "x")

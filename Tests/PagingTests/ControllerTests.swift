@@ -207,4 +207,102 @@ import Testing
         screen.controller.withLock { $0 = nil }
         #expect(screen.ended.load(ordering: .relaxed) >= 10)
     }
+
+    private enum Marked: TagKey { static var defaultValue: String { "" } }
+
+    /// Responds by what the options of a call say.
+    private struct Stored: Filter {
+        let items: [Int]?
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            guard exchange.tags[Marked.self] == "stored" else { return try await next(exchange) }
+            guard let items else { throw ErrandError(.invalidResponse, "nothing is stored") }
+            let body = try JSONEncoder().encode(Numbers(items: items, total: 25, next: "c0"))
+            return HTTPResponse(to: exchange.http, status: 200, body: HTTPBody(body))
+        }
+    }
+
+    private static let stored = CallOptions(tags: Tags().with(Marked.self, "stored"))
+
+    @Test("what is stored of the first page is shown until the fresh one comes, which leads on")
+    func cachedThenFresh() async throws {
+        let gate = Gate()
+        let server = NumberServer(.cursor, 25)
+        let controller = PageController(
+            GetNumbers(page: .cursor()), on: server.agent, options: CallOptions(filters: [Stored(items: [-1, -2])]))
+        server.gate = gate
+        async let fresh = controller.cachedThenFresh(Self.stored)
+        try await gate.reached()
+        #expect(controller.state.items == [-1, -2] && controller.state.isLoading)
+        #expect(try await controller.next() == nil)
+        gate.open()
+        #expect(try await fresh?.items == Array(0..<10) && controller.state.items == Array(0..<10))
+        server.gate = nil
+        try await controller.next()
+        #expect(controller.state.items == Array(0..<20) && server.requests.count == 2)
+    }
+
+    @Test("where nothing is stored the shown pages stay, without an error, until the fresh one comes")
+    func nothingStored() async throws {
+        let server = NumberServer(.number(), 25)
+        let controller = PageController(
+            GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: nil)]))
+        try await controller.next()
+        let gate = Gate()
+        server.gate = gate
+        async let fresh = controller.cachedThenFresh(Self.stored)
+        try await gate.reached()
+        #expect(controller.state.items == Array(0..<10) && controller.state.error == nil)
+        gate.open()
+        #expect(try await fresh?.number == 1)
+    }
+
+    @Test("a stored page stays if the fresh one fails")
+    func freshFails() async throws {
+        let server = NumberServer(.number(), 25)
+        server.fail(at: 1)
+        let controller = PageController(
+            GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: [7])]))
+        await #expect(throws: ErrandError.self) { try await controller.cachedThenFresh(Self.stored) }
+        #expect(controller.state.items == [7] && controller.state.error != nil && !controller.state.isLoading)
+    }
+
+    @Test("the options of a reload are for its page alone, and the controller's stay with it")
+    func reloadOptions() async throws {
+        let server = NumberServer(.number(), 25)
+        let controller = PageController(
+            GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: [7])]))
+        try await controller.reload(options: Self.stored)
+        #expect(controller.state.items == [7] && server.requests.isEmpty)
+        try await controller.reload()
+        #expect(controller.state.items == Array(0..<10) && server.requests.count == 1)
+    }
+
+    @Test("a list goes on from a stored position, in every style", arguments: PagePosition.all)
+    func storedPosition(first: PagePosition) async throws {
+        let (controller, _) = controller(first, 25)
+        try await controller.next()
+        let next = try #require(controller.state.page?.next)
+        let stored = try JSONEncoder().encode(next)
+        let position = try JSONDecoder().decode(PagePosition.self, from: stored)
+        #expect(position == next)
+        let server = NumberServer(first.style, 25)
+        let resumed = PageController(GetNumbers(page: first), startingAt: position, on: server.agent)
+        try await resumed.next()
+        #expect(resumed.state.items == Array(10..<20) && !resumed.state.isFirst && !resumed.state.isLast)
+        try await resumed.next()
+        #expect(resumed.state.items == Array(10..<25) && resumed.state.isLast && server.requests.count == 2)
+    }
+
+    @Test(
+        "a stored position that none has written is refused",
+        arguments: [
+            #"{"style":"page","size":10,"index":0,"offset":0,"largest":0}"#,
+            #"{"style":"offset","size":0,"index":0,"offset":0,"largest":0}"#,
+            #"{"style":"offset","size":10,"index":-1,"offset":0,"largest":0}"#,
+            #"{"style":"offset","size":10,"index":0,"offset":-10,"largest":0}"#,
+            #"{"style":"number","size":10,"index":0,"offset":0,"largest":0}"#, "{}", "[]",
+        ])
+    func brokenPosition(text: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(PagePosition.self, from: Data(text.utf8)) }
+    }
 }

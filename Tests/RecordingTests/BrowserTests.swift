@@ -37,10 +37,10 @@ struct BrowserTests {
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .system,
             filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
-        _ = try await agent.send(
+        _ = try await agent.run(
             Chain("sign in") { steps in
                 _ = try await steps.send(Get())
-                return try await steps.send(Batch(Get(), Get(path: "old"), label: "two at once"))
+                return try await steps.run(Batch(Get(), Get(path: "old"), label: "two at once"))
             })
         _ = try? await agent.send(Get(path: "nothing"))
         let long = (0..<40).map { "a-rather-long-segment-\($0)" }.joined(separator: "/")

@@ -52,10 +52,10 @@ struct WaterfallPageTests {
         let agent = NetworkAgent(
             baseURL: server.url("v1"), transport: .system,
             filters: [Again(), .cache(.memory(), policy: .timed(.seconds(60)))], accessories: [recorder])
-        _ = try await agent.send(
+        _ = try await agent.run(
             Chain("sign <up> & \"in\"") { steps in
                 _ = try await steps.send(Get())
-                return try await steps.send(Batch(Get(), Get(path: "old"), label: "two"))
+                return try await steps.run(Batch(Get(), Get(path: "old"), label: "two"))
             })
         _ = try? await agent.send(Get(path: "nothing"))
         let html = recorder.waterfallPage(title: "It's a <test>").html
@@ -82,7 +82,7 @@ struct WaterfallPageTests {
     func unnamed() async throws {
         let recorder = ExchangeRecorder()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [recorder])
-        _ = try await agent.send(Batch(Get(), Get()))
+        _ = try await agent.run(Batch(Get(), Get()))
         let html = recorder.waterfallPage().html
         #expect(html.contains("batch") && !html.contains("<b>batch</b> batch"))
     }

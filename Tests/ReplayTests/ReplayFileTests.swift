@@ -67,7 +67,7 @@ struct ReplayFileTests {
     func places(text: String, code: HARError.Code, path: String) {
         let error = fault(text)
         #expect(error?.code == code && error?.path == path, "\(error?.description ?? "")")
-        #expect(error?.byte != nil && error.map { "\($0.code): \($0.localizedDescription)" } == error?.description)
+        #expect(error?.byte != nil && error?.description.hasPrefix("\(code): ") == true)
     }
 
     @Test("hostile files: nested deep, endless values, a URL and a head without measure")

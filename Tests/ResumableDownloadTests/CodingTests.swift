@@ -71,14 +71,14 @@ import Testing
         #expect(try folder.data("a") == film)
         let wrong = Get(folder.file("b"), path: "b").with { $0.checksum = .sha256(sha256(gzip(film))) }
         let error = await failure { try await agent(origin.server).send(wrong) }
-        #expect((error as? DownloadError)?.code == .expectedChecksumMismatch && folder.names == ["a"])
+        #expect((error as? TransferError)?.code == .expectedChecksumMismatch && folder.names == ["a"])
     }
 
     @Test("a coding that is not known is an error that names it, and nothing is left")
     func unknown() async throws {
         origin.set { $0.twist = { _, _, response in response.header("Content-Encoding", "x-lzma9") } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"), path: "a")) }
-        let known = try #require(error as? DownloadError)
+        let known = try #require(error as? TransferError)
         #expect(known.code == .unsupportedContentCoding && known.message.contains("x-lzma9") && folder.names.isEmpty)
     }
 
@@ -89,7 +89,7 @@ import Testing
         let error = await failure {
             try await agent(origin.server, .system, options).send(Get(folder.file("a"), path: "a"))
         }
-        #expect((error as? DownloadError)?.code == .tooLarge && folder.names.isEmpty)
+        #expect((error as? TransferError)?.code == .tooLarge && folder.names.isEmpty)
         #expect("\(error as Any)".contains("maximumDecodedBytes"))
         // What is sent as it is has no such bound.
         origin.set { _ in }
@@ -101,8 +101,8 @@ import Testing
 
 /// Everything that a download reports, and how it ends.
 struct Events {
-    var progress: [DownloadProgress] = []
-    var notices: [DownloadNotice] = []
+    var progress: [TransferStatus] = []
+    var notices: [TransferNotice] = []
     var failure: (any Error)?
 }
 

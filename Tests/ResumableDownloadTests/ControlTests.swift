@@ -3,12 +3,12 @@ import ErrandCache
 import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
-import ErrandTransfers
 import Foundation
 import Synchronization
 import Testing
 
 @testable import ErrandResumableDownload
+@testable import ErrandTransfers
 
 @Suite("Progress, pause and cancellation", .leakChecked) struct ControlTests {
     private let folder: Folder
@@ -33,11 +33,13 @@ import Testing
             switch event {
             case .progress(let progress):
                 #expect(file == nil)
-                received.append(progress.received)
-                if progress.received == progress.total { #expect(progress.fraction == 1 && progress.timeLeft == .zero) }
+                received.append(progress.transferred)
+                if progress.transferred == progress.total {
+                    #expect(progress.fraction == 1 && progress.timeLeft == .zero)
+                }
             case .notice(.retrying): #expect(file == nil)
             case .notice(let notice): Issue.record("\(notice)")
-            case .finished(let url): file = url
+            case .finished(let response): file = response.value
             }
         }
         #expect(file == folder.file("a") && received == received.sorted() && received.last == 800_000)
@@ -51,18 +53,19 @@ import Testing
         _ = await failure {
             try await agent(origin.server).send(Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) })
         }
-        let first = Mutex<DownloadProgress?>(nil)
-        let options = CallOptions.download { progress in first.withLock { $0 = $0 ?? progress } }
+        let first = Mutex<TransferStatus?>(nil)
+        let options = CallOptions.watching { progress in first.withLock { $0 = $0 ?? progress } }
         try await agent(origin.server).send(Get(folder.file("a")), options: options)
         let progress = try #require(first.withLock { $0 })
-        #expect(progress.received > 0 && progress.total == 800_000)
+        #expect(progress.transferred > 0 && progress.total == 800_000)
     }
 
     @Test("reports are as rare as asked for, the rate follows the clock")
     func meter() throws {
         let time = ManualTimeSource()
-        let reported = Mutex<[DownloadProgress]>([])
-        let meter = ProgressMeter(interval: .milliseconds(100), time: time) { progress in
+        let reported = Mutex<[TransferStatus]>([])
+        let meter = TransferMeter(interval: .milliseconds(100), moving: .receiving, mayFall: false, time: time) {
+            progress in
             reported.withLock { $0.append(progress) }
         }
         meter.begin(at: 1000, total: 101_000)
@@ -73,14 +76,14 @@ import Testing
         meter.end(at: 101_000)
         let all = reported.withLock { $0 }
         #expect(all.count >= 100 && all.count <= 103)
-        #expect(all.map(\.received) == all.map(\.received).sorted() && all.last?.received == 101_000)
+        #expect(all.map(\.transferred) == all.map(\.transferred).sorted() && all.last?.transferred == 101_000)
         let middle = all[50]
         #expect(abs(middle.rate - 10_000) < 1000)
         let left = try #require(middle.timeLeft)
-        #expect(abs(left.seconds - Double(101_000 - middle.received) / middle.rate) < 0.01)
+        #expect(abs(left.seconds - Double(101_000 - middle.transferred) / middle.rate) < 0.01)
         // A new version that is shorter, or a wait, reports no nonsense.
         meter.begin(at: 0, total: 50_000)
-        #expect(reported.withLock { $0.last?.received } == 50_000)
+        #expect(reported.withLock { $0.last?.transferred } == 50_000)
         #expect(Throughput().value(.now) == 0)
     }
 
@@ -111,30 +114,30 @@ import Testing
             resource.etag = nil
             resource.twist = { _, _, response in response.waiting(for: gate, afterBodyBytes: 300_000) }
         }
-        let control = DownloadControl()
+        let control = TransferControl()
         let agent = agent(origin.server)
-        let handle = agent.start(Get(folder.file("a")), options: .download(control))
-        try await eventually { handle.progress.received > 0 }
+        let download = agent.download(Get(folder.file("a")), control: control)
+        try await eventually { download.activity.progress.received > 0 }
         control.pause()
         gate.open()
-        #expect(handle.isRunning)
+        #expect(!download.activity.isOver && download.isPaused)
         control.resume()
-        _ = try await handle.value
+        _ = try await download.file
         #expect(try folder.data("a") == film && origin.server.requestCount == 1)
     }
 
     @Test("paused before the start, and cancelled while paused")
     func pausedBefore() async throws {
-        let control = DownloadControl()
+        let control = TransferControl()
         control.pause()
         let agent = agent(origin.server)
-        let handle = agent.start(Get(folder.file("a")), options: .download(control))
+        let download = agent.download(Get(folder.file("a")), control: control)
         try await eventually { try !ResumableDownloads.partialDownloads(in: folder.url).isEmpty }
-        handle.cancel()
-        #expect((await handle.result).isFailure && handle.isCancelled)
+        download.cancel()
+        #expect(await failure { _ = try await download.file } != nil && download.activity.isCancelled)
         #expect(origin.server.requestCount == 0 && folder.names.isEmpty)
         control.resume()
-        try await agent.send(Get(folder.file("a")), options: .download(control))
+        _ = try await agent.download(Get(folder.file("a")), control: control).file
     }
 
     @Test("a hundred pauses at any moment lose nothing", arguments: [1, 4])
@@ -158,7 +161,7 @@ import Testing
         origin.holdFirst(at: gate, after: 500_000)
         let agent = agent(origin.server, wire)
         for try await event in agent.download(Get(folder.file("a"))) {
-            if case .progress(let progress) = event, progress.received > 0 { break }
+            if case .progress(let progress) = event, progress.transferred > 0 { break }
         }
         try await eventually { agent.activities.isEmpty }
         gate.open()
@@ -176,7 +179,7 @@ import Testing
         let agent = agent(origin.server, .system, quick(segments: segments))
         var random = SeededGenerator(seed: 7)
         for round in 0..<100 {
-            let handle = agent.start(Get(folder.file("a")), options: .download())
+            let handle = agent.start(Get(folder.file("a")))
             for _ in 0..<Int.random(in: 0..<400, using: &random) { await Task.yield() }
             handle.cancel()
             _ = await handle.result

@@ -104,7 +104,7 @@ import Testing
                 // What was moved to its place by a process that was killed then.
                 #expect(error == nil)
             } else {
-                #expect((error as? DownloadError)?.code == .notAFile, "\(isSidecar)")
+                #expect((error as? TransferError)?.code == .notAFile, "\(isSidecar)")
                 try? FileManager.default.removeItem(at: place)
                 if isSidecar { _ = try await leave() }
             }
@@ -132,7 +132,7 @@ import Testing
             let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
             #expect(try folder.data("precious") == Data("precious".utf8))
             if damage == 4 {
-                #expect((error as? DownloadError)?.code == .notAFile)
+                #expect((error as? TransferError)?.code == .notAFile)
                 try FileManager.default.removeItem(at: data)
             } else {
                 #expect(error == nil)
@@ -148,7 +148,7 @@ import Testing
         try FileManager.default.moveItem(at: data, to: aside)
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
-        #expect((error as? DownloadError)?.code == .notAFile)
+        #expect((error as? TransferError)?.code == .notAFile)
         try FileManager.default.removeItem(at: data)
         try FileManager.default.moveItem(at: aside, to: data)
         try await agent(origin.server).send(Get(folder.file("a")))
@@ -248,8 +248,8 @@ import Testing
     @Test("a destination where no file can be made fails with a typed error")
     func places() async throws {
         let agent = agent(origin.server)
-        func code(_ url: URL) async -> DownloadError.Code? {
-            (await failure { try await agent.send(Get(url)) } as? DownloadError)?.code
+        func code(_ url: URL) async -> TransferError.Code? {
+            (await failure { try await agent.send(Get(url)) } as? TransferError)?.code
         }
         try FileManager.default.createDirectory(at: folder.file("dir/film.mp4"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file("nowhere"))
@@ -270,7 +270,7 @@ import Testing
         let error = await failure {
             try await agent.send(Get(folder.file("dir")).with { $0.downloadOptions = options })
         }
-        #expect((error as? DownloadError)?.code == .notAFile)
+        #expect((error as? TransferError)?.code == .notAFile)
     }
 
     @Test("a file that cannot fit is refused before it is fetched, the old one stays")
@@ -278,7 +278,7 @@ import Testing
         try Data("old".utf8).write(to: folder.file("a"))
         origin.set { $0.twist = { _, _, response in response.contentLength(1 << 58) } }
         let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
-        #expect((error as? DownloadError)?.code == .noSpace)
+        #expect((error as? TransferError)?.code == .noSpace)
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
     }
 
@@ -291,7 +291,7 @@ import Testing
         _ = try await origin.server.nextRequest()
         for path in ["film.mp4", "other"] {
             let error = await failure { try await agent.send(Get(folder.file("a"), path: path)) }
-            #expect((error as? DownloadError)?.code == .busy && (error as? DownloadError)?.isRetryable == true)
+            #expect((error as? TransferError)?.code == .busy && (error as? TransferError)?.isRetryable == true)
         }
         let leftovers = try ResumableDownloads.partialDownloads(in: folder.url)
         #expect(leftovers.count == 1 && leftovers[0].isActive)
@@ -321,7 +321,7 @@ import Testing
         origin.set { $0.twist = { _, _, _ in .status(410) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
         #expect(folder.names.isEmpty)
-        #expect(throws: DownloadError.self) { try ResumableDownloads.partialDownloads(in: folder.file("missing")) }
+        #expect(throws: TransferError.self) { try ResumableDownloads.partialDownloads(in: folder.file("missing")) }
     }
 
     @Test("intervals of progress of any length do not trap", arguments: [1, -1])
@@ -384,7 +384,7 @@ import Testing
         try Data("old".utf8).write(to: folder.file("a"))
         for wrong in [Checksum.sha256([UInt8](repeating: 0, count: 32)), .sha256("xyz")] {
             let error = await failure { try await agent.send(Get(folder.file("a")).with { $0.checksum = wrong }) }
-            #expect([.expectedChecksumMismatch, .invalidRequest].contains((error as? DownloadError)?.code))
+            #expect([.expectedChecksumMismatch, .invalidRequest].contains((error as? TransferError)?.code))
         }
         #expect(try folder.data("a") == Data("old".utf8) && folder.names == ["a"])
         let field = "sha-256=:\(Data(right).base64EncodedString()):"
@@ -397,7 +397,7 @@ import Testing
             let error = await failure { try await agent.send(Get(folder.file("b"))) }
             #expect((error == nil) == isRight, "\(name)")
             if !isRight {
-                #expect([.serverDigestMismatch, .unusableResponse].contains((error as? DownloadError)?.code))
+                #expect([.serverDigestMismatch, .unusableResponse].contains((error as? TransferError)?.code))
                 #expect(!FileManager.default.fileExists(atPath: folder.file("b").path))
             }
             try? FileManager.default.removeItem(at: folder.file("b"))
@@ -408,6 +408,6 @@ import Testing
 
 func sha256(_ data: Data) -> [UInt8] {
     var digest = PlatformSHA256.make()
-    data.withUnsafeBytes { digest.update($0) }
+    digest.update(data.span)
     return digest.finalized()
 }

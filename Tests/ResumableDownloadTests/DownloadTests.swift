@@ -37,7 +37,7 @@ import Testing
         try await agent(server, wire).send(request)
         #expect(try folder.data("a.mp4") == film)
         let refused = await failure { try await agent(server, wire).send(request.with { $0.method = .head }) }
-        #expect((refused as? DownloadError)?.code == .invalidRequest)
+        #expect((refused as? TransferError)?.code == .invalidRequest)
     }
 
     @Test(

@@ -28,39 +28,41 @@ import Testing
     @Test("progress that was held back is reported when the interval is over, and a stall after it")
     func trailing() async throws {
         let time = ManualTimeSource()
-        let reports = Mutex<[DownloadProgress]>([])
-        let meter = ProgressMeter(interval: .milliseconds(100), time: time) { report in
+        let reports = Mutex<[TransferStatus]>([])
+        let meter = TransferMeter(interval: .milliseconds(100), moving: .receiving, mayFall: false, time: time) {
+            report in
             reports.withLock { $0.append(report) }
         }
         meter.begin(at: 0, total: 1000)
         meter.add(400)
-        #expect(reports.withLock { $0.map(\.received) } == [0])
+        #expect(reports.withLock { $0.map(\.transferred) } == [0])
         try await time.waitForSleepers()
         time.advance(by: .milliseconds(100))
-        try await eventually { reports.withLock { $0.last?.received } == 400 }
+        try await eventually { reports.withLock { $0.last?.transferred } == 400 }
         #expect(reports.withLock { $0.last?.state } == .receiving)
         try await time.waitForSleepers()
-        time.advance(by: ProgressMeter.stall)
+        time.advance(by: TransferMeter.stall)
         try await eventually { reports.withLock { $0.last?.state } == .stalled }
         let stalled = try #require(reports.withLock { $0.last })
-        #expect(stalled.received == 400 && stalled.rate == 0 && stalled.timeLeft == nil)
+        #expect(stalled.transferred == 400 && stalled.rate == 0 && stalled.timeLeft == nil)
         // The timer's thread may still be delivering, and would deliver the next report, too, when it gets its turn.
         await meter.allDelivered()
         meter.add(1)
         meter.set(.paused)
-        #expect(reports.withLock { $0.last?.received } == 401 && reports.withLock { $0.last?.state } == .paused)
+        #expect(reports.withLock { $0.last?.transferred } == 401 && reports.withLock { $0.last?.state } == .paused)
         meter.end(at: 1000)
         await meter.allDelivered()
         #expect(reports.withLock { $0.last?.fraction } == 1 && reports.withLock { $0.last?.state } == .finished)
-        #expect(reports.withLock { $0.map(\.received) } == [0, 400, 400, 401, 1000])
+        #expect(reports.withLock { $0.map(\.transferred) } == [0, 400, 400, 401, 1000])
         try await eventually { time.sleeperCount == 0 }
     }
 
     @Test("reports of many threads are in order")
     func order() async throws {
         let reports = Mutex<[Int64]>([])
-        let meter = ProgressMeter(interval: .zero, time: SystemTimeSource()) { report in
-            reports.withLock { $0.append(report.received) }
+        let meter = TransferMeter(interval: .zero, moving: .receiving, mayFall: false, time: SystemTimeSource()) {
+            report in
+            reports.withLock { $0.append(report.transferred) }
         }
         meter.begin(at: 0, total: nil)
         await withTaskGroup(of: Void.self) { group in
@@ -79,7 +81,7 @@ import Testing
         var options = quick()
         options.progressInterval = .milliseconds(100)
         for try await event in agent(SystemTimeSource(), options).download(Get(folder.file("a"))) {
-            if case .progress(let progress) = event, progress.received == 320_000 { break }
+            if case .progress(let progress) = event, progress.transferred == 320_000 { break }
         }
         #expect(!gate.isOpen)
     }
@@ -94,8 +96,8 @@ import Testing
         let events = try await events(of: agent(SystemTimeSource(), options).download(Get(folder.file("a"))))
         #expect((events.failure as? ErrandError)?.response?.status == 503)
         let last = try #require(events.progress.last)
-        #expect(last.received == 300_000 && last.total == 800_000 && last.state == .interrupted && last.rate == 0)
-        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received == last.received)
+        #expect(last.transferred == 300_000 && last.total == 800_000 && last.state == .interrupted && last.rate == 0)
+        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received == last.transferred)
         let retries = events.notices.compactMap { notice -> (Int, String)? in
             if case .retrying(let attempt, _, _, let reason) = notice { (attempt, reason) } else { nil }
         }
@@ -112,9 +114,9 @@ import Testing
         let recorder = RecordingNotes()
         let date = time.date.addingTimeInterval(30)
         let download = agent(time).download(Get(folder.file("a")), options: CallOptions(accessories: [recorder]))
-        let expected = DownloadNotice.retrying(
+        let expected = TransferNotice.retrying(
             attempt: 1, wait: .seconds(30), until: date, reason: "the server responded with 503 Service Unavailable")
-        var (states, notices): ([DownloadState], [DownloadNotice]) = ([], [])
+        var (states, notices): ([TransferState], [TransferNotice]) = ([], [])
         for try await event in download {
             switch event {
             case .progress(let progress):
@@ -129,7 +131,7 @@ import Testing
         }
         #expect(notices == [expected] && recorder.notices == [expected])
         #expect(states.contains(.waiting(until: date)) && states.last == .finished)
-        #expect(!"\(expected)".contains("DownloadNotice"))
+        #expect(!"\(expected)".contains("TransferNotice"))
     }
 
     @Test("a restart is reported with what it discards")
@@ -155,14 +157,14 @@ import Testing
         var options = quick()
         options.progressInterval = .seconds(3600)
         let download = agent(SystemTimeSource(), options).download(Get(folder.file("a")))
-        var states: [DownloadState] = []
+        var states: [TransferState] = []
         try await eventually { try ResumableDownloads.partialDownloads(in: folder.url).first?.received == 300_000 }
         download.pause()
         for try await event in download {
             guard case .progress(let progress) = event else { continue }
             states.append(progress.state)
             if progress.state == .paused {
-                #expect(progress.received == 300_000)
+                #expect(progress.transferred == 300_000)
                 download.resume()
             }
         }
@@ -182,11 +184,11 @@ import Testing
 
 /// The notices that an accessory receives.
 private final class RecordingNotes: Accessory {
-    private let state = Mutex<[DownloadNotice]>([])
-    var notices: [DownloadNotice] { state.withLock { $0 } }
+    private let state = Mutex<[TransferNotice]>([])
+    var notices: [TransferNotice] { state.withLock { $0 } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
-        if case .note(let note) = event, note.name == "download", let notice = note.details as? DownloadNotice {
+        if case .note(let note) = event, note.name == "download", let notice = note.details as? TransferNotice {
             state.withLock { $0.append(notice) }
         }
     }

@@ -103,3 +103,14 @@ extension RequestHandle {
         return try await value
     }
 }
+
+extension CallOptions {
+    /// Options that watch every report of a transfer, which the reader of the events may not see.
+    static func watching(_ report: @escaping @Sendable (TransferStatus) -> Void) -> CallOptions {
+        var options = CallOptions()
+        options.tags[TransferCall.self] = TransferCall {
+            if case .progress(let status) = $0 { report(status) }
+        }
+        return options
+    }
+}

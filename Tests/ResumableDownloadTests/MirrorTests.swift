@@ -85,7 +85,7 @@ import Testing
     func neverTheSame() async throws {
         let mirrors = try Mirrors(film, order: [0] + (0..<20).map { 1 + $0 % 2 })
         let error = await failure { try await agent(mirrors.front).send(Get(folder.file("a"))) }
-        let known = try #require(error as? DownloadError)
+        let known = try #require(error as? TransferError)
         #expect(known.code == .mirrorMismatch && known.isRetryable && known.message.contains("checksum"))
         let left = try #require(try ResumableDownloads.partialDownloads(in: folder.url).first)
         #expect(left.received == 200_000 && left.canContinue && mirrors.front.requestCount == 6)
@@ -100,7 +100,7 @@ import Testing
             let error = await failure {
                 try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
             }
-            #expect((error as? DownloadError)?.code == .serverDigestMismatch && folder.names.isEmpty)
+            #expect((error as? TransferError)?.code == .serverDigestMismatch && folder.names.isEmpty)
             #expect("\(error as Any)".contains(name.rawName), "\(error as Any)")
             let whole = origin.ranges.filter { $0 == nil }.count
             #expect(whole == (segments == 1 ? 2 : 1), "\(origin.ranges)")

@@ -101,7 +101,7 @@ import Testing
             }
         }
         let error = await failure { try await agent(origin.server, wire).send(Get(folder.file("a"))) }
-        #expect((error as? DownloadError)?.code == .unusableResponse && folder.names.isEmpty)
+        #expect((error as? TransferError)?.code == .unusableResponse && folder.names.isEmpty)
     }
 
     @Test("statuses that bring no file", arguments: [201, 202, 204, 205, 304])
@@ -112,7 +112,7 @@ import Testing
         if status == 304 {
             #expect((error as? ErrandError)?.code == .unacceptableStatus)
         } else {
-            #expect((error as? DownloadError)?.code == .unusableResponse)
+            #expect((error as? TransferError)?.code == .unusableResponse)
         }
         #expect(folder.names.isEmpty)
     }

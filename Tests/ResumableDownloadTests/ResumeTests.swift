@@ -166,7 +166,7 @@ final class Origin: Sendable {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 500_000)
         let agent = agent(origin.server, wire)
-        let handle = agent.start(Get(folder.file("a")), options: .download())
+        let handle = agent.start(Get(folder.file("a")))
         try await eventually { handle.progress.received > 0 }
         handle.cancel()
         #expect((await handle.result).isFailure)

@@ -76,7 +76,7 @@ import Testing
         origin.set { $0.twist = { _, _, response in response } }
         // A cancelled run ends at once, and lets go of the file a moment later.
         while folder.names != ["a"] {
-            do { try await agent.send(request) } catch let error as DownloadError where error.code == .busy {
+            do { try await agent.send(request) } catch let error as TransferError where error.code == .busy {
                 await Task.yield()
             }
         }

@@ -9,8 +9,8 @@ import Testing
 @Suite("errand-download: what is shown", .leakChecked) struct ToolFormatTests {
     private let item = ReportItem(index: 1, count: 1, url: "https://example.com/film.mp4", name: "film.mp4")
     private let start = ContinuousClock.now
-    private let half = DownloadProgress(
-        received: 512 << 20, total: 1 << 30, rate: 10_485_760, timeLeft: .seconds(51))
+    private let half = TransferStatus(
+        transferred: 512 << 20, total: 1 << 30, rate: 10_485_760, timeLeft: .seconds(51), state: .receiving)
 
     @Test("sizes and times as people read them")
     func numbers() {
@@ -52,7 +52,7 @@ import Testing
             line.text(columns: 80).hasPrefix("[#########         ]  50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s, 51 s left"))
         #expect(TextLayout.width(line.text(columns: 200)) > 130)
         #expect(line.words == "50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s, 51 s left")
-        let unknown = ProgressLine(progress: DownloadProgress(received: 2048))
+        let unknown = ProgressLine(progress: TransferStatus(transferred: 2048, state: .receiving))
         #expect(unknown.text(columns: 80) == "2.0 KiB" && unknown.words == "2.0 KiB")
         let waiting = ProgressLine(progress: half, state: "waits 3 s").text(columns: 40)
         #expect(waiting == " 50% waits 3 s, 512.0 MiB of 1.0 GiB")
@@ -72,7 +72,7 @@ import Testing
     func lines() {
         var format = LineFormat(isQuiet: false)
         func texts(_ event: ReportEvent) -> [ReportText] { format.texts(for: event, of: item, at: start) }
-        #expect(texts(.progress(DownloadProgress())).isEmpty)
+        #expect(texts(.progress(TransferStatus(state: .receiving))).isEmpty)
         #expect(texts(.progress(half)) == [.error("50% 512.0 MiB of 1.0 GiB, 10.0 MiB/s, 51 s left\n")])
         #expect(texts(.progress(half)).isEmpty)
         #expect(
@@ -94,7 +94,8 @@ import Testing
         var format = JSONFormat()
         let odd = ReportItem(index: 2, count: 3, url: "https://example.com/\"\\\u{7F}\u{1}é", name: "x")
         for event: ReportEvent in [
-            .started, .progress(half), .progress(DownloadProgress()), .retry(after: 0.5, because: "a\nb"),
+            .started, .progress(half), .progress(TransferStatus(state: .receiving)),
+            .retry(after: 0.5, because: "a\nb"),
             .restart(because: ""), .note("n"), .finished(path: "/a\"", bytes: 5, seconds: 1.25),
             .skipped(path: "/b"), .failed(message: "m", .retryable),
         ] {
@@ -144,8 +145,8 @@ import Testing
     @Test("a notice becomes a sentence with sizes in units and without codes")
     func notices() throws {
         func retry(_ error: any Error) -> ReportEvent {
-            let reason = DownloadNotice.reason(for: error)
-            return NoticeReporter.event(.retrying(attempt: 1, wait: .milliseconds(250), until: Date(), reason: reason))
+            let reason = TransferNotice.reason(for: error)
+            return ReportEvent(.retrying(attempt: 1, wait: .milliseconds(250), until: Date(), reason: reason))
         }
         let url = try #require(URL(string: "http://a/b"))
         let busy = HTTPResponse(url: url, status: 503)
@@ -163,10 +164,10 @@ import Testing
             retry(ErrandError(.connectionLost, "Failure when receiving data from the peer: reset"))
                 == .retry(after: 0.25, because: "the connection was lost (reset)"))
         #expect(
-            NoticeReporter.event(.restarting(reason: "the file has changed on the server", discarded: 2048))
+            ReportEvent(.restarting(reason: "the file has changed on the server", discarded: 2048))
                 == .restart(because: "the file has changed on the server; 2.0 KiB are discarded"))
         #expect(
-            NoticeReporter.event(.skipping(5_242_880))
+            ReportEvent(.skipping(5_242_880))
                 == .note("the server sends the whole file; 5.0 MiB are skipped"))
     }
 }

@@ -114,7 +114,7 @@ import Testing
                 return number == 1 ? whole.truncated(to: 600_000) : whole
             }
         }
-        let notices = Log<DownloadNotice>()
+        let notices = Log<TransferNotice>()
         for try await event in agent(origin.server).download(Get(folder.file("a"))) {
             if case .notice(let notice) = event { notices.add(notice) }
         }

@@ -15,7 +15,7 @@ import Testing
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(300_000) : nil } }
         let reported = Mutex<[TransferProgress]>([])
         let options = CallOptions(progress: { progress in reported.withLock { $0.append(progress) } })
-        var all: [UploadProgress] = []
+        var all: [TransferStatus] = []
         var isOver = false
         for try await event in agent(origin).upload(Send(.data(film)), options: options) {
             #expect(!isOver)
@@ -26,8 +26,11 @@ import Testing
             }
         }
         let last = try #require(all.last)
-        #expect(isOver && last.sent == 800_000 && last.state == .finished && last.fraction == 1)
-        #expect(all.allSatisfy { $0.acknowledged <= $0.sent && $0.sent <= 800_000 && ($0.total ?? 800_000) == 800_000 })
+        #expect(isOver && last.transferred == 800_000 && last.state == .finished && last.fraction == 1)
+        #expect(
+            all.allSatisfy {
+                $0.acknowledged <= $0.transferred && $0.transferred <= 800_000 && ($0.total ?? 800_000) == 800_000
+            })
         #expect(all.contains { $0.acknowledged == 300_000 })
         let transfers = reported.withLock { $0 }
         #expect(transfers.last?.sent == 800_000)
@@ -41,12 +44,12 @@ import Testing
         _ = await failure {
             _ = try await agent(origin, quick(in: folder.url, tries: 1)).send(Send(.data(film)))
         }
-        let sending = Mutex<[UploadProgress]>([])
-        let options = CallOptions.upload { progress in
+        let sending = Mutex<[TransferStatus]>([])
+        let options = CallOptions.watching { progress in
             sending.withLock { if progress.state == .sending { $0.append(progress) } }
         }
         _ = try await agent(origin, quick(in: folder.url)).send(Send(.data(film)), options: options)
-        #expect(sending.withLock { $0.first?.sent } ?? 0 >= 500_000)
+        #expect(sending.withLock { $0.first?.transferred } ?? 0 >= 500_000)
     }
 
     @Test("a paused upload lets the connection go, and continues behind what the server has", arguments: kinds)
@@ -72,15 +75,16 @@ import Testing
     @Test("an upload that is paused before it begins sends nothing until it is resumed")
     func pausedFirst() async throws {
         let origin = try UploadOrigin(.tus)
-        let control = UploadControl()
+        let control = TransferControl()
         control.pause()
-        let states = Mutex<[UploadState]>([])
-        let options = CallOptions.upload(control) { progress in states.withLock { $0.append(progress.state) } }
-        let handle = agent(origin).start(Send(.data(film)), options: options)
-        try await eventually { states.withLock { $0.contains(.paused) } }
-        #expect(origin.snapshot.log.isEmpty)
-        control.resume()
-        _ = try await handle.value
+        var wasPaused = false
+        for try await event in agent(origin).upload(Send(.data(film)), control: control) {
+            guard case .progress(let progress) = event, progress.state == .paused else { continue }
+            wasPaused = true
+            #expect(origin.snapshot.log.isEmpty)
+            control.resume()
+        }
+        #expect(wasPaused)
         #expect(origin.snapshot.bodies.map { Data($0) } == [film])
     }
 
@@ -89,7 +93,7 @@ import Testing
         let origin = try UploadOrigin(.draft(8))
         origin.set { $0.fault = { number, _ in number == 2 ? .cut(300_000, .stall) : nil } }
         for try await event in agent(origin).upload(Send(.data(film))) {
-            if case .progress(let progress) = event, progress.sent > 0 { break }
+            if case .progress(let progress) = event, progress.transferred > 0 { break }
         }
         try await origin.server.waitUntilNoConnections()
         #expect(origin.snapshot.bodies.isEmpty)
@@ -124,9 +128,9 @@ import Testing
         let agent = NetworkAgent(
             baseURL: origin.url, transport: .system, filters: [.uploads(quick())], accessories: [recorder])
         _ = try await agent.send(Send(.data(film)))
-        let notes = recorder.records().compactMap { record -> UploadNotice? in
+        let notes = recorder.records().compactMap { record -> TransferNotice? in
             guard case .note(let note) = record.event, note.name == "upload" else { return nil }
-            return note.details as? UploadNotice
+            return note.details as? TransferNotice
         }
         #expect(notes.map(\.name) == ["retrying", "continuing"] && notes.last?.description.contains("300000") == true)
     }

@@ -183,7 +183,7 @@ import Testing
             }
         }
         let error = await failure { _ = try await agent(origin).send(Send(.data(film))) }
-        #expect((error as? UploadError)?.code == .changedTooOften, "\(String(describing: error))")
+        #expect((error as? TransferError)?.code == .changedTooOften, "\(String(describing: error))")
         #expect(origin.snapshot.bodies.isEmpty)
     }
 
@@ -217,7 +217,7 @@ import Testing
         let agent = NetworkAgent(
             baseURL: "https://a.example", transport: stub, filters: [.uploads(quick(.draft8))])
         let error = await failure { _ = try await agent.send(Send(.data(film))) }
-        #expect((error as? UploadError)?.code == .unusableResponse)
+        #expect((error as? TransferError)?.code == .unusableResponse)
     }
 
     @Test(

@@ -73,15 +73,15 @@ func failure(_ body: () async throws -> Void) async -> (any Error)? {
 }
 
 /// The notices of an upload.
-func notices(of upload: Upload<HTTPResponse>) async throws -> [UploadNotice] {
-    var notices: [UploadNotice] = []
+func notices(of upload: Upload<HTTPResponse>) async throws -> [TransferNotice] {
+    var notices: [TransferNotice] = []
     for try await event in upload {
         if case .notice(let notice) = event { notices.append(notice) }
     }
     return notices
 }
 
-extension UploadNotice {
+extension TransferNotice {
     /// The name of its case.
     var name: String {
         switch self {
@@ -91,6 +91,19 @@ extension UploadNotice {
         case .restarting: "restarting"
         case .ordinary: "ordinary"
         case .completedEarlier: "completedEarlier"
+        case .skipping: "skipping"
+        case .decoding: "decoding"
         }
+    }
+}
+
+extension CallOptions {
+    /// Options that watch every report of a transfer, which the reader of the events may not see.
+    static func watching(_ report: @escaping @Sendable (TransferStatus) -> Void) -> CallOptions {
+        var options = CallOptions()
+        options.tags[TransferCall.self] = TransferCall {
+            if case .progress(let status) = $0 { report(status) }
+        }
+        return options
     }
 }

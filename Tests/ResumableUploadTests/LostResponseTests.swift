@@ -105,11 +105,11 @@ import Testing
         let (origin, folder) = (try UploadOrigin(kind), try Folder())
         origin.set { $0.fault = { number, _ in number == kind.firstRequest ? .cut(250_000) : nil } }
         _ = await failure { _ = try await agent(origin, quick(in: folder.url, tries: 1)).send(Send(.data(film))) }
-        let reports = Log<UploadProgress>()
-        let options = CallOptions.upload { reports.add($0) }
+        let reports = Log<TransferStatus>()
+        let options = CallOptions.watching { reports.add($0) }
         _ = try await agent(origin, quick(in: folder.url)).send(Send(.data(film)), options: options)
         let last = try #require(reports.all.last)
-        #expect(last.state == .finished && last.acknowledged == 600_000 && last.sent == 600_000)
+        #expect(last.state == .finished && last.acknowledged == 600_000 && last.transferred == 600_000)
         #expect(reports.all.contains { $0.acknowledged == 250_000 })
     }
 
@@ -132,9 +132,9 @@ import Testing
             }
         ) { _ in .status(201).header("Upload-Complete", "?1").waiting(for: confirmed) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(quick())])
-        let reports = Log<UploadProgress>()
+        let reports = Log<TransferStatus>()
         // The end would hide the confirmation from a reader that sees the newest report only.
-        let options = CallOptions.upload {
+        let options = CallOptions.watching {
             reports.add($0)
             if 1..<600_000 ~= $0.acknowledged { confirmed.open() }
         }

@@ -1,8 +1,8 @@
 import Errand
+import ErrandDigests
 import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
-import ErrandTransfers
 import Foundation
 import Testing
 
@@ -157,7 +157,7 @@ import Testing
         try await eventually { !origin.snapshot.bodies.isEmpty }
         #expect(try ResumableUploads.pendingUploads(in: records).first?.isActive == true)
         let error = await failure { _ = try await agent.send(send) }
-        #expect((error as? UploadError)?.code == .busy)
+        #expect((error as? TransferError)?.code == .busy)
         gate.open()
         _ = try await first.value
         let other = agent.start(send.with { $0.uploadKey = "another" })
@@ -185,7 +185,7 @@ import Testing
         try #require(ResumableUploads.pendingUploads(in: records).first).remove()
         _ = try await agent(origin).send(send)
         #expect(names.isEmpty && origin.snapshot.log.first == "OPTIONS")
-        #expect(throws: UploadError.self) { try ResumableUploads.pendingUploads(in: folder.file("none")) }
+        #expect(throws: TransferError.self) { try ResumableUploads.pendingUploads(in: folder.file("none")) }
     }
 
     @Test("a file that is written to while it is sent never arrives as a whole", arguments: kinds)

@@ -108,7 +108,7 @@ func joiningOrigin() throws -> UploadOrigin {
         let origin = try joiningOrigin()
         origin.set { $0.limits = "800002" }
         let error = await failure { _ = try await agent(origin, quick(segments: 4)).send(Send(.data(film))) }
-        #expect((error as? UploadError)?.code == .tooLarge && origin.snapshot.log == ["OPTIONS"])
+        #expect((error as? TransferError)?.code == .tooLarge && origin.snapshot.log == ["OPTIONS"])
     }
 
     @Test("an idempotency key goes with the request that joins the segments only")
@@ -143,14 +143,16 @@ func joiningOrigin() throws -> UploadOrigin {
         }
         let reported = Mutex<[TransferProgress]>([])
         let options = CallOptions(progress: { progress in reported.withLock { $0.append(progress) } })
-        var all: [UploadProgress] = []
+        var all: [TransferStatus] = []
         for try await event in agent(origin, quick(segments: 4)).upload(Send(.data(film)), options: options) {
             if case .progress(let progress) = event { all.append(progress) }
         }
         let last = try #require(all.last)
-        #expect(last.sent == 800_003 && last.acknowledged == 800_003 && last.state == .finished)
+        #expect(last.transferred == 800_003 && last.acknowledged == 800_003 && last.state == .finished)
         #expect(
-            all.allSatisfy { 0...$0.sent ~= $0.acknowledged && $0.sent <= 800_003 && ($0.total ?? 800_003) == 800_003 })
+            all.allSatisfy {
+                0...$0.transferred ~= $0.acknowledged && $0.transferred <= 800_003 && ($0.total ?? 800_003) == 800_003
+            })
         let transfers = reported.withLock { $0 }
         #expect(transfers.last?.sent == 800_003)
         for (a, b) in zip(transfers, transfers.dropFirst()) {

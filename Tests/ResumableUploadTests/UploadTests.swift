@@ -140,8 +140,8 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         let origin = try UploadOrigin(.draft(8))
         origin.set { $0.limits = "max-size=699999" }
         let error = await failure { _ = try await agent(origin).send(Send(.data(film))) }
-        #expect((error as? UploadError)?.code == .tooLarge && origin.snapshot.log == ["OPTIONS"])
-        #expect((error as? UploadError)?.request != nil)
+        #expect((error as? TransferError)?.code == .tooLarge && origin.snapshot.log == ["OPTIONS"])
+        #expect((error as? TransferError)?.request != nil)
     }
 
     @Test("a digest of the whole body goes with the creation, one of each part with tus")
@@ -168,7 +168,7 @@ let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
         let origin = try UploadOrigin(.draft(8))
         for send in [Send(.none), Send(.data(film)).with { $0.headers = ["Upload-Offset": "3"] }] {
             let error = await failure { _ = try await agent(origin).send(send) }
-            #expect((error as? UploadError)?.code == .invalidRequest)
+            #expect((error as? TransferError)?.code == .invalidRequest)
         }
         #expect(origin.snapshot.log.isEmpty)
     }

@@ -21,7 +21,7 @@ import Testing
         for _ in 0..<10 { #expect(await failure { try await agent.send(Get()) } == "500") }
         let error = await #expect(throws: ResilienceError.self) { try await agent.send(Get()) }
         #expect(error?.code == .breakerOpen && error?.remaining == .seconds(5) && wire.sent == 10)
-        #expect(error?.errorDescription?.hasSuffix("none is sent for another 5 s") == true)
+        #expect(error?.description.hasSuffix("none is sent for another 5 s") == true && error?.failureSentence == .busy)
         #expect((error as (any Error)? as? any RequestFailure)?.isRetryable == true)
         time.advance(by: .milliseconds(4_999))
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")

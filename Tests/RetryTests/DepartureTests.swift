@@ -147,7 +147,7 @@ import Testing
         let limits = HostLimits(maximumConcurrent: 1_000)
         let agent = NetworkAgent(
             baseURL: server.url, transport: .system,
-            filters: [standard ? StandardResilience.with(limits) : Retry()], time: time)
+            filters: [standard ? StandardResilience.with(limits) : .retry], time: time)
         let ended = Counter()
         let tasks = (0..<100).map { _ in
             Task {

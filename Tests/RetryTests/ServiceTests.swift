@@ -37,7 +37,7 @@ import Testing
             let agent = NetworkAgent(baseURL: Self.base, transport: .stub(response))
             let error = await #expect(throws: ErrandError.self) { try await agent.send(Call<Data>(.get, "x")) }
             #expect(error?.code == code)
-            #expect(error.map { "\($0.code): \($0.localizedDescription)" } == error?.description)
+            #expect(error?.localizedDescription == error?.failureSentence.text() && error?.failureSentence != .failed)
             sentences.insert(error?.description ?? "")
         }
         let (gate, time) = (Gate(), ManualTimeSource())

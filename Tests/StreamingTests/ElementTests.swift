@@ -79,8 +79,7 @@ import Testing
         #expect(try await iterator.next() == Row(id: 1))
         let error = await #expect(throws: StreamingError.self) { try await iterator.next() }
         #expect(error?.summary == "decodingFailed 3 10" && error?.underlying is DecodingError)
-        #expect(
-            error.map { "decodingFailed: \($0.errorDescription ?? "")" } == error?.description && error?.errorCode == 3)
+        #expect(error?.failureSentence == .unusableResponse && error?.errorCode == 3)
         #expect(try await iterator.next() == Row(id: 3))
         #expect(try await iterator.next() == nil)
 

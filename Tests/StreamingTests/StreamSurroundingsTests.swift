@@ -89,7 +89,7 @@ import Testing
         server.on("/feed", .events("a", "b").stalled(afterBodyBytes: 13))
         let started = StartedActivities()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [started])
-        #expect(try await agent.send(First()) == "open")
+        #expect(try await agent.run(First()) == "open")
         #expect(started.all.map(\.kind.rawValue) == ["first", "stream", "request"])
         #expect(started.all.map(\.parent) == [nil, started.all[0].id, started.all[1].id])
         #expect(started.all[1].isOver && agent.activities.isEmpty)

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
@@ -143,6 +144,16 @@ struct ServerInputTests {
         #expect(server.faults.map(\.status) == [413, 413])
     }
 
+    @Test("a client that speaks TLS is refused at once, and the fault says so")
+    func tls() async throws {
+        let server = try TestServer { _ in .text("ok") }
+        let agent = NetworkAgent(
+            baseURL: server.url.replacing("http:", with: "https:"), transport: .system)
+        let error = await #expect(throws: ErrandError.self) { try await agent.send(Call<Void>(.get, "x")) }
+        #expect(error?.code == .insecureConnection)
+        #expect(server.faults.map(\.description) == ["400 the client speaks TLS, this server does not"])
+    }
+
     @Test(
         "what is no HTTP/1.1 request is refused with a typed fault",
         arguments: [
@@ -166,7 +177,8 @@ struct ServerInputTests {
             ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", 400),
             ("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n", 400),
             ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 70_000) + "\r\n\r\n", 431),
-            (String(repeating: "x", count: 70_000), 431),
+            (String(repeating: "x", count: 70_000), 431), ("\u{16}\u{3}\u{1}", 400), ("\u{0}", 400),
+            ("\r\n\u{16}", 400),
         ])
     func malformed(_ input: String, _ status: Int) async throws {
         let server = try TestServer { _ in .text("ok") }

@@ -5,6 +5,17 @@ import Testing
 
 @Suite("How the test server responds", .timeLimit(.minutes(30)), .leakChecked)
 struct ServerResponseTests {
+    @Test("a Content-Type of its own replaces that of the response, and other fields are added")
+    func contentType() {
+        let stub = StubResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header("X-A", "2")
+        let scripted = TestResponse.text("<a/>").header("content-type", "text/xml").header("X-A", "1").header(
+            "X-A", "2")
+        for headers in [stub.headers, scripted.headers] {
+            #expect(headers.values(of: .contentType) == ["text/xml"])
+            #expect(headers.values(of: "X-A") == ["1", "2"])
+        }
+    }
+
     @Test("a route responds with a status line, its headers and its body")
     func route() async throws {
         let server = try TestServer()

@@ -22,7 +22,7 @@ struct ChunkWriterTests {
         func makeRoom(_ count: Int) { state.withLock { $0.room = count } }
         func close() { state.withLock { $0.isClosed = true } }
 
-        func offer(_ bytes: UnsafeRawBufferPointer) -> ChunkWriter.Acceptance {
+        func offer(_ bytes: Data) -> ChunkWriter.Acceptance {
             state.withLock { state in
                 if state.isClosed { return .isClosed }
                 let count = min(state.room, bytes.count)

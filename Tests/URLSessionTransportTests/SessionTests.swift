@@ -90,9 +90,9 @@ struct SessionTests {
 
     init() throws { url = try #require(URL(string: "http://127.0.0.1/")) }
 
-    private func transfer() async throws -> Transfer {
-        Transfer(
-            HTTPRequest(.get, url), TransportOptions(), try await Upload(.none, TransportOptions()),
+    private func transfer() async throws -> SessionTransfer {
+        SessionTransfer(
+            HTTPRequest(.get, url), TransportOptions(), try await SessionUpload(.none, TransportOptions()),
             URLSessionTransport())
     }
 }

@@ -47,8 +47,9 @@ struct TransportTests {
         let transport = URLSessionTransport()
         let url = try #require(URL(string: "http://127.0.0.1/"))
         let tags = isAllowed ? Tags() : Tags().with(AllowsCellularAccess.self, false)
-        let transfer = Transfer(
-            HTTPRequest(.get, url), TransportOptions(tags: tags), try await Upload(.none, TransportOptions()), transport
+        let transfer = SessionTransfer(
+            HTTPRequest(.get, url), TransportOptions(tags: tags), try await SessionUpload(.none, TransportOptions()),
+            transport
         )
         #expect(transfer.urlRequest().allowsCellularAccess == isAllowed)
     }
@@ -60,12 +61,12 @@ struct TransportTests {
             opened.withLock { $0 += 1 }
             return HTTPBody(Data("abc".utf8))
         }
-        let upload = try await Upload(stream, TransportOptions())
+        let upload = try await SessionUpload(stream, TransportOptions())
         #expect(opened.withLock { $0 } == 1)
         let again = try #require(upload.reopened())
         #expect(try await again.collect(upTo: 10) == Data("abc".utf8))
         #expect(opened.withLock { $0 } == 2)
-        let once = try await Upload(.stream(HTTPBody(Data("abc".utf8))), TransportOptions())
+        let once = try await SessionUpload(.stream(HTTPBody(Data("abc".utf8))), TransportOptions())
         #expect(once.reopened() == nil)
     }
 

@@ -179,7 +179,7 @@ struct OperationTests {
         var isNested = false
 
         func run(on agent: ScopedAgent) async throws -> [String] {
-            if isNested { return try await agent.send(Steps(modes: modes, between: between)) }
+            if isNested { return try await agent.run(Steps(modes: modes, between: between)) }
             var texts: [String] = []
             for (index, mode) in modes.enumerated() {
                 texts.append(try await agent.send(Get(.off), options: .authentication(mode)).value)
@@ -198,7 +198,7 @@ struct OperationTests {
             if index == 0 { session.renew(with: BearerToken("ada.2")) } else { session.signIn(BearerToken("bob")) }
         }
         steps.isNested = isNested
-        let error = await #expect(throws: AuthenticationError.self) { _ = try await agent.send(steps) }
+        let error = await #expect(throws: AuthenticationError.self) { _ = try await agent.run(steps) }
         #expect(error?.code == .userChanged && users == ["ada", "ada"])
     }
 
@@ -209,7 +209,7 @@ struct OperationTests {
         let steps = Steps(modes: [.ifSignedIn, .off, .required]) { [session] index in
             if index == 1 { session.signIn(BearerToken("bob")) }
         }
-        _ = try await agent.send(steps)
+        _ = try await agent.run(steps)
         #expect(users == ["nobody", "nobody", "bob"])
     }
 

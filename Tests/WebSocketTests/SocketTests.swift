@@ -95,6 +95,10 @@ private struct Lines: SocketRequest {
         server.on("/socket", .text("ok"))
         let plain = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
         #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
+        #expect(
+            plain?.description
+                == "handshakeFailed: the server has not opened the socket: 200 \(server.url("/socket"))")
+        #expect(plain?.failureSentence == .unusableResponse)
         #expect(try await error { try await agent.send(Lines()) } is WebSocketError)
         try await server.waitUntilNoConnections()
     }

@@ -17,7 +17,7 @@ import Observation
     /// The sentence about what went wrong last.
     package private(set) var failure: String?
     /// The waits and restarts of the upload.
-    package private(set) var notices: [UploadNotice] = []
+    package private(set) var notices: [TransferNotice] = []
     /// The upload that runs, or the last one.
     @ObservationIgnored package private(set) var task: Task<Void, Never>?
     @ObservationIgnored private var upload: Upload<HTTPResponse>?
@@ -57,7 +57,7 @@ import Observation
     /// Ends the upload; the next start goes on where the server is.
     package func cancel() { upload?.cancel() }
 
-    private func show(_ event: UploadEvent<HTTPResponse>) {
+    private func show(_ event: TransferEvent<HTTPResponse>) {
         switch event {
         case .progress(let progress):
             fraction = progress.fraction ?? 0
@@ -72,10 +72,10 @@ import Observation
         status = "interrupted"
     }
 
-    private func words(for state: UploadState) -> String {
+    private func words(for state: TransferState) -> String {
         switch state {
         case .queued, .preparing, .connecting: "starting"
-        case .sending: "sending"
+        case .sending, .receiving, .verifying: "sending"
         case .stalled: "waiting for the network"
         case .paused: "paused"
         case .waiting: "trying again"

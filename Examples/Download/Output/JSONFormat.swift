@@ -13,7 +13,7 @@ struct JSONFormat: ReportFormat {
         case .started: fields.append(("count", .number(Int64(item.count))))
         case .progress(let progress):
             fields += [
-                ("received", .number(progress.received)), ("total", progress.total.map { .number($0) } ?? .null),
+                ("received", .number(progress.transferred)), ("total", progress.total.map { .number($0) } ?? .null),
                 ("rate", .number(Int64(min(progress.rate.rounded(), 1e18)))),
                 ("seconds_left", progress.timeLeft.map { .number($0.components.seconds) } ?? .null),
                 ("state", .text(Self.name(progress.state))),
@@ -57,7 +57,7 @@ struct JSONFormat: ReportFormat {
         }
     }
 
-    private static func name(_ state: DownloadState) -> String {
+    private static func name(_ state: TransferState) -> String {
         switch state {
         case .queued: "queued"
         case .connecting: "connecting"

@@ -33,13 +33,13 @@ struct LineFormat: ReportFormat {
 
     mutating func end(complete: Int, failed: Int, status: ExitStatus) -> [ReportText] { [] }
 
-    private mutating func isDue(_ progress: DownloadProgress, _ index: Int) -> Bool {
-        if progress.received == 0, progress.total != 0 { return false }
+    private mutating func isDue(_ progress: TransferStatus, _ index: Int) -> Bool {
+        if progress.transferred == 0, progress.total != 0 { return false }
         let tenth = progress.fraction.map { Int($0 * 10) } ?? -1
-        if let last = shown[index], tenth >= 0 ? tenth <= last.tenth : progress.received - last.bytes < 100 << 20 {
+        if let last = shown[index], tenth >= 0 ? tenth <= last.tenth : progress.transferred - last.bytes < 100 << 20 {
             return false
         }
-        shown[index] = (tenth, progress.received)
+        shown[index] = (tenth, progress.transferred)
         return true
     }
 

@@ -4,7 +4,7 @@ import ErrandResumableDownload
 struct ProgressLine: Equatable {
     /// What the file is called; nil where there is only one.
     var name: String?
-    var progress = DownloadProgress()
+    var progress = TransferStatus(state: .receiving)
     /// Stands in the place of the rate: `waits 3 s`, `silent for 5 s`.
     var state: String?
 
@@ -32,7 +32,7 @@ struct ProgressLine: Equatable {
     /// As many of the details as fit, the most important ones first.
     private func details(_ room: Int) -> String {
         var text = percent ?? ""
-        for forms in [[state], [size, Readable.size(progress.received)], [rate], [timeLeft]] {
+        for forms in [[state], [size, Readable.size(progress.transferred)], [rate], [timeLeft]] {
             for form in forms.compactMap(\.self) {
                 let candidate = text.isEmpty ? form : text + (text == percent ? " " : ", ") + form
                 if TextLayout.width(candidate) > room { continue }
@@ -58,7 +58,7 @@ struct ProgressLine: Equatable {
     }
 
     private var size: String {
-        let received = Readable.size(progress.received)
+        let received = Readable.size(progress.transferred)
         return progress.total.map { "\(received) of \(Readable.size($0))" } ?? received
     }
 

@@ -15,7 +15,7 @@ struct ReportItem: Hashable, Sendable {
 /// What happens to one URL.
 enum ReportEvent: Equatable, Sendable {
     case started
-    case progress(DownloadProgress)
+    case progress(TransferStatus)
     /// Another attempt follows.
     case retry(after: Double, because: String)
     /// What had arrived cannot be used.
@@ -25,6 +25,19 @@ enum ReportEvent: Equatable, Sendable {
     /// A file with its name exists.
     case skipped(path: String)
     case failed(message: String, ExitStatus)
+
+    init(_ notice: TransferNotice) {
+        self =
+            switch notice {
+            case .retrying(_, let wait, _, let reason):
+                .retry(after: wait / .seconds(1), because: Failure.sentence(reason))
+            case .restarting(let reason, let discarded):
+                .restart(
+                    because: Failure.sentence(reason)
+                        + (discarded > 0 ? "; \(Readable.size(discarded)) are discarded" : ""))
+            default: .note(Failure.sentence(notice.description))
+            }
+    }
 }
 
 /// A piece of output.

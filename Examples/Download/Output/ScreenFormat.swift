@@ -48,7 +48,7 @@ struct ScreenFormat: ReportFormat {
             return [.error(redrawn(now))]
         case .progress(let progress):
             guard rows[item.index] != nil else { return [] }
-            if rows[item.index]?.line.progress.received != progress.received { rows[item.index]?.changed = now }
+            if rows[item.index]?.line.progress.transferred != progress.transferred { rows[item.index]?.changed = now }
             rows[item.index]?.line.progress = progress
             if case .waiting = progress.state {} else { rows[item.index]?.waitsUntil = nil }
             if let lastDraw, lastDraw.duration(to: now) < .milliseconds(80) { return [] }
@@ -129,7 +129,7 @@ struct ScreenFormat: ReportFormat {
 
     /// `3 of 10 complete, 1 failed, 12.3 MiB, 4.0 MiB/s`
     private func total(_ running: [Row], of count: Int, _ columns: Int) -> String {
-        let received = running.reduce(bytes) { $0 + $1.line.progress.received }
+        let received = running.reduce(bytes) { $0 + $1.line.progress.transferred }
         let rate = running.reduce(0) { $0 + ($1.waitsUntil == nil ? $1.line.progress.rate : 0) }
         var text = "\(complete) of \(count) complete"
         let parts: [String?] = [

@@ -26,7 +26,7 @@ struct Failure: Equatable {
 
     static func status(of error: any Error) -> ExitStatus {
         if error is CancellationError { return .interrupted }
-        if let error = error as? DownloadError { return error.isRetryable ? .retryable : .failed }
+        if let error = error as? TransferError { return error.isRetryable ? .retryable : .failed }
         guard let error = error as? ErrandError else { return .failed }
         if error.isCancelled { return .interrupted }
         let retryable: Set<ErrandError.Code> = [.transportFailed, .deadlineExceeded]
@@ -36,12 +36,12 @@ struct Failure: Equatable {
     private static func explain(
         _ error: any Error, host: String, path: String?, _ arguments: DownloadArguments
     ) -> (what: String, advice: String?) {
-        if let error = error as? DownloadError { return (error.message, advice(for: error.code, path: path)) }
+        if let error = error as? TransferError { return (error.message, advice(for: error.code, path: path)) }
         if let error = error as? ErrandError { return explain(error, host: host, arguments) }
-        return ("an unexpected failure, \(DownloadNotice.reason(for: error))", nil)
+        return ("an unexpected failure, \(TransferNotice.reason(for: error))", nil)
     }
 
-    private static func advice(for code: DownloadError.Code, path: String?) -> String? {
+    private static func advice(for code: TransferError.Code, path: String?) -> String? {
         switch code {
         case .noDirectory: "Create it, or choose another"
         case .notAFile: "Choose another destination"
@@ -89,7 +89,7 @@ struct Failure: Equatable {
     }
 
     /// Why an attempt failed.
-    static func sentence(_ error: any Error) -> String { sentence(DownloadNotice.reason(for: error)) }
+    static func sentence(_ error: any Error) -> String { sentence(TransferNotice.reason(for: error)) }
 
     /// A reason on one line, with sizes in units and without libcurl's own words, which repeat it.
     static func sentence(_ reason: String) -> String {

@@ -30,16 +30,21 @@ struct FileJob: Sendable {
         }
         let start = ContinuousClock.now
         reporter.report(.started, of: target.item)
-        var options = CallOptions.download { reporter.report(.progress($0), of: target.item) }
-        options.accessories.append(NoticeReporter { reporter.report($0, of: target.item) })
         do {
-            let response = try await agent.send(request, options: options)
-            let path = response.value.path
-            if arguments.keepsRemoteTime, let problem = RemoteTime.keep(response.http, path) {
-                reporter.report(.note(problem), of: target.item)
+            for try await event in agent.download(request) {
+                switch event {
+                case .progress(let status): reporter.report(.progress(status), of: target.item)
+                case .notice(let notice): reporter.report(ReportEvent(notice), of: target.item)
+                case .finished(let response):
+                    let path = response.value.path
+                    if arguments.keepsRemoteTime, let problem = RemoteTime.keep(response.http, path) {
+                        reporter.report(.note(problem), of: target.item)
+                    }
+                    let elapsed = start.duration(to: .now) / .seconds(1)
+                    reporter.report(
+                        .finished(path: path, bytes: InputFile.size(path), seconds: elapsed), of: target.item)
+                }
             }
-            let elapsed = start.duration(to: .now) / .seconds(1)
-            reporter.report(.finished(path: path, bytes: InputFile.size(path), seconds: elapsed), of: target.item)
             return .complete
         } catch {
             let status = Failure.status(of: error)

@@ -78,23 +78,25 @@ struct StreamJob: Sendable {
     }
 
     @concurrent private func copy(_ body: HTTPBody, _ start: ContinuousClock.Instant) async throws -> Int64 {
-        var progress = DownloadProgress(total: body.length)
+        var progress = TransferStatus(total: body.length, state: .receiving)
         var shown = start
         for try await chunk in body {
             if let code = Descriptor.output.write(chunk) { throw OutputFailure(code: code) }
-            progress.received += Int64(chunk.count)
+            progress.transferred += Int64(chunk.count)
             let now = ContinuousClock.now
             if let limit = arguments.maximumTime, start.duration(to: now) > .seconds(limit) {
                 throw ErrandError(.deadlineExceeded, "")
             }
-            guard shown.duration(to: now) >= .milliseconds(100) || progress.received == progress.total else { continue }
+            guard shown.duration(to: now) >= .milliseconds(100) || progress.transferred == progress.total else {
+                continue
+            }
             shown = now
-            progress.rate = Double(progress.received) / max(0.001, start.duration(to: now) / .seconds(1))
+            progress.rate = Double(progress.transferred) / max(0.001, start.duration(to: now) / .seconds(1))
             if let total = progress.total, progress.rate >= 1 {
-                progress.timeLeft = .seconds(min(1e9, Double(total - progress.received) / progress.rate))
+                progress.timeLeft = .seconds(min(1e9, Double(total - progress.transferred) / progress.rate))
             }
             reporter.report(.progress(progress), of: target.item)
         }
-        return progress.received
+        return progress.transferred
     }
 }

@@ -68,16 +68,14 @@ public enum ASCII {
         if a.utf8.count != b.utf8.count { return false }
         // Most texts that are the same have the same case.
         if a == b { return true }
-        let isEqual = a.utf8.withContiguousStorageIfAvailable { x in
-            b.utf8.withContiguousStorageIfAvailable { y in
-                for index in x.indices where x[index] != y[index] && lowercase(x[index]) != lowercase(y[index]) {
+        return a.withSpan { a in
+            b.withSpan { b in
+                for index in a.indices where a[index] != b[index] && lowercase(a[index]) != lowercase(b[index]) {
                     return false
                 }
                 return true
             }
         }
-        // Strings bridged from Objective-C have no contiguous storage.
-        return (isEqual ?? nil) ?? zip(a.utf8, b.utf8).allSatisfy { lowercase($0) == lowercase($1) }
     }
 
     /// The value of one or more decimal digits without a sign; nil for anything else, and beyond `Int64.max`.

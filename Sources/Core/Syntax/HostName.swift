@@ -1,5 +1,3 @@
-import ErrandSupport
-
 /// Host names and addresses in one form for every way of writing them (RFC 9110, section 4.2.3; RFC 5952).
 ///
 /// ```swift
@@ -39,19 +37,13 @@ public enum HostName {
 
     /// An IPv6 address (RFC 5952), without its zone.
     private static func literal(_ text: Substring) -> String? {
-        var address = in6_addr()
-        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &address) == 1 else { return nil }
-        var name = [CChar](repeating: 0, count: 64)
-        guard inet_ntop(AF_INET6, &address, &name, 64) != nil else { return nil }
-        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        normalizedIPv6(String(text.prefix { $0 != "%" }))
     }
 
     /// An IPv4 address in any form that connects: `127.1` and `0x7f000001` are `127.0.0.1`.
     private static func address(_ text: String) -> String? {
         guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
-        var address = in_addr()
-        guard inet_aton(text, &address) != 0 else { return nil }
-        let number = UInt32(bigEndian: address.s_addr)
+        guard let number = numberOfIPv4(text) else { return nil }
         return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
     }
 }

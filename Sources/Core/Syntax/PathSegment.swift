@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Text that is inserted into a path as one segment, and stays one.
 ///
 /// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them however they are written.
@@ -19,9 +21,8 @@ public enum PathSegment {
     /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
     /// itself behind an encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        var path = path
         // The first byte of a mark; no other path that can be sent has it.
-        guard path.withUTF8({ $0.contains(0xEE) }) else { return path }
+        guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
             guard segment.contains(open) else { continue }

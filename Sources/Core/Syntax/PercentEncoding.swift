@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Percent-encoding (RFC 3986, section 2.1) and the variant of it in forms (WHATWG URL, section 5).
 ///
 /// ```swift
@@ -15,19 +17,17 @@ public enum PercentEncoding {
 
     /// Appends the text with every byte outside of `allowed` as `%XX`.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
-        var text = text
-        let encoded = text.withUTF8 { encode($0, allowed: allowed) }
-        result += encoded ?? text
+        result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
 
     /// Nil where nothing has to be encoded.
-    private static func encode(_ text: UnsafeBufferPointer<UInt8>, allowed: (UInt8) -> Bool) -> String? {
+    private static func encode(_ text: Span<UInt8>, allowed: (UInt8) -> Bool) -> String? {
         guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count + 16)
-        bytes += text[..<first]
-        for byte in text[first...] {
-            if allowed(byte) {
+        for index in text.indices {
+            let byte = text[index]
+            if index < first || allowed(byte) {
                 bytes.append(byte)
             } else {
                 bytes.append(UInt8(ascii: "%"))

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 extension URLSyntax {
     /// The URL for people to read: no credentials, no fragment, the values of the query masked.
     ///
@@ -8,8 +10,7 @@ extension URLSyntax {
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
-        var text = text
-        if !text.withUTF8({ isRedactable($0, where: isSecret) }) { return text }
+        if !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
         var url = text.utf8[...]
         if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
         let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
@@ -26,21 +27,22 @@ extension URLSyntax {
     }
 
     /// Whether a URL has credentials, a fragment or a secret item; most have none.
-    private static func isRedactable(_ bytes: UnsafeBufferPointer<UInt8>, where isSecret: (String) -> Bool) -> Bool {
+    private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
                 $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#")
             })
         else { return false }
-        if bytes[index] != UInt8(ascii: "?") || bytes[index...].contains(UInt8(ascii: "#")) { return true }
+        if bytes[index] != UInt8(ascii: "?") || bytes.contains(UInt8(ascii: "#")) { return true }
         while index < bytes.count {
-            let item = bytes[(index + 1)...].prefix { $0 != UInt8(ascii: "&") }
-            if let equals = item.firstIndex(of: UInt8(ascii: "=")),
-                isSecret(String(decoding: item[..<equals], as: UTF8.self))
+            let start = index + 1
+            index = bytes.firstIndex(from: start) { $0 == UInt8(ascii: "&") } ?? bytes.count
+            let item = bytes.extracting(start..<index)
+            if let equals = item.firstIndex(where: { $0 == UInt8(ascii: "=") }),
+                isSecret(String(decoding: item.extracting(..<equals)))
             {
                 return true
             }
-            index = item.endIndex
         }
         return false
     }

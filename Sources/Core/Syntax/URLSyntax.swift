@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandSupport
 
 /// The rules for a URL that HTTP can request, byte by byte.
 ///
@@ -17,22 +18,23 @@ public enum URLSyntax {
     /// scheme, no host, credentials, an invalid port, a character that has to be escaped.
     @discardableResult
     public static func check(_ text: String) throws(Fault) -> Int {
-        var text = text
-        let result: Result<Int, Fault> = text.withUTF8 { bytes in Result { () throws(Fault) in try check(bytes) } }
+        let result: Result<Int, Fault> = text.withSpan { bytes in
+            do throws(Fault) { return .success(try check(bytes)) } catch { return .failure(error) }
+        }
         return try result.get()
     }
 
     /// Whether the text starts with a scheme and `://`, so that it stands for itself.
     public static func isAbsolute(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in schemeEnd(bytes) != nil }
+        text.withSpan { schemeEnd($0) != nil }
     }
 
     /// Throws for the first character that may not stand in a path, query or fragment.
     public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
-        var text = text
-        let result: Result<Void, Fault> = text.withUTF8 { bytes in
-            Result { () throws(Fault) in try checkRest(bytes, from: 0, allowed) }
+        let result: Result<Void, Fault> = text.withSpan { bytes in
+            do throws(Fault) { return .success(try checkRest(bytes, from: 0, allowed)) } catch {
+                return .failure(error)
+            }
         }
         return try result.get()
     }
@@ -47,33 +49,29 @@ public enum URLSyntax {
     /// Whether two absolute URLs have the same bytes up to the end of the authority, and so the same origin. Two that do
     /// not may have it all the same.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
-        var (one, other) = (one, other)
-        return one.withUTF8 { one in
-            other.withUTF8 { other in
+        one.withSpan { one in
+            other.withSpan { other in
                 guard let colon = schemeEnd(one) else { return false }
-                var end = colon + 3
-                while end < one.count, !endsAuthority(one[end]) { end += 1 }
+                let end = one.firstIndex(from: colon + 3, where: endsAuthority) ?? one.count
                 guard end <= other.count, end == other.count || endsAuthority(other[end]) else { return false }
-                return one.prefix(end).elementsEqual(other.prefix(end))
+                return other.starts(with: one.extracting(..<end))
             }
         }
     }
 
     /// The host of a URL in lower case, without the brackets of an address, from a text that ``check(_:)`` accepts.
     package static func host(ofChecked text: String) -> String {
-        var text = text
-        return text.withUTF8 { bytes in
+        text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
             var start = colon + 3
             let isLiteral = start < bytes.count && bytes[start] == UInt8(ascii: "[")
             if isLiteral { start += 1 }
             let last = UInt8(ascii: isLiteral ? "]" : ":")
-            var end = start
-            while end < bytes.count, bytes[end] != last, !endsAuthority(bytes[end]) { end += 1 }
-            return String(unsafeUninitializedCapacity: end - start) { buffer in
-                for index in start..<end { buffer[index - start] = ASCII.lowercase(bytes[index]) }
-                return end - start
-            }
+            let end = bytes.firstIndex(from: start) { $0 == last || endsAuthority($0) } ?? bytes.count
+            var host: [UInt8] = []
+            host.reserveCapacity(end - start)
+            for index in start..<end { host.append(ASCII.lowercase(bytes[index])) }
+            return String(decoding: host, as: UTF8.self)
         }
     }
 
@@ -82,11 +80,10 @@ public enum URLSyntax {
     ///
     /// - Parameter start: the number of bytes before the path.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            let bytes = UnsafeBufferPointer(rebasing: bytes[start...])
+        text.withSpan { bytes in
             var last: UInt8 = 0
-            for byte in bytes {
+            for index in start..<bytes.count {
+                let byte = bytes[index]
                 if !ASCII.isAlphanumeric(byte) {
                     let isPlain =
                         byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".")
@@ -95,15 +92,18 @@ public enum URLSyntax {
                 }
                 last = byte
             }
-            return bytes.first != UInt8(ascii: ".")
+            return start == bytes.count || bytes[start] != UInt8(ascii: ".")
         }
     }
 
     /// Whether a slash is followed by a dot anywhere.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            bytes.indices.dropFirst().contains { bytes[$0] == UInt8(ascii: ".") && bytes[$0 - 1] == UInt8(ascii: "/") }
+        text.withSpan { bytes in
+            var last: UInt8 = 0
+            return bytes.firstIndex { byte in
+                defer { last = byte }
+                return byte == UInt8(ascii: ".") && last == UInt8(ascii: "/")
+            } != nil
         }
     }
 
@@ -145,49 +145,66 @@ public enum URLSyntax {
         return !port.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
     }
 
-    private static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> Int {
+    private static func check(_ bytes: Span<UInt8>) throws(Fault) -> Int {
         guard let colon = schemeEnd(bytes) else { throw Fault(description: "the URL is not absolute") }
-        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-        guard scheme == "http" || scheme == "https" else {
+        guard isHTTP(bytes.extracting(..<colon)) else {
             throw Fault(description: "the scheme is not http or https")
         }
         let start = colon + 3
-        let end = bytes[start...].firstIndex(where: endsAuthority) ?? bytes.endIndex
-        try checkAuthority(bytes[start..<end])
+        let end = bytes.firstIndex(from: start, where: endsAuthority) ?? bytes.count
+        try checkAuthority(bytes.extracting(start..<end))
         try checkRest(bytes, from: end, isRest)
         return end
+    }
+
+    /// Whether a scheme is `http` or `https`, in any case.
+    private static func isHTTP(_ scheme: Span<UInt8>) -> Bool {
+        guard scheme.count == 4 || scheme.count == 5 else { return false }
+        var index = 0
+        for letter in "https".utf8.prefix(scheme.count) {
+            guard ASCII.lowercase(scheme[index]) == letter else { return false }
+            index += 1
+        }
+        return true
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    private static func checkAuthority(_ authority: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
+    private static func checkAuthority(_ authority: Span<UInt8>) throws(Fault) {
         if authority.contains(UInt8(ascii: "@")) {
             throw Fault(description: "credentials in a URL would show in logs; use an Authorization header")
         }
-        var (host, port) = (authority, authority.suffix(0))
-        let isLiteral = authority.first == UInt8(ascii: "[")
-        let hostEnd = isLiteral ? authority.firstIndex(of: UInt8(ascii: "]")).map { $0 + 1 } : nil
-        if isLiteral, hostEnd == nil { throw Fault(description: "the address has no closing bracket") }
-        if let colon = authority[(hostEnd ?? authority.startIndex)...].firstIndex(of: UInt8(ascii: ":")) {
-            (host, port) = (authority[..<colon], authority[(colon + 1)...])
+        let isLiteral = authority.count > 0 && authority[0] == UInt8(ascii: "[")
+        let literalEnd = isLiteral ? authority.firstIndex { $0 == UInt8(ascii: "]") } : nil
+        if isLiteral, literalEnd == nil { throw Fault(description: "the address has no closing bracket") }
+        let colon = authority.firstIndex(from: literalEnd.map { $0 + 1 } ?? 0) { $0 == UInt8(ascii: ":") }
+        let hostEnd = colon ?? authority.count
+        if let colon { try checkPort(authority.extracting((colon + 1)...)) }
+        guard isLiteral else { return try checkHost(authority.extracting(..<hostEnd), isLiteral: false) }
+        guard hostEnd > 3, authority[hostEnd - 1] == UInt8(ascii: "]") else {
+            throw Fault(description: "the host is not an address")
         }
-        guard port.isEmpty || UInt16(String(decoding: port, as: UTF8.self)) != nil, port.first != UInt8(ascii: "+")
-        else {
-            throw Fault(description: "the port is not a number up to 65535")
-        }
-        if isLiteral {
-            guard host.count > 3, host.last == UInt8(ascii: "]") else {
-                throw Fault(description: "the host is not an address")
-            }
-            host = host.dropFirst().dropLast()
-            if let zone = host.firstIndex(of: UInt8(ascii: "%")) {
-                try checkZone(host[zone...])
-                host = host[..<zone]
-            }
-        }
-        guard let first = host.first, first != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
+        let address = authority.extracting(1..<hostEnd - 1)
+        let zone = address.firstIndex { $0 == UInt8(ascii: "%") } ?? address.count
+        if zone < address.count { try checkZone(address.extracting(zone...)) }
+        try checkHost(address.extracting(..<zone), isLiteral: true)
+    }
+
+    private static func checkPort(_ port: Span<UInt8>) throws(Fault) {
+        var number = 0
+        guard
+            port.allSatisfy({ digit in
+                guard ASCII.isDigit(digit) else { return false }
+                number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 1 << 16)
+                return number < 1 << 16
+            })
+        else { throw Fault(description: "the port is not a number up to 65535") }
+    }
+
+    private static func checkHost(_ host: Span<UInt8>, isLiteral: Bool) throws(Fault) {
+        guard host.count > 0, host[0] != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
         guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
             throw Fault(
                 description: isLiteral
@@ -197,14 +214,16 @@ public enum URLSyntax {
     }
 
     /// A zone of an address, `%25eth0` (RFC 6874, section 2).
-    private static func checkZone(_ zone: Slice<UnsafeBufferPointer<UInt8>>) throws(Fault) {
-        guard zone.count > 3, zone.starts(with: "%25".utf8), zone.dropFirst(3).allSatisfy(ASCII.isUnreserved) else {
+    private static func checkZone(_ zone: Span<UInt8>) throws(Fault) {
+        guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
+            zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
+        else {
             throw Fault(description: "the zone of the address is not written as %25 and a name, such as %25eth0")
         }
     }
 
     private static func checkRest(
-        _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, _ allowed: (UInt8) -> Bool
+        _ bytes: Span<UInt8>, from start: Int, _ allowed: (UInt8) -> Bool
     ) throws(Fault) {
         for index in start..<bytes.count {
             let byte = bytes[index]
@@ -225,10 +244,11 @@ public enum URLSyntax {
     /// section 3.4).
     public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
-    private static func schemeEnd(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard let colon = bytes.prefix(32).firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 2 < bytes.count,
+    private static func schemeEnd(_ bytes: Span<UInt8>) -> Int? {
+        let beginning = bytes.extracting(first: 32)
+        guard let colon = beginning.firstIndex(where: { $0 == UInt8(ascii: ":") }), colon > 0, colon + 2 < bytes.count,
             bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
         else { return nil }
-        return bytes[..<colon].allSatisfy(ASCII.isToken) ? colon : nil
+        return bytes.extracting(..<colon).allSatisfy(ASCII.isToken) ? colon : nil
     }
 }

@@ -1,6 +1,6 @@
 /// Bytes that are looked for in others, in time that grows with the length of both (Knuth, Morris and Pratt).
 package struct BytePattern: Sendable {
-    private let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// For each length of what has matched, that of its longest beginning that is its end as well.
     private let borders: [Int]
 
@@ -18,19 +18,17 @@ package struct BytePattern: Sendable {
     /// Where the pattern stands first; nil for nowhere, and for an empty pattern.
     package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
         guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
-        return text.withUnsafeBufferPointer { text -> Range<Int>? in
-            var matched = 0
-            for index in text.indices {
-                while matched > 0, text[index] != bytes[matched] { matched = borders[matched - 1] }
-                if text[index] == bytes[matched] { matched += 1 }
-                if matched == bytes.count { return index + 1 - matched..<index + 1 }
-            }
-            return nil
-        }.map { $0.lowerBound + text.startIndex..<$0.upperBound + text.startIndex }
+        var matched = 0
+        for index in text.indices {
+            while matched > 0, text[index] != bytes[matched] { matched = borders[matched - 1] }
+            if text[index] == bytes[matched] { matched += 1 }
+            if matched == bytes.count { return index + 1 - matched..<index + 1 }
+        }
+        return nil
     }
 
     /// Where the pattern stands, in order; occurrences that overlap are one.
-    package func matches(in text: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+    package func matches(in text: [UInt8]) -> [Range<Int>] {
         guard !bytes.isEmpty, text.count >= bytes.count else { return [] }
         var (result, matched) = ([Range<Int>](), 0)
         for index in text.indices {

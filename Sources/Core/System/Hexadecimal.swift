@@ -1,13 +1,13 @@
 /// Bytes as lower-case hexadecimal digits, and back.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
-        String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            for (offset, byte) in bytes.enumerated() {
-                text[2 * offset] = digit(byte >> 4)
-                text[2 * offset + 1] = digit(byte & 15)
-            }
-            return 2 * bytes.count
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
         }
+        return String(decoding: digits, as: UTF8.self)
     }
 
     /// The bytes of pairs of digits in any case; nil for anything else.

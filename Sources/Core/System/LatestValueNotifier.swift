@@ -4,10 +4,7 @@ import Synchronization
 /// order, on one thread at a time, outside of the lock. Values that a later change supersedes before their delivery are
 /// skipped.
 package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Sendable {
-    private let turn = Mutex(NotifierTurn())
-    // Read and changed under the lock only. Beside what the lock holds and not in it, and no optional of it anywhere:
-    // code that crosses modules unspecialised looks up the metadata of each generic type that it names.
-    @exclusivity(unchecked) nonisolated(unsafe) private var state: State
+    private let locked: Mutex<NotifierState<State>>
     private let value: @Sendable (State) -> Value
     private let notify: @Sendable (Value) -> Void
 
@@ -18,24 +15,25 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
     package init(
         _ state: State, value: @escaping @Sendable (State) -> Value, notify: @escaping @Sendable (Value) -> Void
     ) {
-        (self.state, self.value, self.notify) = (state, value, notify)
+        locked = Mutex(NotifierState(state))
+        (self.value, self.notify) = (value, notify)
     }
 
     /// Changes the state without notifying the listener, which sees the change with the next one.
-    package func changeSilently(_ body: (inout State) -> Void) { turn.withLock { _ in body(&state) } }
+    package func changeSilently(_ body: (inout State) -> Void) { locked.withLock { body(&$0.state) } }
 
     /// Changes the state and notifies the listener, or leaves that to the thread that is notifying it already; so the
     /// listener may change the state itself.
     package func change(_ body: (inout State) -> Void) {
-        let isFirst = turn.withLock { turn in
-            body(&state)
-            return turn.begin()
+        let isFirst = locked.withLock { locked in
+            body(&locked.state)
+            return locked.turn.begin()
         }
         guard isFirst else { return }
         repeat {
-            let latest = turn.withLock { turn in
-                turn.hasChanged = false
-                return value(state)
+            let latest = locked.withLock { locked in
+                locked.turn.hasChanged = false
+                return value(locked.state)
             }
             notify(latest)
         } while !isDone()
@@ -43,7 +41,7 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
 
     /// Whether the listener has received the latest value, which ends the notification.
     private func isDone() -> Bool {
-        guard let waiters = turn.withLock({ $0.end() }) else { return false }
+        guard let waiters = locked.withLock({ $0.turn.end() }) else { return false }
         for waiter in waiters { waiter.resume() }
         return true
     }
@@ -51,13 +49,21 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
     /// Returns when the listener has received every change so far, also on another thread.
     package func allDelivered() async {
         await withCheckedContinuation { continuation in
-            let isNotifying = turn.withLock { turn in
-                if turn.isNotifying { turn.waiters.append(continuation) }
-                return turn.isNotifying
+            let isNotifying = locked.withLock { locked in
+                if locked.turn.isNotifying { locked.turn.waiters.append(continuation) }
+                return locked.turn.isNotifying
             }
             if !isNotifying { continuation.resume() }
         }
     }
+}
+
+/// The state, and who notifies the listener of it.
+private struct NotifierState<State: Sendable>: Sendable {
+    var state: State
+    var turn = NotifierTurn()
+
+    init(_ state: State) { self.state = state }
 }
 
 /// Whether a thread notifies the listener at this moment, and what waits for the end of that.

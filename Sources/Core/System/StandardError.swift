@@ -2,7 +2,6 @@
 package enum StandardError {
     /// Writes a line; what cannot be written is dropped.
     package static func write(_ line: String) {
-        var text = line + "\n"
-        text.withUTF8 { bytes in _ = SystemFile.write(UnsafeRawBufferPointer(bytes), to: 2, waits: false) }
+        _ = SystemFile.write(Array("\(line)\n".utf8), to: 2, waits: false)
     }
 }

@@ -1,17 +1,20 @@
 /// Detached threads of the system, and what the current thread has used.
+///
+/// The structures that the calls of this file get are local variables, which outlive them.
 package enum SystemThread {
     /// Runs a body on a detached thread of its own. Returns false if the system can't create one.
     ///
     /// - Parameter stack: the size of its stack in bytes.
     package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
-        withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
-            guard let attributes = memory.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
-            defer { pthread_attr_destroy(attributes) }
-            pthread_attr_setstacksize(attributes, stack)
-            pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            let start = Unmanaged.passRetained(Body(body))
-            if create(attributes, start.toOpaque()) { return true }
-            start.release()
+        unsafe withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
+            guard let attributes = memory.baseAddress, unsafe pthread_attr_init(attributes) == 0 else { return false }
+            defer { unsafe pthread_attr_destroy(attributes) }
+            unsafe pthread_attr_setstacksize(attributes, stack)
+            unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+            // The thread gets this reference, and releases it; without a thread, this function does.
+            let start = unsafe Unmanaged.passRetained(Body(body))
+            if unsafe create(attributes, start.toOpaque()) { return true }
+            unsafe start.release()
             return false
         }
     }
@@ -22,7 +25,7 @@ package enum SystemThread {
     }
 
     private static func run(_ start: UnsafeMutableRawPointer) {
-        Unmanaged<Body>.fromOpaque(start).takeRetainedValue().run()
+        unsafe Unmanaged<Body>.fromOpaque(start).takeRetainedValue().run()
     }
 
     private static func create(_ attributes: UnsafePointer<pthread_attr_t>, _ start: UnsafeMutableRawPointer) -> Bool {
@@ -32,20 +35,20 @@ package enum SystemThread {
         var thread: pthread_t?
         #endif
         #if canImport(Darwin)
-        return pthread_create(
+        return unsafe pthread_create(
             &thread, attributes,
             { start in
-                SystemThread.run(start)
+                unsafe SystemThread.run(start)
                 return nil
             }, start) == 0
         #else
-        return pthread_create(
+        return unsafe pthread_create(
             &thread, attributes,
             { start in
                 // Some of Android's headers make neither the argument nor the result optional.
-                let argument: UnsafeMutableRawPointer? = start
-                if let argument { SystemThread.run(argument) }
-                return start
+                let argument: UnsafeMutableRawPointer? = unsafe start
+                if let argument = unsafe argument { unsafe SystemThread.run(argument) }
+                return unsafe start
             }, start) == 0
         #endif
     }
@@ -53,16 +56,16 @@ package enum SystemThread {
     /// The current thread. Some C libraries have an integer for it, Musl a pointer.
     package static var current: UInt {
         #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
+        unsafe UInt(bitPattern: pthread_self())
         #else
-        withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
+        unsafe withUnsafeBytes(of: pthread_self()) { unsafe $0.load(as: UInt.self) }
         #endif
     }
 
     /// The processor time that the current thread has used.
     package static var processorTime: Duration {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
@@ -73,7 +76,7 @@ package enum SystemThread {
         #else
         var usage = rusage()
         // RUSAGE_THREAD, which the C libraries declare with different types.
-        return getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
+        return unsafe getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
         #endif
     }
 }
@@ -87,7 +90,7 @@ package struct Bell: Sendable, Equatable {
     /// Returns nil if the process has no descriptors left.
     package init?() {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (waits, rings) = (ends[0], ends[1])
     }
@@ -101,13 +104,13 @@ package struct Bell: Sendable, Equatable {
     /// Wakes the thread that waits, or the next one that does.
     package func ring() {
         var byte: UInt8 = 1
-        _ = write(rings, &byte, 1)
+        _ = unsafe write(rings, &byte, 1)
     }
 
     /// Waits until the bell has been rung, and takes one ring.
     package func wait() {
         var byte: UInt8 = 0
-        while read(waits, &byte, 1) < 0 && errno == EINTR {}
+        while unsafe read(waits, &byte, 1) < 0 && errno == EINTR {}
     }
 }
 

@@ -63,6 +63,22 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
 
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
+
+    /// The sentence of the code.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .signedOut: .signInRequired
+        case .refreshTimedOut: .timedOut
+        case .userChanged: .userChanged
+        default: .failed
+        }
+    }
+
+    /// The text for people: of a failed refresh that of the handler's error.
+    public var errorDescription: String? {
+        if code == .refreshFailed, let underlying { return FailureSentence.text(of: underlying) }
+        return failureSentence.text(for: self)
+    }
 }
 
 extension AuthenticationError: CustomReflectable {

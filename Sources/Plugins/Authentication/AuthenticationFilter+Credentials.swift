@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 
 extension AuthenticationFilter {
-    /// Nil where the request is sent, or its response returned, unchanged. The call belongs to the user of its first
-    /// lease.
+    /// Returns a credential for the exchange; nil if the request is sent, or its response returned, unchanged. The call
+    /// belongs to the user of its first lease.
     func lease(
         _ need: CredentialKeeper.Need, _ exchange: Exchange, _ member: CredentialKeeper.Membership?,
         refused response: HTTPResponse? = nil
@@ -38,7 +38,8 @@ extension AuthenticationFilter {
         throw keeper.refusal(of: member) ?? AuthenticationError(.userChanged)
     }
 
-    /// The user of the call: that of its operation, if the call has sent nothing so far; nil for none.
+    /// The user of the call. If the call hasn't sent a request yet, that's the user of its operation; nil if there is
+    /// none.
     func member(of exchange: Exchange) -> CredentialKeeper.Membership? {
         if let known = exchange.value(of: keeper.membership) { return known }
         guard let pinned = exchange.userPin?.value(of: keeper.membership) else { return nil }
@@ -81,7 +82,8 @@ extension AuthenticationFilter {
         return mark
     }
 
-    /// Adds a credential, and marks the added parts as sensitive. Returns the mark of the user, if the fields are none.
+    /// Adds a credential, and marks the added parts as sensitive. Returns the mark of the user, if the added fields
+    /// don't imply one.
     @discardableResult
     func authorize(_ exchange: inout Exchange, _ lease: CredentialKeeper.Lease) throws
         -> UserMark?
@@ -90,8 +92,8 @@ extension AuthenticationFilter {
         let before = exchange.http
         try lease.credential.authorize(&exchange.http)
         let old = before.headers
-        // A mark belongs to a name, and so to each field of it: the credential may have added several, or one to a field
-        // that the request had.
+        // A mark belongs to a name, and so to each field of it: the credential may have added several, or one to a
+        // field that the request had.
         let changed = Self.namesOfChange(from: old, to: exchange.http.headers)
         if !changed.isEmpty {
             exchange.http.headers = HTTPHeaders(
@@ -120,7 +122,7 @@ extension AuthenticationFilter {
         return mark
     }
 
-    /// The names whose fields are others after a credential has been added.
+    /// Returns the names of the header fields that a credential has changed.
     private static func namesOfChange(from old: HTTPHeaders, to new: HTTPHeaders) -> Set<HTTPHeaderName> {
         if old == new { return [] }
         return Set(new.lazy.map(\.name)).filter { old.values(of: $0) != new.values(of: $0) }
@@ -133,7 +135,7 @@ enum OwnCredentials: TagKey {
     static var affectsResponse: Bool { true }
 }
 
-/// Begins the call anew from the position of the filter among the call filters, so that its signature is made anew.
+/// Thrown to run the call filters after this one again with a new credential.
 struct Restart: Error {
     let keeper: CredentialKeeper
     let repetition: AddedCredential.Repetition

@@ -2,30 +2,11 @@ import Errand
 import ErrandEssentials
 
 extension AuthenticationFilter {
-    /// A request on the wire that no other session, cache, signature or check of the outcome has a part in.
-    func readyHop(
-        _ exchange: Exchange, _ tags: Tags, _ next: Next, _ member: CredentialKeeper.Membership?
-    ) throws -> (Exchange, CredentialKeeper.Lease?)? {
-        guard keeper.rules.isRejection == nil, !exchange.isRecordingUsers, tags[OwnCredentials.self].isEmpty,
-            tags[AddedCredentials.self].isEmpty, !Refusals.areShared(tags, next),
-            let lease = keeper.ready(exchange.time, member), let field = lease.field
-        else { return nil }
-        var exchange = exchange
-        authorize(&exchange, lease, field)
-        return (exchange, lease)
-    }
-
-    /// Whether the response to a request that ``readyHop(_:_:_:_:)`` made refuses its lease.
-    func isRefused(_ response: HTTPResponse, _ lease: CredentialKeeper.Lease) -> Bool {
-        let isRefused = keeper.isRenewable && keeper.rules.is401Rejection && response.status == 401
-        if !isRefused { accept(lease, response) }
-        return isRefused
-    }
-
     private func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
         if response.status < 500, !response.source.isStored { keeper.accept(lease) }
     }
 
+    /// Sends a request on the wire with the current credential.
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
@@ -47,15 +28,11 @@ extension AuthenticationFilter {
         return try await send(exchange, next, lease, added)
     }
 
-    /// Sends the request, and once more with the next credential where a response refuses this one.
-    ///
-    /// - Parameter received: the response to the request as it is, if it was sent already, and the number of pieces of
-    ///   staged work before that.
-    func send(
-        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential? = nil,
-        received: (response: HTTPResponse, stagedWork: Int)? = nil
+    /// Sends the request, and sends it again with the next credential if a response refuses this one.
+    private func send(
+        _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?
     ) async throws -> HTTPResponse {
-        var (exchange, lease, received) = (exchange, lease, received)
+        var (exchange, lease) = (exchange, lease)
         let company = Refusals.ofPass(&exchange, next)
         let isSpent = company?.isSpent ?? false
         var repetition = added?.repetition ?? AddedCredential.Repetition()
@@ -64,18 +41,16 @@ extension AuthenticationFilter {
             let isRecorded = exchange.isRecordingUsers
             let (recorded, record) = isRecorded ? exchange.recordingUsers() : (exchange, nil)
             let attempt = try attempt(recorded, lease, added, repetition)
-            // A request is sent with the current credential, with the one after a refresh by others, with its own, and
-            // once more.
+            // At most four attempts: with the current credential, after a refresh by others, after its own, and once
+            // more.
             let addsAuthorization = company != nil && addsAuthorization(lease, added, exchange.http, attempt.http)
             let mayRepeat = keeper.isRenewable && repetition.count < 3 && !(isSpent && addsAuthorization)
             if addsAuthorization {
                 let need = CredentialKeeper.Need.refused(lease, isRepeated: repetition.isRefreshed)
                 company?.willSend(mayRenew: mayRepeat && keeper.canRenew(after: need, first))
             }
-            let stagedWork = received?.stagedWork ?? exchange.stagedWorkCount
-            let response: HTTPResponse
-            if let received { response = received.response } else { response = try await next(attempt) }
-            received = nil
+            let stagedWork = exchange.stagedWorkCount
+            let response = try await next(attempt)
             let refusal = keeper.isRenewable ? try await refusal(response, attempt) : nil
             if refusal == nil { accept(lease, response) }
             guard mayRepeat, let refusal,
@@ -122,7 +97,7 @@ extension AuthenticationFilter {
         return failure?.refusesCredential == true ? .unattributed : nil
     }
 
-    /// Whether the server recognises the session by `Authorization`.
+    /// Whether the session's credential is in `Authorization`.
     private func addsAuthorization(
         _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, _ bare: HTTPRequest, _ sent: HTTPRequest
     ) -> Bool {
@@ -130,7 +105,7 @@ extension AuthenticationFilter {
         return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
     }
 
-    /// The request with a credential in place of the one that the call stage has added.
+    /// Returns the request with a credential in place of the one that the call stage has added.
     private func attempt(
         _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         _ repetition: AddedCredential.Repetition
@@ -143,7 +118,7 @@ extension AuthenticationFilter {
         let isSame = lease.isSame(as: added.lease)
         if isSame, added.isUnchanged(in: exchange.http), added.claim() { return attempt }
         guard let bare = added.removed(from: exchange.http) else {
-            // Filters have made another body from the one with the credential.
+            // Filters have changed the body that contains the credential.
             if isSame || exchange.hop > 1 { return attempt }
             throw Restart(keeper: keeper, repetition: repetition)
         }
@@ -153,8 +128,8 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// The response of a cache behind this filter, although the credential has to be refreshed before anything is sent;
-    /// nil if there is none.
+    /// Returns a response that a later cache has stored, because that doesn't need a refresh; nil if the request has to
+    /// be sent.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?
@@ -167,7 +142,7 @@ extension AuthenticationFilter {
         let before = added?.removed(from: exchange.http) ?? exchange.http
         let tried = AddedCredential(keeper, known, before, attempt.http, added?.mark)
         let threshold = ClosureFilter(.hop) { reached, next in
-            // Work of the cache's own, such as a validation, is an activity of its own and can wait.
+            // The cache's own work, such as a validation, is another activity and can wait.
             if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
             let member = self.member(of: reached)
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
@@ -184,7 +159,7 @@ extension AuthenticationFilter {
     }
 }
 
-/// Nothing is stored, and the credential has to be refreshed before the request is sent.
+/// Thrown if no response is stored: the credential has to be refreshed before the request is sent.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
@@ -193,6 +168,6 @@ private struct CredentialDue: Error {
 private enum Refusal {
     /// The app has decided so.
     case certain
-    /// By its status or by its outcome, which do not identify the refused credential.
+    /// By its status or by its outcome, which don't tell which credential is refused.
     case unattributed
 }

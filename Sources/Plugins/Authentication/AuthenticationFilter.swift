@@ -2,25 +2,25 @@ public import Errand
 
 /// Sends requests with the credential of a session, and sends them again with a new one after a refusal.
 ///
-/// It stands in the call and the hop stage: in the first it adds the credential for the filters that follow, such as a timed cache,
-/// whose key keeps users apart by it, or a signature; in the second it replaces it by the current credential, on each
-/// request on the wire to an origin that may see it, and sends that one request again if its response refuses it. A
-/// signature that was made among the call filters is then made again.
+/// It runs in two stages. Among the call filters it adds the credential for the filters that follow: a timed cache
+/// keeps users apart by it, and a signature covers it. On the wire it replaces that with the current credential, for
+/// each request to an origin that may see it, and sends the request again if the response refuses the credential. If a
+/// signature was made among the call filters, it's made again.
 ///
-/// A call belongs to the user with whose credential it began. Once that user has signed out, or another one has signed
-/// in, it fails with an ``AuthenticationError`` instead of being sent as another user.
+/// A call belongs to the user whose credential it began with. Once that user has signed out, or another one has signed
+/// in, the call fails with an ``AuthenticationError`` instead of being sent as another user.
 public struct AuthenticationFilter<C: Credential>: Filter {
     private let session: AuthenticationSession<C>
-    /// What each request needs of the session: a reference of no generic type.
+    /// What each request needs of the session. It isn't generic.
     let keeper: CredentialKeeper
 
     init(_ session: AuthenticationSession<C>) { (self.session, keeper) = (session, session.keeper) }
 
     var origins: TrustedOrigins? { keeper.rules.origins }
 
-    /// Both: the first for the call filters behind this one, the second for each request on the wire.
+    /// Both stages: `.call` for the call filters that follow, `.hop` for each request on the wire.
     public var stages: FilterStages { [.call, .hop] }
-    /// Adds credentials; those that can be refreshed repeat a request on the wire.
+    /// ``FilterTraits/authenticates``; also ``FilterTraits/repeatsHops`` if the credential can be refreshed.
     public var traits: FilterTraits {
         keeper.isRenewable ? [.authenticates, .repeatsHops] : .authenticates
     }
@@ -35,37 +35,15 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return "both add a credential of the same type for the same origins; one session is enough"
     }
 
-    /// Adds the credential; refreshes it before sending if it has expired, and after a refusal. Throws
-    /// ``AuthenticationError``; `bodyNotReplayable` if a refused request has a body that can be sent only once.
-    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Most requests wait for nothing: they are spared the frames of the functions that do, and that of a witness.
-        guard let (ready, lease) = try ready(exchange, next) else {
-            return try await wait(exchange, next)
+    /// Adds the credential. Refreshes it before sending if it has expired, and after a refusal. Throws
+    /// ``AuthenticationError``, and `bodyNotReplayable` if a refused request has a body that can be sent only once.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard exchange.request.authorization == nil, exchange.tags[AuthenticationMode.self] != .off else {
+            return try await next(exchange)
         }
-        let stagedWork = lease == nil ? 0 : ready.stagedWorkCount
-        let response = try await next(ready)
-        guard let lease, isRefused(response, lease) else { return response }
-        return try await send(ready, next, lease, received: (response, stagedWork))
-    }
-
-    /// The exchange as it goes on, and the lease that its response may refuse; nil where something has to be awaited,
-    /// or kept for a repetition.
-    private func ready(_ exchange: Exchange, _ next: Next) throws -> (Exchange, CredentialKeeper.Lease?)? {
-        let (tags, isCall) = (exchange.tags, exchange.stage == .call)
-        let member = isCall ? nil : exchange.value(of: keeper.membership)
-        // What a request says for itself is asked once.
-        let isPlain = member?.isPlain == true
-        guard isPlain || exchange.request.authorization == nil, tags[AuthenticationMode.self] != .off else {
-            return (exchange, nil)
-        }
-        if keeper.isOfHandler(exchange.http) { return (withoutSession(exchange), nil) }
-        guard mayHaveCredential(exchange) else { return (try withoutCredential(exchange), nil) }
-        if isCall { return try readyCall(exchange, next).map { ($0, nil) } }
-        return isPlain ? try readyHop(exchange, tags, next, member) : nil
-    }
-
-    @inline(never) private func wait(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
-        exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
+        if keeper.isOfHandler(exchange.http) { return try await next(withoutSession(exchange)) }
+        guard mayHaveCredential(exchange) else { return try await next(withoutCredential(exchange)) }
+        return exchange.stage == .call ? try await prepare(exchange, next) : try await send(exchange, next)
     }
 
     private func mayHaveCredential(_ exchange: Exchange) -> Bool {
@@ -84,7 +62,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         return exchange
     }
 
-    /// A request of the handler remains one on each hop, however filters and redirects change it.
+    /// Marks a request of the refresh handler, which stays one on each hop, however filters and redirects change it.
     private func withoutSession(_ exchange: Exchange) -> Exchange {
         guard exchange.stage == .call else { return exchange }
         var exchange = exchange
@@ -100,23 +78,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
 // MARK: - The call
 
 extension AuthenticationFilter {
-    /// A call whose requests on the wire replace the credential by its name alone.
-    private func readyCall(_ exchange: Exchange, _ next: Next) throws -> Exchange? {
-        let isSigned = keeper.isRenewable && next.following.contains(.signs)
-        guard origins == nil, !isSigned, !exchange.http.headers.contains(.authorization),
-            let lease = keeper.ready(for: .any, nil), let field = lease.field
-        else { return nil }
-        let member = exchange.once(keeper.membership) {
-            var member = exchange.userPin.map { join(lease.membership, $0) } ?? lease.membership
-            member.isPlain = exchange.request.outcomeCheck == nil
-            return member
-        }
-        guard member.isOf(lease) else { return nil }
-        var exchange = exchange
-        authorize(&exchange, lease, field)
-        return exchange
-    }
-
+    /// Adds the credential for the call filters that follow, and starts over if a signature has to cover a new one.
     private func prepare(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         var repetition = AddedCredential.Repetition()
         while true {
@@ -129,7 +91,7 @@ extension AuthenticationFilter {
         }
     }
 
-    /// The exchange with the credential, expired or not.
+    /// Returns the exchange with the credential, expired or not.
     private func prepared(
         _ exchange: Exchange, _ following: FilterTraits, _ repetition: AddedCredential.Repetition
     ) async throws -> Exchange {

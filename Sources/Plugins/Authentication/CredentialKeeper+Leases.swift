@@ -36,11 +36,6 @@ extension CredentialKeeper {
         let generation: UInt64
         /// Whether the call began without a user, and continues without.
         var isAnonymous = false
-        /// Whether the request is known to have no credentials and no check of the outcome of its own.
-        var isPlain = false
-
-        /// Whether the call belongs to the user of a lease.
-        func isOf(_ lease: Lease) -> Bool { !isAnonymous && generation == lease.membership.generation }
     }
 
     /// The reason why a request needs a credential.

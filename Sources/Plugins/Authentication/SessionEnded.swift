@@ -27,6 +27,8 @@ public struct SessionEnded: DescribedError {
     public var description: String {
         "the session is over" + (underlying.map { ": " + $0.briefDescription } ?? "")
     }
+    /// That the user needs to sign in.
+    public var failureSentence: FailureSentence { .signInRequired }
     /// 1.
     public var errorCode: Int { 1 }
 

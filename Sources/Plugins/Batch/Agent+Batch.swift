@@ -8,7 +8,8 @@ extension Agent {
         BatchResults {
             let channel = BatchChannel<Part>(limit: batch.maximumConcurrent)
             let closing = Completion<Void> { _, _ in channel.close() }
-            let handle = start(StreamedBatch(batch: batch, channel: channel), options: options, completion: closing)
+            let handle = start(
+                running: StreamedBatch(batch: batch, channel: channel), options: options, completion: closing)
             return (channel, handle)
         }
     }

@@ -1,7 +1,6 @@
 public import Errand
 
-/// A batch is sent and started like every composite: `agent.send(batch)`, `agent.start(batch, delegate: screen) {
-/// result in … }`.
+/// A batch is run like every composite: `agent.run(batch)`, `agent.start(running: batch, delegate: screen) { result in … }`.
 ///
 /// Throws ``BatchError`` if the batch's policy is not met, and ``Errand/ErrandError`` with `cancelled`.
 extension Batch: Composite {

@@ -5,7 +5,7 @@ extension Batch {
     /// Requests of several types, all of which must succeed: a tuple of responses.
     ///
     /// ```swift
-    /// let (user, feed, ads) = try await agent.send(Batch(GetUser(id: 7), GetFeed(), GetAds()))
+    /// let (user, feed, ads) = try await agent.run(Batch(GetUser(id: 7), GetFeed(), GetAds()))
     /// print(user.value.name, feed.http.status)
     /// ```
     public init<each R: Request>(

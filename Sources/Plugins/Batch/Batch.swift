@@ -4,8 +4,8 @@ public import Errand
 /// cancellation.
 ///
 /// ```swift
-/// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
-/// let users = try await agent.send(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
+/// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
+/// let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
 /// ```
 ///
 /// A batch is a value: it may be sent any number of times, also at the same time, and each run is an
@@ -105,7 +105,7 @@ extension Batch {
     /// ```swift
     /// var requests: [any Request] = [GetUser(id: 7)]
     /// if wantsFeed { requests.append(GetFeed()) }
-    /// let responses = try await agent.send(Batch(mixed: requests))     // [Response<any Sendable>]
+    /// let responses = try await agent.run(Batch(mixed: requests))     // [Response<any Sendable>]
     /// ```
     public init(
         mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
@@ -128,7 +128,7 @@ extension Batch {
     /// Makes a batch of parts that are not single requests: a chain, a batch, or several requests for each item.
     ///
     /// ```swift
-    /// let totals = try await agent.send(Batch(of: orders, maximumConcurrent: 4) { agent, order in
+    /// let totals = try await agent.run(Batch(of: orders, maximumConcurrent: 4) { agent, order in
     ///     let lines = try await agent.send(GetLines(order)).value
     ///     return try await agent.send(GetTotal(lines)).value
     /// })

@@ -4,7 +4,7 @@ import ErrandEssentials
 /// The failure of a batch: of the part that failed, or of all of them.
 ///
 /// ```swift
-/// do { _ = try await agent.send(batch) } catch let error as BatchError {
+/// do { _ = try await agent.run(batch) } catch let error as BatchError {
 ///     print(error.index, error.label, (error.underlying as? ErrandError)?.response?.status)
 /// }
 /// ```
@@ -84,6 +84,14 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
 
     /// The same as `description`.
     public var debugDescription: String { description }
+
+    /// The sentence of the part that failed first.
+    public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
+
+    /// The text for people of the part that failed first.
+    public var errorDescription: String? {
+        underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
+    }
 }
 
 extension BatchError: CustomReflectable {

@@ -3,7 +3,7 @@ public import Errand
 /// How many of several responses came from a cache.
 ///
 /// ```swift
-/// let (user, feed) = try await agent.send(Batch(GetUser(id: 7), GetFeed()))
+/// let (user, feed) = try await agent.run(Batch(GetUser(id: 7), GetFeed()))
 /// if CacheShare(user, feed) == .all { showAge() }
 /// ```
 public enum CacheShare: Sendable, Hashable {

@@ -1,6 +1,7 @@
 import Errand
 import ErrandCache
 import ErrandEssentials
+import Synchronization
 
 extension CacheStoreSuite {
     static let basics: [Case] = [
@@ -133,8 +134,7 @@ final class Chunks: HTTPBodySource {
     struct Torn: Error {}
     private let chunks: [Data]
     private let fails: Bool
-    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
-    private nonisolated(unsafe) var index = 0
+    private let next = Atomic(0)
 
     init(_ chunks: [Data], failing: Bool) {
         self.chunks = chunks
@@ -142,7 +142,7 @@ final class Chunks: HTTPBodySource {
     }
 
     func nextChunk() async throws -> Data? {
-        defer { index += 1 }
+        let index = next.add(1, ordering: .relaxed).oldValue
         if index < chunks.count { return chunks[index] }
         if fails { throw Torn() }
         return nil

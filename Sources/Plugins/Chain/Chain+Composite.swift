@@ -1,7 +1,6 @@
 public import Errand
 
-/// A chain is sent and started like every composite: `agent.send(chain)`, `agent.start(chain, delegate: screen) {
-/// result in … }`.
+/// A chain is run like every composite: `agent.run(chain)`, `agent.start(running: chain, delegate: screen) { result in … }`.
 ///
 /// Throws ``ChainError`` if a step fails, an error of the body as it is, and ``Errand/ErrandError`` with `cancelled`.
 extension Chain: Composite {

@@ -3,7 +3,7 @@ public import Errand
 /// Requests sent one after the other as one: with one output, one cancellation and one end, and errors that name steps.
 ///
 /// ```swift
-/// let order = try await agent.send(Chain("checkout") { steps in
+/// let order = try await agent.run(Chain("checkout") { steps in
 ///     let cart = try await steps.send(GetCart()).value
 ///     let price = try await steps.send(GetPrice(cart)).value
 ///     return try await steps.send(PlaceOrder(cart, price)).value
@@ -40,7 +40,7 @@ extension Chain {
     /// let receipt = Chain("checkout", GetCart())
     ///     .then { cart in PlaceOrder(cart.value) }
     ///     .then { order in GetReceipt(order.value.id) }
-    /// let response = try await agent.send(receipt)         // Response<Receipt>
+    /// let response = try await agent.run(receipt)         // Response<Receipt>
     /// ```
     public init<R: Request>(_ label: String, _ first: R) where Success == Response<R.Output> {
         self.init(label) { steps in try await steps.send(first) }

@@ -5,13 +5,14 @@ import ErrandMessageSyntax
 /// The failure of a chain: the step that failed, and its error.
 ///
 /// ```swift
-/// do { _ = try await agent.send(chain) } catch let error as ChainError {
+/// do { _ = try await agent.run(chain) } catch let error as ChainError {
 ///     print(error.index, error.label, (error.underlying as? ErrandError)?.response?.status)
 /// }
 /// ```
 ///
 /// A chain that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, and an error that the
-/// body makes itself is thrown as it is.
+/// body makes itself is thrown as it is. An error value without an identity that equals the failure of a step, or reads
+/// the same if it isn't `Equatable`, counts as that failure.
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
@@ -50,6 +51,12 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
 
     /// The same as `description`.
     public var debugDescription: String { description }
+
+    /// The sentence of the step.
+    public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
+
+    /// The text for people of the step.
+    public var errorDescription: String? { FailureSentence.text(of: underlying) }
 
     /// 1: there is one kind.
     public var errorCode: Int { 1 }

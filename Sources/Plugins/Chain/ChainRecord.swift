@@ -57,8 +57,8 @@ final class ChainRecord: MemberObserver {
     }
 
     /// An error of the body as an error of the chain: the failure of a step is named, a cancellation and an error of
-    /// the body's own stay as they are. The failure of a step is recognised by its identity, so that neither another
-    /// one that reads the same nor the order of several simultaneous failures matters.
+    /// the body's own stay as they are. The failure of a step is recognised as ``ThrownError`` describes, so that the
+    /// order of several simultaneous failures does not matter.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }

@@ -10,7 +10,7 @@ import ErrandEssentials
 ///     },
 ///     ChainStep(after: Account.self) { account in GetProfile(account.id) },
 /// ])
-/// agent.start(chain, delegate: screen)
+/// agent.start(running: chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
     /// Changes the list after a step, on the main actor; an error that it throws ends the chain.

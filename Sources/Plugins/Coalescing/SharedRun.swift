@@ -7,7 +7,7 @@ final class SharedRun: Sendable {
 
     private struct Call {
         let exchange: Exchange
-        var continuation: UnsafeContinuation<HTTPResponse, any Error>?
+        var continuation: CheckedContinuation<HTTPResponse, any Error>?
     }
 
     private struct State {
@@ -125,7 +125,7 @@ final class SharedRun: Sendable {
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             // What resumes it takes it out of the state first.
-            try await withUnsafeThrowingContinuation { continuation in
+            try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     if let outcome = state.outcome { return outcome }
                     guard state[ticket] != nil else { return .failure(CancellationError()) }

@@ -20,3 +20,8 @@ extension CookieFileError: DescribedError {
     /// 1 for reading, 2 for writing.
     public var errorCode: Int { isReading ? 1 : 2 }
 }
+
+extension CookieFileError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .fileFailed }
+}

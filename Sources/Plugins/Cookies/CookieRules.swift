@@ -24,18 +24,18 @@ struct CookieOrigin {
     /// The host in the text of an absolute URL; nil where that takes a parser: not in lower case, in brackets, encoded,
     /// behind a user's name.
     static func plainHost(in text: String) -> String? {
-        text.utf8.withContiguousStorageIfAvailable { bytes -> String? in
+        text.withSpan { bytes -> String? in
             guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 3,
                 bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
             else { return nil }
             var end = colon + 3
             while end < bytes.count, isPlain(bytes[end]) { end += 1 }
-            let host = bytes[(colon + 3)..<end]
+            let host = bytes.extracting((colon + 3)..<end)
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") { end += 1 }
             while end < bytes.count, ASCII.isDigit(bytes[end]) { end += 1 }
             let isWhole = end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
-            return isWhole && !host.isEmpty ? String(decoding: UnsafeBufferPointer(rebasing: host), as: UTF8.self) : nil
-        } ?? nil
+            return isWhole && !host.isEmpty ? String(decoding: host) : nil
+        }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {

@@ -17,9 +17,6 @@ public struct CurlError: DescribedError, Sendable, Hashable {
     /// The code and the text, in one line.
     public var description: String { "CURLcode \(code): \(message)" }
 
-    /// The words.
-    public var errorDescription: String? { message }
-
     /// libcurl's code.
     public var errorCode: Int { Int(code) }
 }

@@ -61,8 +61,14 @@ extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
 
-    /// The message of the service; the description if there is none.
-    public var errorDescription: String? { message ?? description }
+    /// The sentence of the status, or that the service refused the request.
+    public var failureSentence: FailureSentence {
+        guard let response, response.status >= 400 else { return .refused }
+        return .status(response.status)
+    }
+
+    /// The message of the service; the sentence if there is none.
+    public var errorDescription: String? { failureSentence.text(for: self, message: message) }
 
     /// The code, if it is a number; 1 otherwise.
     public var errorCode: Int { code.number ?? 1 }

@@ -28,8 +28,6 @@ public struct FastJSONDecoder: BodyDecoder {
     /// Context for the `init(from:)` of types; empty by default.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    private let pool = FramePool()
-
     /// Creates a decoder with the default strategies.
     public init() {}
 
@@ -42,12 +40,13 @@ public struct FastJSONDecoder: BodyDecoder {
     /// is not JSON, or of a number that its type cannot hold, has a ``JSONDecodingError`` as its underlying error. An error that
     /// the type itself throws comes as it is.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try TextEncoding.withUTF8(data) { text in
-            try pool.withRoot { root in
-                try root.document.read(text, options: self)
-                return try root.decode(type)
-            }
+        let document: JSONDocument
+        do throws(JSONDecodingError) {
+            document = try JSONDocument(TextEncoding.utf8(data), options: self)
+        } catch {
+            throw error.decodingError
         }
+        return try ValueFrame(document).decode(type)
     }
 }
 

@@ -4,13 +4,14 @@ import ErrandEssentials
 enum ISO8601Date {
     /// The date; nil for a text that is none.
     static func date(_ text: String) -> Date? {
-        var text = text
-        return text.withUTF8 { short($0) } ?? (try? Date.ISO8601FormatStyle().parse(text))
+        short(text.utf8) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 
     /// The common form: to the second, in UTC, in a year of the calendar of today. Foundation reads all others.
-    private static func short(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
-        guard text.count == 20, text[4] == 0x2D, text[7] == 0x2D, text[10] == 0x54, text[13] == 0x3A, text[16] == 0x3A,
+    private static func short(_ utf8: String.UTF8View) -> Date? {
+        guard utf8.count == 20 else { return nil }
+        let text = Array(utf8)
+        guard text[4] == 0x2D, text[7] == 0x2D, text[10] == 0x54, text[13] == 0x3A, text[16] == 0x3A,
             text[19] == 0x5A
         else { return nil }
         func pair(_ index: Int) -> Int? {

@@ -7,145 +7,150 @@ struct IndexBuilder {
     /// In the place of the container around one that is in none.
     private static let none = IndexEntry.limit
 
-    private var entries: UnsafeMutablePointer<IndexEntry>
-    private var capacity: Int
-
-    private init(_ bytes: Int, _ buffer: IndexBuffer) {
+    /// The entries of a text.
+    static func entries(of text: [UInt8]) throws(JSONDecodingError) -> [IndexEntry] {
+        try checkLength(text.count)
         // Most texts have eight bytes or more for each entry.
-        let wanted = bytes / 8 + 32
-        guard buffer.capacity < wanted else {
-            (entries, capacity) = (buffer.entries, buffer.capacity)
-            return
+        let empty = IndexEntry(.null, start: 0, length: 0)
+        var entries = [IndexEntry](repeating: empty, count: text.count / 8 + 32)
+        var progress = Progress()
+        var stop = index(text.span, &progress, into: entries.mutableSpan)
+        while stop.problem == .noRoom {
+            entries += repeatElement(empty, count: entries.count)
+            stop = index(text.span, &progress, into: entries.mutableSpan)
         }
-        buffer.entries.deallocate()
-        (entries, capacity) = (.allocate(capacity: wanted), wanted)
+        entries.removeLast(entries.count - progress.count)
+        guard let problem = stop.problem else { return entries }
+        switch problem {
+        case .fault(.empty): throw JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0)
+        case .fault(let fault):
+            let found = fault.found(in: text.span, at: stop.index)
+            throw JSONDecodingError(.malformedJSON, "\(fault.expected) expected, found \(found)", byte: stop.index)
+        case .noRoom, .depth:
+            throw JSONDecodingError(
+                .tooDeep, "at most \(maximumDepth) open arrays and objects expected", byte: stop.index)
+        }
     }
 
-    /// Writes the entries of a text into a buffer, which becomes larger where it has to.
-    static func index(
-        _ start: UnsafePointer<UInt8>, _ count: Int, into buffer: inout IndexBuffer
-    ) throws(JSONDecodingError) {
+    /// Throws for a text of so many bytes that its entries have no room for them.
+    static func checkLength(_ count: Int) throws(JSONDecodingError) {
         guard count <= IndexEntry.limit else {
             throw JSONDecodingError(.tooLarge, "at most 1 GiB of text expected", byte: IndexEntry.limit)
         }
-        var builder = IndexBuilder(count, buffer)
-        let stop = builder.run(start, start + count)
-        buffer = IndexBuffer(entries: builder.entries, capacity: builder.capacity)
-        guard let problem = stop.problem else { return }
-        switch problem {
-        case .fault(.empty): throw empty
-        case .fault(let fault):
-            let found = fault.found(at: stop.at, start + count)
-            throw JSONDecodingError(
-                .malformedJSON, "\(fault.expected) expected, found \(found)", byte: stop.at - start)
-        case .depth:
-            throw JSONDecodingError(
-                .tooDeep, "at most \(maximumDepth) open arrays and objects expected", byte: stop.at - start)
-        }
     }
 
-    /// The error of a text without a value.
-    static var empty: JSONDecodingError {
-        JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0)
-    }
-
-    private enum Problem {
+    private enum Problem: Equatable {
         case fault(JSONFault)
         case depth
+        /// The entries are full: the index goes on with more of them.
+        case noRoom
+    }
+
+    /// How far the index is, before a key or a value.
+    private struct Progress {
+        var index = 0
+        /// The number of entries.
+        var count = 0
+        /// The entry of the innermost container that is open.
+        var open = IndexBuilder.none
+        var isObject = false
+        /// The number of open containers.
+        var depth = 0
     }
 
     private struct Stop {
-        let at: UnsafePointer<UInt8>
+        let index: Int
         var problem: Problem?
 
-        @inline(__always) init(_ at: UnsafePointer<UInt8>, _ problem: Problem? = nil) {
-            (self.at, self.problem) = (at, problem)
+        @inline(__always) init(_ index: Int, _ problem: Problem? = nil) {
+            (self.index, self.problem) = (index, problem)
         }
 
-        @inline(__always) init(_ at: UnsafePointer<UInt8>, _ fault: JSONFault) { self.init(at, .fault(fault)) }
+        @inline(__always) init(_ index: Int, _ fault: JSONFault) { self.init(index, .fault(fault)) }
     }
 
     /// A string from its opening quote.
     private struct StringToken {
-        let scan: JSONScan
+        let end: JSONTokenEnd
         var kind = IndexEntry.Kind.string
         var isASCII = true
 
-        @inline(__always) init(_ quote: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
-            let plain = JSONGrammar.asciiEnd(quote + 1, end)
-            if plain < end, plain.pointee == JSONGrammar.quote {
-                scan = JSONScan(end: plain + 1)
+        @inline(__always) init(_ text: Span<UInt8>, at quote: Int) {
+            let plain = JSONGrammar.asciiEnd(in: text, from: quote &+ 1)
+            if plain < text.count, text[plain] == JSONGrammar.quote {
+                end = JSONTokenEnd(plain &+ 1)
             } else {
-                scan = JSONGrammar.string(plain, end)
+                end = JSONGrammar.string(in: text, from: plain)
                 isASCII = false
-                if scan.fault == .none, JSONText(start: plain, end: scan.end - 1).hasEscapes { kind = .escapedString }
+                if end.fault == .none, JSONGrammar.hasEscapes(text.extracting(plain..<end.index)) {
+                    kind = .escapedString
+                }
             }
         }
 
-        @inline(__always) func entry(_ quote: UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>) -> IndexEntry {
-            IndexEntry(kind, start: quote + 1 - start, length: scan.end - quote &- 2)
+        @inline(__always) func entry(at quote: Int) -> IndexEntry {
+            IndexEntry(kind, start: quote &+ 1, length: end.index &- quote &- 2)
         }
     }
 
     /// Goes on to the next byte that is not white space, and returns it; zero at the end.
-    @inline(__always)
-    private static func skip(_ p: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt8 {
-        if p < end, p.pointee > 0x20 { return p.pointee }
-        p = JSONGrammar.skipSpace(p, end)
-        return p < end ? p.pointee : 0
+    @inline(__always) private static func skip(_ text: Span<UInt8>, _ index: inout Int) -> UInt8 {
+        index = JSONGrammar.skipSpace(in: text, from: index)
+        return index < text.count ? text[index] : 0
     }
 
-    private mutating func run(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Stop {
-        var p = start
-        var byte = Self.skip(&p, end)
-        guard p < end else { return Stop(p, .empty) }
-        // The compiler keeps these in registers.
-        var (entries, capacity, count) = (entries, capacity, 0)
-        defer { (self.entries, self.capacity) = (entries, capacity) }
-        var (open, isObject, depth) = (Self.none, false, 0)
+    private static func index(
+        _ text: Span<UInt8>, _ progress: inout Progress, into entries: consuming MutableSpan<IndexEntry>
+    ) -> Stop {
+        // Local, so that they are kept in registers.
+        var (index, count, open) = (progress.index, progress.count, progress.open)
+        var (isObject, depth) = (progress.isObject, progress.depth)
+        defer { progress = Progress(index: index, count: count, open: open, isObject: isObject, depth: depth) }
+        var byte = skip(text, &index)
+        guard index < text.count || count > 0 else { return Stop(index, .empty) }
 
         while true {
             // A member has two entries.
-            if capacity &- count < 2 { (entries, capacity) = Self.grown(entries, capacity) }
+            if entries.count &- count < 2 { return Stop(index, .noRoom) }
             if isObject {
-                guard byte == JSONGrammar.quote else { return Stop(p, .key) }
-                let key = StringToken(p, end)
-                if key.scan.fault != .none { return Stop(key.scan.end, key.scan.fault) }
+                guard byte == JSONGrammar.quote else { return Stop(index, .key) }
+                let key = StringToken(text, at: index)
+                if key.end.fault != .none { return Stop(key.end.index, key.end.fault) }
                 if !key.isASCII {
                     let object = entries[open]
                     entries[open] = IndexEntry(.irregularObject, start: object.start, length: object.length)
                 }
-                entries[count] = key.entry(p, start)
+                entries[count] = key.entry(at: index)
                 count &+= 1
-                p = key.scan.end
-                guard Self.skip(&p, end) == JSONGrammar.colon else { return Stop(p, .colon) }
-                p += 1
-                byte = Self.skip(&p, end)
+                index = key.end.index
+                guard skip(text, &index) == JSONGrammar.colon else { return Stop(index, .colon) }
+                index &+= 1
+                byte = skip(text, &index)
             }
 
             switch byte {
             case JSONGrammar.quote:
-                let string = StringToken(p, end)
-                if string.scan.fault != .none { return Stop(string.scan.end, string.scan.fault) }
-                entries[count] = string.entry(p, start)
+                let string = StringToken(text, at: index)
+                if string.end.fault != .none { return Stop(string.end.index, string.end.fault) }
+                entries[count] = string.entry(at: index)
                 count &+= 1
-                p = string.scan.end
+                index = string.end.index
             case 0x2D, 0x30...0x39:
-                let (scan, isPlain) = JSONGrammar.number(p, end)
-                if scan.fault != .none { return Stop(scan.end, scan.fault) }
-                entries[count] = IndexEntry(isPlain ? .integer : .number, start: p - start, length: scan.end - p)
+                let (end, isPlain) = JSONGrammar.number(in: text, from: index)
+                if end.fault != .none { return Stop(end.index, end.fault) }
+                entries[count] = IndexEntry(isPlain ? .integer : .number, start: index, length: end.index &- index)
                 count &+= 1
-                p = scan.end
+                index = end.index
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 isObject = byte == JSONGrammar.openBrace
                 depth &+= 1
-                if depth > Self.maximumDepth { return Stop(p, .depth) }
+                if depth > maximumDepth { return Stop(index, .depth) }
                 // Until it is closed, an entry has the container around it for its length.
-                entries[count] = IndexEntry(isObject ? .object : .array, start: p - start, length: open)
-                open = count
+                entries[count] = IndexEntry(isObject ? .object : .array, start: index, length: open)
                 count &+= 1
-                p += 1
-                byte = Self.skip(&p, end)
+                open = count &- 1
+                index &+= 1
+                byte = skip(text, &index)
                 guard byte == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else { continue }
             default:
                 let kind: IndexEntry.Kind
@@ -153,43 +158,34 @@ struct IndexBuilder {
                 case 0x74: kind = .true
                 case 0x66: kind = .false
                 case 0x6E: kind = .null
-                default: return Stop(p, .value)
+                default: return Stop(index, .value)
                 }
-                let scan = JSONGrammar.literal(p, end)
-                if scan.fault != .none { return Stop(scan.end, scan.fault) }
-                entries[count] = IndexEntry(kind, start: p - start, length: scan.end - p)
+                let end = JSONGrammar.literal(in: text, from: index)
+                if end.fault != .none { return Stop(end.index, end.fault) }
+                entries[count] = IndexEntry(kind, start: index, length: end.index &- index)
                 count &+= 1
-                p = scan.end
+                index = end.index
             }
 
             // Behind a value: the containers that end here, then the next element.
             while true {
-                byte = Self.skip(&p, end)
-                if open == Self.none { return p == end ? Stop(p) : Stop(p, .end) }
+                byte = skip(text, &index)
+                if open == none { return index == text.count ? Stop(index) : Stop(index, .end) }
                 if byte == JSONGrammar.comma {
-                    p += 1
-                    byte = Self.skip(&p, end)
+                    index &+= 1
+                    byte = skip(text, &index)
                     break
                 }
                 guard byte == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
-                    return Stop(p, isObject ? .memberEnd : .elementEnd)
+                    return Stop(index, isObject ? .memberEnd : .elementEnd)
                 }
                 let container = entries[open]
                 entries[open] = IndexEntry(container.kind, start: container.start, length: count &- open)
                 open = container.length
-                isObject = open != Self.none && entries[open].isObject
+                isObject = open != none && entries[open].isObject
                 depth &-= 1
-                p += 1
+                index &+= 1
             }
         }
-    }
-
-    @inline(never) private static func grown(
-        _ entries: UnsafeMutablePointer<IndexEntry>, _ capacity: Int
-    ) -> (UnsafeMutablePointer<IndexEntry>, Int) {
-        let larger = UnsafeMutablePointer<IndexEntry>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: entries, count: capacity)
-        entries.deallocate()
-        return (larger, capacity * 2)
     }
 }

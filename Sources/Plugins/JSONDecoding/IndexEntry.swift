@@ -18,31 +18,29 @@ struct IndexEntry {
         case irregularObject
     }
 
-    let bits: UInt64
+    private let bits: UInt64
 
     /// The largest start and the largest length: a text is no longer.
     static let limit = 1 << 30 - 1
 
-    @inline(__always) init(bits: UInt64) { self.bits = bits }
-
     @inline(__always) init(_ kind: Kind, start: Int, length: Int) {
-        bits = Self.head(kind, length: length) << 30 | UInt64(truncatingIfNeeded: start)
+        bits = Self.head(kind, length: length) &<< 30 | UInt64(truncatingIfNeeded: start)
     }
 
     /// All but the start.
     @inline(__always) static func head(_ kind: Kind, length: Int) -> UInt64 {
-        UInt64(kind.rawValue) << 30 | UInt64(truncatingIfNeeded: length)
+        UInt64(kind.rawValue) &<< 30 | UInt64(truncatingIfNeeded: length)
     }
 
-    @inline(__always) var head: UInt64 { bits >> 30 }
-    @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: bits >> 60)) ?? .null }
+    @inline(__always) var head: UInt64 { bits &>> 30 }
+    @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: bits &>> 60)) ?? .null }
     /// The first byte of a number; of a string the one behind the quote.
     @inline(__always) var start: Int { Int(truncatingIfNeeded: bits & 0x3FFF_FFFF) }
-    @inline(__always) var length: Int { Int(truncatingIfNeeded: bits >> 30 & 0x3FFF_FFFF) }
+    @inline(__always) var length: Int { Int(truncatingIfNeeded: bits &>> 30 & 0x3FFF_FFFF) }
 
-    @inline(__always) func isKind(_ kind: Kind) -> Bool { bits >> 60 == UInt64(kind.rawValue) }
-    @inline(__always) var isContainer: Bool { bits >> 60 >= UInt64(Kind.array.rawValue) }
-    @inline(__always) var isObject: Bool { bits >> 60 >= UInt64(Kind.object.rawValue) }
+    @inline(__always) func isKind(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
+    @inline(__always) var isContainer: Bool { bits &>> 60 >= UInt64(Kind.array.rawValue) }
+    @inline(__always) var isObject: Bool { bits &>> 60 >= UInt64(Kind.object.rawValue) }
     /// How many entries the value has.
     @inline(__always) var span: Int { isContainer ? length : 1 }
 
@@ -57,10 +55,4 @@ struct IndexEntry {
         case .object, .irregularObject: "a dictionary"
         }
     }
-}
-
-/// Memory for the entries of a text, and of the next one.
-struct IndexBuffer {
-    var entries = UnsafeMutablePointer<IndexEntry>.allocate(capacity: 0)
-    var capacity = 0
 }

@@ -49,3 +49,8 @@ extension FailureCode<JSONDecodingError> {
     /// A number is beyond the range of its type, or has a fraction and its type has none.
     public static var numberNotRepresentable: Self { Self("numberNotRepresentable", 5) }
 }
+
+extension JSONDecodingError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .unusableResponse }
+}

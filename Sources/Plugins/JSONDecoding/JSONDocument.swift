@@ -1,81 +1,39 @@
 import ErrandEssentials
 import ErrandJSONSyntax
+import ErrandSupport
 
 /// A text with its index and the settings of its decoder: what all frames of a decoding share.
 final class JSONDocument {
-    @exclusivity(unchecked) private(set) var options = JSONDocument.noOptions
-    @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: Any] = [:]
+    let options: FastJSONDecoder
+    let userInfo: [CodingUserInfoKey: Any]
     /// Whether keys are converted before they are compared.
-    @exclusivity(unchecked) private(set) var convertsKeys = false
-    @exclusivity(unchecked) private var buffer: IndexBuffer
-    @exclusivity(unchecked) private(set) var text: UnsafePointer<UInt8>
-    @exclusivity(unchecked) private var count = 0
-    private var copy: UnsafeMutablePointer<UInt8>?
-    /// Whether short strings are read and made in their own words.
-    let hasShortStrings = ShortString.isKnownLayout
-
-    private static let noOptions = FastJSONDecoder()
-    /// A larger index is not kept for the next text.
-    private static let keptCapacity = 8_192
-
-    /// A document without a text.
-    init() {
-        buffer = IndexBuffer()
-        text = UnsafeRawPointer(buffer.entries).assumingMemoryBound(to: UInt8.self)
-    }
+    let convertsKeys: Bool
+    /// The text in UTF-8.
+    private let text: [UInt8]
+    private let entries: [IndexEntry]
 
     /// Checks a text, and makes its index.
-    func read(_ text: UnsafeBufferPointer<UInt8>, options: FastJSONDecoder) throws {
-        guard let start = text.baseAddress else { throw IndexBuilder.empty.decodingError }
-        do throws(JSONDecodingError) { try IndexBuilder.index(start, text.count, into: &buffer) } catch {
-            throw error.decodingError
-        }
-        (self.text, count, self.options) = (start, text.count, options)
-        if !options.userInfo.isEmpty { userInfo = options.userInfo }
+    init(_ text: [UInt8], options: FastJSONDecoder) throws(JSONDecodingError) {
+        entries = try IndexBuilder.entries(of: text)
+        (self.text, self.options, userInfo) = (text, options, options.userInfo)
         if case .useDefaultKeys = options.keyDecodingStrategy { convertsKeys = false } else { convertsKeys = true }
-    }
-
-    /// Releases what belongs to the decoding that has ended.
-    func clear() {
-        options = Self.noOptions
-        if !userInfo.isEmpty { userInfo = [:] }
-        if buffer.capacity > Self.keptCapacity {
-            buffer.entries.deallocate()
-            buffer = IndexBuffer()
-        }
-    }
-
-    deinit {
-        buffer.entries.deallocate()
-        copy?.deallocate()
-    }
-
-    /// Copies the text, whose owner is about to release it.
-    func keepText() {
-        guard copy == nil else { return }
-        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
-        bytes.initialize(from: text, count: count)
-        (copy, text) = (bytes, UnsafePointer(bytes))
-    }
-
-    private var entries: UnsafeMutablePointer<IndexEntry> {
-        @inline(__always) get { buffer.entries }
     }
 
     /// The entry at a position of the index.
     @inline(__always) subscript(position: Int) -> IndexEntry { entries[position] }
 
     /// The position behind a value and all that it contains.
-    @inline(__always) func next(after position: Int) -> Int { position + entries[position].span }
+    @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    @inline(__always) func start(_ entry: IndexEntry) -> UnsafePointer<UInt8> { text + entry.start }
+    /// The bytes of a scalar; those of a string are without quotes.
+    func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
-    /// Whether the text has eight bytes from the start of an entry on.
-    @inline(__always) func hasWord(at entry: IndexEntry) -> Bool { entry.start &+ 8 <= count }
+    /// The bytes of a string, with its quotes.
+    func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
 
     /// The number of an entry.
     func number(_ entry: IndexEntry) -> JSONNumber {
-        JSONNumber(start: start(entry), end: start(entry) + entry.length)
+        JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
     /// How many elements to reserve memory for before the first one is decoded: at most 64 KiB of them.
@@ -96,28 +54,29 @@ final class JSONDocument {
 
     @inline(never) func string(at position: Int) -> String? {
         let entry = entries[position]
-        let (text, count) = (start(entry), entry.length)
-        if entry.isKind(.string) {
-            if hasShortStrings, let short = ShortString.string(text, count) { return short }
-            return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
-        }
-        return entry.isKind(.escapedString) ? Unescaping.string(text, text + count) : nil
+        if entry.isKind(.string) { return Self.string(text, entry.start, entry.length) }
+        guard entry.isKind(.escapedString) else { return nil }
+        return String(decoding: JSONGrammar.unescaped(bytes(entry)), as: UTF8.self)
+    }
+
+    private static func string(_ text: [UInt8], _ start: Int, _ count: Int) -> String {
+        String(decoding: text[start..<start &+ count], as: UTF8.self)
     }
 
     /// An integer of digits only; `number` has the value of any other.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int) -> Value? {
         let entry = entries[position]
         guard entry.isKind(.integer) else { return nil }
-        var p = start(entry)
-        let end = p + entry.length
-        let isNegative = p.pointee == 0x2D
-        if isNegative { p += 1 }
+        var index = entry.start
+        let end = index &+ entry.length
+        let isNegative = text[index] == 0x2D
+        if isNegative { index &+= 1 }
         // Nineteen digits fit.
-        guard end - p < 20 else { return nil }
+        guard end &- index < 20 else { return nil }
         var magnitude: UInt64 = 0
-        while p < end {
-            magnitude = magnitude &* 10 &+ UInt64(truncatingIfNeeded: p.pointee &- 0x30)
-            p += 1
+        while index < end {
+            magnitude = magnitude &* 10 &+ UInt64(truncatingIfNeeded: text[index] &- 0x30)
+            index &+= 1
         }
         if !isNegative { return Value(exactly: magnitude) }
         return magnitude <= 1 << 63 ? Value(exactly: Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
@@ -142,7 +101,7 @@ final class JSONDocument {
     /// The elements of an array of which all can be read; nil if one cannot.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
-        let end = position + entries[position].length
+        let end = next(after: position)
         var elements: [Element] = []
         elements.reserveCapacity(Self.room(for: end - position - 1, Element.self))
         for element in position + 1..<end {
@@ -156,7 +115,7 @@ final class JSONDocument {
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
-        let end = position + entries[position].length
+        let end = next(after: position)
         // Half of the entries are values; an object with large ones in it has fewer.
         var values = [String: Value](minimumCapacity: min((end - key) / 2, 1_024))
         while key < end {
@@ -165,5 +124,84 @@ final class JSONDocument {
             key += 2
         }
         return values
+    }
+
+    // MARK: Members
+
+    /// Where to look for the next key of an object first: types ask for their keys in the order of the text more often than
+    /// not.
+    struct MemberCursor {
+        /// The position of the key; the end of the object behind the last one.
+        var key: Int
+        /// The marks of all keys before it.
+        var passed: UInt64 = 0
+    }
+
+    enum Search {
+        /// The position of the value.
+        case found(Int)
+        case absent
+        /// The object has more members before the key than a search looks at.
+        case tooMany
+    }
+
+    /// A longer search than this is left to a table.
+    private static let longestSearch = 32
+
+    /// Looks for a key in an object, byte by byte. Of equal keys the first one counts, as in `JSONDecoder`: the key at the
+    /// cursor is taken if none before it can be equal, by its mark; otherwise the keys are compared from the first one on.
+    @inline(__always)
+    func find(_ name: String, inObjectAt position: Int, _ cursor: inout MemberCursor) -> Search {
+        name.withSpan { name in
+            let head = IndexEntry.head(.string, length: name.count)
+            let end = next(after: position)
+            if cursor.key < end {
+                let entry = entries[cursor.key]
+                if entry.head == head, JSONGrammar.hasName(name, in: text, at: entry.start) {
+                    let mark = mark(of: entry)
+                    if cursor.passed & mark == 0 {
+                        let value = cursor.key &+ 1
+                        cursor = MemberCursor(key: next(after: value), passed: cursor.passed | mark)
+                        return .found(value)
+                    }
+                }
+            }
+            var (key, passed, left) = (position &+ 1, 0 as UInt64, Self.longestSearch)
+            while key < end {
+                let entry = entries[key]
+                passed |= mark(of: entry)
+                if entry.head == head, JSONGrammar.hasName(name, in: text, at: entry.start) {
+                    cursor = MemberCursor(key: next(after: key &+ 1), passed: passed)
+                    return .found(key &+ 1)
+                }
+                if left == 0 { return .tooMany }
+                left &-= 1
+                key = next(after: key &+ 1)
+            }
+            return .absent
+        }
+    }
+
+    /// One of 64 bits for the length and the first byte of a key: keys with different marks are not equal.
+    @inline(__always) private func mark(of key: IndexEntry) -> UInt64 {
+        // An empty key has the quote behind it.
+        1 &<< (UInt64(text[key.start]) &* 5 &+ UInt64(truncatingIfNeeded: key.length) &* 11)
+    }
+
+    /// Calls a function with each key of an object and the position of its value.
+    func forEachMember(at position: Int, _ body: (String, Int) throws -> Void) rethrows {
+        var key = position + 1
+        let end = next(after: position)
+        while key < end {
+            try body(string(at: key) ?? "", key + 1)
+            key = next(after: key + 1)
+        }
+    }
+}
+
+extension Dictionary where Key == String {
+    /// Of equal keys the first one counts.
+    @inline(__always) mutating func setIfAbsent(_ key: String, _ value: Value) {
+        { if $0 == nil { $0 = value } }(&self[key])
     }
 }

@@ -1,40 +1,38 @@
 /// The members of an object, as a type with coding keys reads them.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let members: ObjectMembers
-
     /// The frame of the object.
-    private var frame: ValueFrame { members.frame }
+    let frame: ValueFrame
 
     var codingPath: [any CodingKey] { frame.codingPath }
-    var allKeys: [Key] { members.allKeys.compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] { frame.allKeys.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { members.find(key.stringValue) >= 0 }
+    func contains(_ key: Key) -> Bool { frame.find(key.stringValue) >= 0 }
 
-    func decodeNil(forKey key: Key) throws -> Bool { members.document[try position(key)].isKind(.null) }
+    func decodeNil(forKey key: Key) throws -> Bool { frame.document[try position(key)].isKind(.null) }
 
     // MARK: Scalars
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        let position = members.find(key.stringValue)
-        if position >= 0, let value = members.document.bool(at: position) { return value }
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.bool(at: position) { return value }
         return try frame.bool(at: self.position(key), .key(key))
     }
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        let position = members.find(key.stringValue)
-        if position >= 0, let value = members.document.string(at: position) { return value }
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.string(at: position) { return value }
         return try frame.string(at: self.position(key), .key(key))
     }
 
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        let position = members.find(key.stringValue)
-        if position >= 0, let value = members.document.double(at: position) { return value }
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.double(at: position) { return value }
         return try frame.double(at: self.position(key), .key(key))
     }
 
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        let position = members.find(key.stringValue)
-        if position >= 0, let value = members.document.float(at: position) { return value }
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.float(at: position) { return value }
         return try frame.float(at: self.position(key), .key(key))
     }
 
@@ -52,25 +50,25 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try frame.value(type, at: position(key), key: key)
+        try frame.value(type, at: position(key), .key(key))
     }
 
     // MARK: Scalars that may be absent or null
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try present(key).map { try members.document.bool(at: $0) ?? frame.bool(at: $0, .key(key)) }
+        try present(key).map { try frame.document.bool(at: $0) ?? frame.bool(at: $0, .key(key)) }
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try present(key).map { try members.document.string(at: $0) ?? frame.string(at: $0, .key(key)) }
+        try present(key).map { try frame.document.string(at: $0) ?? frame.string(at: $0, .key(key)) }
     }
 
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try present(key).map { try members.document.double(at: $0) ?? frame.double(at: $0, .key(key)) }
+        try present(key).map { try frame.document.double(at: $0) ?? frame.double(at: $0, .key(key)) }
     }
 
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try present(key).map { try members.document.float(at: $0) ?? frame.float(at: $0, .key(key)) }
+        try present(key).map { try frame.document.float(at: $0) ?? frame.float(at: $0, .key(key)) }
     }
 
     func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerIfPresent(key) }
@@ -88,7 +86,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let position = present(key) else { return nil }
-        return try frame.value(type, at: position, key: key)
+        return try frame.value(type, at: position, .key(key))
     }
 
     // MARK: Containers within
@@ -104,37 +102,37 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        ValueFrame(frame, at: members.find(PositionKey.super.stringValue), .key(PositionKey.super))
+        ValueFrame(frame, at: frame.find(PositionKey.super.stringValue), .key(PositionKey.super))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        ValueFrame(frame, at: members.find(key.stringValue), .key(key))
+        ValueFrame(frame, at: frame.find(key.stringValue), .key(key))
     }
 
     // MARK: Positions
 
     /// The position of the value of a key, which has to be there.
     @inline(__always) private func position(_ key: Key) throws -> Int {
-        let position = members.find(key.stringValue)
+        let position = frame.find(key.stringValue)
         if position < 0 { throw frame.missing(key) }
         return position
     }
 
     /// The position of the value of a key; nil for none, and for null.
     @inline(__always) private func present(_ key: Key) -> Int? {
-        let position = members.find(key.stringValue)
-        return position < 0 || members.document[position].isKind(.null) ? nil : position
+        let position = frame.find(key.stringValue)
+        return position < 0 || frame.document[position].isKind(.null) ? nil : position
     }
 
     @inline(__always) private func integer<Value: FixedWidthInteger>(_ key: Key) throws -> Value {
-        let position = members.find(key.stringValue)
-        if position >= 0, let value = members.document.integer(Value.self, at: position) { return value }
+        let position = frame.find(key.stringValue)
+        if position >= 0, let value = frame.document.integer(Value.self, at: position) { return value }
         return try frame.integer(Value.self, at: self.position(key), .key(key))
     }
 
     @inline(__always) private func integerIfPresent<Value: FixedWidthInteger>(_ key: Key) throws -> Value? {
         guard let position = present(key) else { return nil }
-        if let value = members.document.integer(Value.self, at: position) { return value }
+        if let value = frame.document.integer(Value.self, at: position) { return value }
         return try frame.integer(Value.self, at: position, .key(key))
     }
 }

@@ -2,24 +2,20 @@ import ErrandEssentials
 
 /// The encoding of a JSON text, by its byte order mark or by where zeros stand among its first bytes (RFC 4627, section 3).
 enum TextEncoding {
-    /// Calls a function with the text in UTF-8 and without its byte order mark.
-    static func withUTF8<Value>(_ data: Data, _ body: (UnsafeBufferPointer<UInt8>) throws -> Value) throws -> Value {
-        try data.withUnsafeBytes { raw in
-            let bytes = raw.bindMemory(to: UInt8.self)
-            let (encoding, mark) = detect(bytes)
-            let text = UnsafeBufferPointer(rebasing: bytes.dropFirst(mark))
-            guard encoding != .utf8 else { return try body(text) }
-            guard var converted = String(bytes: text, encoding: encoding) else {
-                throw JSONDecodingError(
-                    .invalidEncoding, "text in the encoding of its first bytes expected", byte: 0
-                ).decodingError
-            }
-            return try converted.withUTF8(body)
+    /// The text in UTF-8 and without its byte order mark.
+    static func utf8(_ data: Data) throws(JSONDecodingError) -> [UInt8] {
+        let bytes = Array(data)
+        let (encoding, mark) = detect(bytes)
+        if encoding == .utf8 { return mark == 0 ? bytes : Array(bytes.dropFirst(mark)) }
+        guard let converted = String(bytes: bytes.dropFirst(mark), encoding: encoding) else {
+            throw JSONDecodingError(
+                .invalidEncoding, "text in the encoding of its first bytes expected", byte: 0)
         }
+        return Array(converted.utf8)
     }
 
     /// The encoding, and how many bytes its mark takes.
-    private static func detect(_ bytes: UnsafeBufferPointer<UInt8>) -> (String.Encoding, mark: Int) {
+    private static func detect(_ bytes: [UInt8]) -> (String.Encoding, mark: Int) {
         let count = bytes.count
         // The common case: neither a zero nor a mark.
         if count < 2 || bytes[0] != 0 && bytes[1] != 0 && bytes[0] < 0xEF { return (.utf8, 0) }

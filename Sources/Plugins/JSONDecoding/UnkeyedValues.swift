@@ -52,7 +52,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoded(type) }
 
     @inline(__always) private mutating func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value = try frame.value(type, at: element(type), element: Int(index))
+        let value = try frame.value(type, at: element(type), step)
         advance()
         return value
     }
@@ -80,7 +80,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
     @inline(__always) private mutating func decodedIfPresent<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         var value: Value?
         if !isAtEnd, !frame.document[Int(position)].isKind(.null) {
-            value = try frame.value(type, at: Int(position), element: Int(index))
+            value = try frame.value(type, at: Int(position), step)
         }
         advance()
         return value

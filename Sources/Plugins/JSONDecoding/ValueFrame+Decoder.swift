@@ -4,7 +4,7 @@ extension ValueFrame: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard entry.isObject else { throw noContainer("keyed decoding container", [String: Any].self) }
-        return members(keyedBy: type)
+        return KeyedDecodingContainer(KeyedValues<Key>(frame: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -53,7 +53,7 @@ extension ValueFrame: SingleValueDecodingContainer {
     func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type, at: position, nil) }
 
     @inline(__always) private func integer<Value: FixedWidthInteger>() throws -> Value {
         if position >= 0, let value = document.integer(Value.self, at: position) { return value }

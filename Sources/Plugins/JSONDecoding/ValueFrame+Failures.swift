@@ -36,11 +36,6 @@ extension ValueFrame {
             .decodingError
     }
 
-    /// The entry at a position, or that of the absent null.
-    private func entry(at position: Int) -> IndexEntry {
-        position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
-    }
-
     // MARK: Scalars
 
     @inline(never) func bool(at position: Int, _ step: Step?) throws -> Bool {
@@ -119,11 +114,10 @@ extension ValueFrame {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
         let entry = entry(at: position)
-        let bytes = UnsafeBufferPointer(start: document.start(entry) - 1, count: entry.length + 2)
         guard entry.isKind(.string) || entry.isKind(.escapedString) else {
             throw mismatch(String.self, entry, step)
         }
-        do { return try decoder.decode(Date.self, from: Data(bytes)) } catch {
+        do { return try decoder.decode(Date.self, from: Data(document.quoted(entry))) } catch {
             throw corrupted("Date string does not match format expected by formatter.", step)
         }
     }
@@ -151,17 +145,9 @@ extension ValueFrame {
         let entry = entry(at: position)
         guard !entry.isKind(.null) else { throw null(Decimal.self, step) }
         guard entry.isKind(.integer) || entry.isKind(.number) else { throw mismatch(Decimal.self, entry, step) }
-        let text = UnsafeBufferPointer(start: document.start(entry), count: entry.length)
-        guard let value = Decimal(string: String(decoding: text, as: UTF8.self)) else {
+        guard let value = Decimal(string: String(decoding: document.bytes(entry), as: UTF8.self)) else {
             throw unrepresentable(Decimal.self, entry)
         }
         return value
-    }
-
-    /// Calls a function with the frame of a value: one within this one, or this one itself.
-    func scoped<Value>(
-        at position: Int, _ step: Step?, _ body: (ValueFrame) throws -> Value
-    ) rethrows -> Value {
-        if let step { try lend(at: position, { $0.enter(step) }, body) } else { try body(self) }
     }
 }

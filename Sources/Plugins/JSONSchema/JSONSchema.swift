@@ -110,7 +110,7 @@ public struct JSONSchema: JSONValidating {
     /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the schema. Each one
     /// has the pointer to the value, and the location of the keyword of the schema.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        let error = data.withUnsafeBytes { program.validate($0, limits) }
+        let error = data.withSpan { program.validate($0, limits) }
         if let error { throw error }
     }
 
@@ -128,11 +128,6 @@ public struct JSONSchema: JSONValidating {
         of data: Data, limits: JSONLimits = .standard
     ) throws(JSONValidationError) -> [JSONAnnotation] {
         try validate(data, limits: limits)
-        return try data.withUnsafeBytes { program.annotations($0, limits) }.get()
-    }
-
-    /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.
-    public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        if let error = program.validate(bytes, limits) { throw error }
+        return try data.withSpan { program.annotations($0, limits) }.get()
     }
 }

@@ -9,10 +9,10 @@ public struct JSONFragment: Sendable {
     package init(data: Data) { self.data = data }
 
     /// The value as an integer; nil if it is not a number, has a fraction, or exceeds `Int`.
-    public var integer: Int? { number { $0.integer } }
+    public var integer: Int? { number { JSONNumber.integer(in: $0, 0..<$0.count) } }
 
     /// The value as a number; nil if it is not a number. Infinite if it exceeds `Double`.
-    public var double: Double? { number { $0.double } }
+    public var double: Double? { number { JSONNumber.double(in: $0, 0..<$0.count) } }
 
     /// The value as a boolean; nil if it is not one.
     public var boolean: Bool? {
@@ -26,7 +26,7 @@ public struct JSONFragment: Sendable {
     /// The value as a string, with escapes resolved; nil if it is not a string.
     public var string: String? {
         guard data.first == JSONGrammar.quote else { return nil }
-        return withBytes { JSONText(start: $0 + 1, end: $1 - 1).string() }
+        return data.withSpan { JSONContent(1, $0.count - 1).string(in: $0) }
     }
 
     /// Whether the value is null.
@@ -39,14 +39,8 @@ public struct JSONFragment: Sendable {
         try decoder.decode(type, from: data)
     }
 
-    private func number<Value>(_ read: (JSONNumber) -> Value?) -> Value? {
+    private func number<Value>(_ read: (Span<UInt8>) -> Value?) -> Value? {
         guard let byte = data.first, byte == 0x2D || JSONGrammar.isDigit(byte) else { return nil }
-        return withBytes { read(JSONNumber(start: $0, end: $1)) } ?? nil
-    }
-
-    private func withBytes<Value>(_ body: (BytePointer, BytePointer) -> Value) -> Value? {
-        data.withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: UInt8.self) { text in text.baseAddress.map { body($0, $0 + text.count) } }
-        }
+        return data.withSpan(read)
     }
 }

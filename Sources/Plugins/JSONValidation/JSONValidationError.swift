@@ -60,3 +60,8 @@ extension ErrandError {
     /// The problems of the JSON validation; nil if the error has another cause.
     public var jsonValidation: JSONValidationError? { underlying as? JSONValidationError }
 }
+
+extension JSONValidationError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .unusableResponse }
+}

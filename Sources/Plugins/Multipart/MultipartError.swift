@@ -62,3 +62,15 @@ extension FailureCode<MultipartError> {
     /// The body of a part is read that the reader has passed, or by two readers at once. Reading.
     public static var partPassed: Self { Self("partPassed", 11) }
 }
+
+extension MultipartError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .fileUnreadable, .fileChanged: .fileFailed
+        case .notMultipart, .malformedPart, .limitExceeded: .unusableResponse
+        case .truncated: .connectionLost
+        default: .failed
+        }
+    }
+}

@@ -9,7 +9,7 @@ public struct OutboxError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// A sentence for people, without a full stop. Files are named by their whole paths.
+    /// A sentence for developers, without a full stop. Files are named by their whole paths.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -52,4 +52,17 @@ extension FailureCode<OutboxError> {
     public static var noSpace: Self { Self("noSpace", 9) }
     /// Any other failure of the file, such as a link in its place, or a log without a number for another entry.
     public static var fileFailed: Self { Self("fileFailed", 10) }
+}
+
+extension OutboxError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .busy: .alreadyRunning
+        case .queueFull, .tooLarge: .tooLarge
+        case .noSpace: .noSpace
+        case .fileFailed: .fileFailed
+        default: .failed
+        }
+    }
 }

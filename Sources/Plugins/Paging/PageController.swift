@@ -12,7 +12,8 @@ import Synchronization
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
 ///
-/// One page is loaded at a time: other calls are ignored meanwhile, except ``reload()``, which starts over. A page is
+/// One page is loaded at a time: other calls are ignored meanwhile, except ``reload(options:)`` and
+/// ``cachedThenFresh(_:)``, which start over. A page is
 /// added once it has been loaded; a failure changes nothing, and the same call requests the same page again. Cancelling
 /// the calling task cancels the loading, and so do ``cancel()`` and the end of the controller. Safe to use from any
 /// thread.
@@ -60,21 +61,37 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private let list: PageList<Item, Output>
+    private let start: PagePosition
     private let agent: any Agent
     private let options: CallOptions
     private let broadcaster = StateBroadcaster(State())
     private let guarded = Mutex(Guarded())
 
     /// Makes a controller that has loaded nothing yet.
-    public init(_ list: PageList<Item, Output>, on agent: some Agent, options: CallOptions = CallOptions()) {
-        (self.list, self.agent, self.options) = (list, agent, options)
+    ///
+    /// - Parameters:
+    ///   - list: the list.
+    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
+    ///   - agent: sends the requests.
+    ///   - options: for every request.
+    public init(
+        _ list: PageList<Item, Output>, startingAt start: PagePosition? = nil, on agent: some Agent,
+        options: CallOptions = CallOptions()
+    ) {
+        (self.list, self.start, self.agent, self.options) = (list, start ?? list.first, agent, options)
     }
 
     /// Makes a controller that has loaded nothing yet.
+    ///
+    /// - Parameters:
+    ///   - request: a request for a page of the list.
+    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
+    ///   - agent: sends the requests.
+    ///   - options: for every request.
     public convenience init<R: PagedRequest>(
-        _ request: R, on agent: some Agent, options: CallOptions = CallOptions()
+        _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
-        self.init(PageList(request), on: agent, options: options)
+        self.init(PageList(request), startingAt: start, on: agent, options: options)
     }
 
     deinit { guarded.withLock { $0.task }?.cancel() }
@@ -85,13 +102,13 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The state, now and after each change; a slow reader gets the latest one. Ends with the controller.
     public var states: AsyncStream<State> { broadcaster.states }
 
-    /// Loads the page after the visible ones, at the beginning the first one, and adds it. Returns nil and sends
+    /// Loads the page after the visible ones, at the beginning the one to start at, and adds it. Returns nil and sends
     /// nothing while a page is being loaded and after the last one. Throws the error of the request, and
     /// ``PagingError``.
     @discardableResult
     public func next() async throws -> Page<Item, Output>? {
         try await load { state, _ in
-            guard let page = state.page else { return (self.list.first, .add) }
+            guard let page = state.page else { return (self.start, .add) }
             return page.next.map { ($0, .add) }
         }
     }
@@ -127,10 +144,32 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Starts over: cancels the current load, loads the first page, and shows it alone once it was loaded. The
     /// cancelled call returns nil.
+    ///
+    /// ```swift
+    /// let articles = PageController(GetArticles(), on: agent)
+    /// try await articles.reload(options: .cache(.reload))     // pull to refresh, past the cache
+    /// ```
+    ///
+    /// - Parameter options: for this page, added to the controller's own; none by default.
     @discardableResult
-    public func reload() async throws -> Page<Item, Output>? {
+    public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         cancel()
-        return try await load { _, _ in (self.list.first, .start) }
+        return try await load(options) { _, _ in (self.list.first, .start) }
+    }
+
+    /// Starts over as ``reload(options:)`` does, and until the first page comes shows what `cached` finds of it. Where
+    /// that is nothing, or fails, what was shown before stays. Returns the fresh page; if it fails, the stored one stays.
+    ///
+    /// ```swift
+    /// let articles = PageController(GetArticles(), on: agent)
+    /// try await articles.cachedThenFresh(.cache(.cacheOnlyIncludingStale))
+    /// ```
+    ///
+    /// - Parameter cached: for the request that looks into the cache, added to the controller's own options.
+    @discardableResult
+    public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
+        cancel()
+        return try await load(preview: cached) { _, _ in (self.list.first, .start) }
     }
 
     /// Cancels the current load; the call that awaits it returns nil.
@@ -156,7 +195,11 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         throw PagingError(code: .unreachablePage, page: list.first.number &+ index)
     }
 
+    /// - Parameters:
+    ///   - more: options for this page.
+    ///   - preview: options for a request before, whose page is shown until this one comes; nil for none.
     private func load(
+        _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
     ) async throws -> Page<Item, Output>? {
         let begun = try broadcaster.update { state throws(any Error) -> Begun? in
@@ -166,10 +209,17 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
                 (state.isLoading, state.error) = (true, nil)
                 let startsOver = placement == .start || state.pages.isEmpty
                 let pin = startsOver ? self.options.userPin ?? UserPin() : guarded.pin
-                let options = self.options.pinned(to: pin)
-                let task = Task { [list, agent] in try await list.page(position, on: agent, options: options) }
+                let run = guarded.run
+                let options = self.options.merging(more).pinned(to: pin)
+                let before = preview.map { self.options.merging($0).pinned(to: pin) }
+                let task = Task { [list, agent, weak self] in
+                    if let before, let page = try? await list.page(position, on: agent, options: before) {
+                        self?.show(page, of: run, pin)
+                    }
+                    return try await list.page(position, on: agent, options: options)
+                }
                 guarded.task = task
-                return (guarded.run, placement, pin, task)
+                return (run, placement, pin, task)
             }
         }
         guard let (run, placement, pin, task) = begun else { return nil }
@@ -194,6 +244,17 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             }
         }
         return try end?.get()
+    }
+
+    /// Shows a page alone while the load with a number goes on.
+    private func show(_ page: Page<Item, Output>, of run: UInt64, _ pin: UserPin) {
+        broadcaster.update { state in
+            guarded.withLock { guarded in
+                guard guarded.run == run, !Task.isCancelled else { return }
+                guarded.pin = pin
+                Self.place(page, .start, &state, &guarded)
+            }
+        }
     }
 
     private typealias Begun = (

@@ -42,10 +42,16 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     }
 
     /// Makes a model with a controller of its own that has loaded nothing yet.
+    ///
+    /// - Parameters:
+    ///   - request: a request for a page of the list.
+    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
+    ///   - agent: sends the requests.
+    ///   - options: for every request.
     public convenience init<R: PagedRequest>(
-        _ request: R, on agent: some Agent, options: CallOptions = CallOptions()
+        _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
-        self.init(PageController(request, on: agent, options: options))
+        self.init(PageController(request, startingAt: start, on: agent, options: options))
     }
 
     deinit { following?.cancel() }
@@ -85,10 +91,16 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         return try await controller.refresh()
     }
 
-    /// See ``PageController/reload()``.
-    @discardableResult public func reload() async throws -> Page<Item, Output>? {
+    /// See ``PageController/reload(options:)``.
+    @discardableResult public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         defer { update() }
-        return try await controller.reload()
+        return try await controller.reload(options: options)
+    }
+
+    /// See ``PageController/cachedThenFresh(_:)``.
+    @discardableResult public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
+        defer { update() }
+        return try await controller.cachedThenFresh(cached)
     }
 
     /// See ``PageController/cancel()``.

@@ -133,6 +133,70 @@ public struct PagePosition: Sendable, Hashable {
     }
 }
 
+/// A position can be stored, and a list be read on from there in another run of the app: ``PageController`` and
+/// `agent.pages(of:from:)` take it.
+///
+/// ```swift
+/// let stored = try JSONEncoder().encode(PagePosition.offset(size: 50))
+/// let position = try JSONDecoder().decode(PagePosition.self, from: stored)
+/// ```
+///
+/// A cursor or a link is stored as it is: keep the data where the list itself may be kept.
+extension PagePosition: Codable {
+    private enum Key: String, CodingKey {
+        case style, first, size, index, offset, cursor, url, source, largest
+    }
+
+    /// Throws `DecodingError` for an unknown style, a size below 1, and numbers below 0.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let style: Style
+        switch try values.decode(String.self, forKey: .style) {
+        case "number": style = .number(first: try values.decode(Int.self, forKey: .first))
+        case "offset": style = .offset
+        case "cursor": style = .cursor
+        case "link": style = .link
+        case let other:
+            throw DecodingError.dataCorruptedError(
+                forKey: .style, in: values, debugDescription: "number, offset, cursor or link expected, not \(other)")
+        }
+        func count(_ key: Key, from least: Int) throws -> Int {
+            let value = try values.decode(Int.self, forKey: key)
+            guard value >= least else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: values, debugDescription: "at least \(least) expected, not \(value)")
+            }
+            return value
+        }
+        self.init(style, size: try count(.size, from: 1))
+        (index, offset) = (try count(.index, from: 0), try count(.offset, from: 0))
+        history.largest = try count(.largest, from: 0)
+        cursor = try values.decodeIfPresent(String.self, forKey: .cursor)
+        url = try values.decodeIfPresent(URL.self, forKey: .url)
+        source = try values.decodeIfPresent(URL.self, forKey: .source)
+    }
+
+    /// Writes what another run needs to request the page.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        switch style {
+        case .number(let first):
+            try values.encode("number", forKey: .style)
+            try values.encode(first, forKey: .first)
+        case .offset: try values.encode("offset", forKey: .style)
+        case .cursor: try values.encode("cursor", forKey: .style)
+        case .link: try values.encode("link", forKey: .style)
+        }
+        try values.encode(size, forKey: .size)
+        try values.encode(index, forKey: .index)
+        try values.encode(offset, forKey: .offset)
+        try values.encode(history.largest, forKey: .largest)
+        try values.encodeIfPresent(cursor, forKey: .cursor)
+        try values.encodeIfPresent(url, forKey: .url)
+        try values.encodeIfPresent(source, forKey: .source)
+    }
+}
+
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of the page, without a cursor or a link.
     public var description: String { "page \(number)" }

@@ -37,3 +37,8 @@ extension PagingError: CodedError {
         }
     }
 }
+
+extension PagingError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .unusableResponse }
+}

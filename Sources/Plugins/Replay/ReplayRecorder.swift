@@ -75,7 +75,7 @@ final class ReplayRecorder: Sendable {
     }
 
     /// The bytes of a body that was sent.
-    private final class Upload: Sendable {
+    private final class SentCopy: Sendable {
         let data = Mutex(Data())
     }
 
@@ -85,7 +85,7 @@ final class ReplayRecorder: Sendable {
         let request: HTTPRequest
         let date: Date
         let start: ContinuousClock.Instant
-        let upload = Upload()
+        let upload = SentCopy()
         /// Without its body.
         private(set) var response: HTTPResponse?
         private(set) var timeToHead: Duration?
@@ -98,7 +98,7 @@ final class ReplayRecorder: Sendable {
     }
 
     /// The request, whose body is copied while it is sent.
-    private func watched(_ request: HTTPRequest, _ upload: Upload) -> HTTPRequest {
+    private func watched(_ request: HTTPRequest, _ upload: SentCopy) -> HTTPRequest {
         let body = request.body
         if let data = body.data {
             if data.count <= Self.bodyLimit { upload.data.withLock { $0 = data } }

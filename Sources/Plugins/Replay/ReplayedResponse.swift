@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import Synchronization
 
 /// The response of an entry, made again for one request.
 struct ReplayedResponse {
@@ -149,22 +150,28 @@ struct ReplayedResponse {
 
 /// The bytes of a body as they are pulled, at the pace of the recording.
 private final class ReplayedBody: HTTPBodySource {
-    // Proof: HTTPBody admits one reader, which requests one chunk after the other.
-    private nonisolated(unsafe) var stored: HARBody?
-    private nonisolated(unsafe) var first: [UInt8]
+    private struct State {
+        var stored: HARBody?
+        var first: [UInt8]
+    }
+
+    private let state: Mutex<State>
     private let pace: Duration
     private let time: any TimeSource
 
     /// - Parameter pace: the time for one byte.
     init(_ stored: HARBody?, _ first: [UInt8], _ pace: Duration, _ time: any TimeSource) {
-        (self.stored, self.first, self.pace, self.time) = (stored, first, pace, time)
+        state = Mutex(State(stored: stored, first: first))
+        (self.pace, self.time) = (pace, time)
     }
 
     func nextChunk() async throws -> Data? {
         try Task.checkCancellation()
-        var bytes = first
-        first = []
-        if bytes.isEmpty { bytes = try stored?.next() ?? [] }
+        let bytes = try state.withLock { state throws(HARError) in
+            let first = state.first
+            state.first = []
+            return first.isEmpty ? try state.stored?.next() ?? [] : first
+        }
         if bytes.isEmpty { return nil }
         if pace > .zero { try await time.sleep(until: time.instant(after: pace * bytes.count)) }
         return Data(bytes)

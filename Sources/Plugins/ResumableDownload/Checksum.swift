@@ -9,7 +9,7 @@ public struct Checksum: Sendable, Hashable, CustomStringConvertible {
     private let text: String
 
     /// A SHA-256 as 64 hexadecimal digits in any case. Anything else makes the download throw
-    /// ``DownloadError/Code/invalidRequest`` before anything is sent.
+    /// `TransferError.Code.invalidRequest` before anything is sent.
     public static func sha256(_ hexadecimal: String) -> Checksum { Checksum(text: hexadecimal.lowercased()) }
 
     /// A SHA-256 as its 32 bytes.

@@ -1,6 +1,7 @@
 public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
+public import ErrandTransfers
 
 /// The bytes of an unfinished download in a directory. Sending the same request again resumes it.
 ///
@@ -29,8 +30,8 @@ public struct PartialDownload: Sendable, Identifiable {
     public let canContinue: Bool
     let directory: String
 
-    /// Deletes the partial file and its sidecar. Throws ``DownloadError/Code/busy`` while a download is writing to them.
-    public func remove() throws(DownloadError) {
+    /// Deletes the partial file and its sidecar. Throws `TransferError.Code.busy` while a download is writing to them.
+    public func remove() throws(TransferError) {
         let sidecar = PartialFile.sidecar(id, in: directory)
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)
         SystemFile.remove(PartialFile.data(id, in: directory))
@@ -42,10 +43,10 @@ public struct PartialDownload: Sendable, Identifiable {
 
 extension ResumableDownloads {
     /// The unfinished downloads in a directory, in no order. Reads the directory and a few KB of each; blocks. Throws
-    /// ``DownloadError`` if the directory cannot be read.
-    public static func partialDownloads(in directory: URL) throws(DownloadError) -> [PartialDownload] {
+    /// `TransferError` if the directory cannot be read.
+    public static func partialDownloads(in directory: URL) throws(TransferError) -> [PartialDownload] {
         var ids: Set<String> = []
-        try DownloadError.converting { () throws(SystemFile.Failure) in
+        try TransferError.converting { () throws(SystemFile.Failure) in
             try SystemFile.list(directory.path) { name in
                 if let id = PartialFile.id(of: name) { ids.insert(id) }
                 return true
@@ -55,9 +56,9 @@ extension ResumableDownloads {
     }
 
     /// Deletes the unfinished downloads in a directory: all of them, or those without a new byte for the given time. Active
-    /// ones stay. Returns the number deleted. Throws ``DownloadError`` if the directory cannot be read.
+    /// ones stay. Returns the number deleted. Throws `TransferError` if the directory cannot be read.
     @discardableResult
-    public static func removePartialDownloads(in directory: URL, olderThan age: Duration = .zero) throws(DownloadError)
+    public static func removePartialDownloads(in directory: URL, olderThan age: Duration = .zero) throws(TransferError)
         -> Int
     {
         var count = 0

@@ -14,7 +14,7 @@ import ErrandTransfers
 ///
 /// Filters before it see one call, filters after it each attempt and each segment. It requests the bytes without a
 /// content coding (`Accept-Encoding: identity`) and the server's digest. The downloads of one process share half of the
-/// file descriptors that it may open; further downloads wait. Throws ``DownloadError``, and the errors of the filters
+/// file descriptors that it may open; further downloads wait. Throws `TransferError`, and the errors of the filters
 /// after it and of the transport. It runs off the caller's actor and blocks a thread of the pool while the disk is
 /// busy.
 public struct ResumableDownloads: Filter {
@@ -57,7 +57,7 @@ public struct ResumableDownloads: Filter {
                 let run = DownloadRun(order, try await order.open(), next)
                 return try await run.run()
             }
-        } catch var error as DownloadError {
+        } catch var error as TransferError {
             if error.request == nil { error.request = exchange.http }
             throw error
         }

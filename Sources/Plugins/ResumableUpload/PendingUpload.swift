@@ -1,6 +1,7 @@
 import Errand
 public import ErrandEssentials
 import ErrandSupport
+public import ErrandTransfers
 
 /// An upload that is not finished, as its record says. Sending the same request again resumes it.
 ///
@@ -27,17 +28,17 @@ public struct PendingUpload: Sendable, Identifiable {
     public let isActive: Bool
     let directory: String
 
-    /// Deletes the record; the server keeps what it has until it forgets it. Throws ``UploadError/Code/busy`` while an upload
+    /// Deletes the record; the server keeps what it has until it forgets it. Throws `TransferError.Code.busy` while an upload
     /// holds the record.
-    public func remove() throws(UploadError) { try UploadRecordFile(id, in: directory).remove() }
+    public func remove() throws(TransferError) { try UploadRecordFile(id, in: directory).remove() }
 }
 
 extension ResumableUploads {
     /// The unfinished uploads that have a record in a directory, in no order. Reads a few KB of each; blocks. A record that
-    /// is damaged is left out. Throws ``UploadError`` if the directory cannot be read.
-    public static func pendingUploads(in directory: URL) throws(UploadError) -> [PendingUpload] {
+    /// is damaged is left out. Throws `TransferError` if the directory cannot be read.
+    public static func pendingUploads(in directory: URL) throws(TransferError) -> [PendingUpload] {
         var ids: [String] = []
-        try UploadError.converting { () throws(SystemFile.Failure) in
+        try TransferError.converting { () throws(SystemFile.Failure) in
             try SystemFile.list(directory.path) { name in
                 if let id = UploadRecordFile.id(of: name) { ids.append(id) }
                 return true

@@ -1,4 +1,5 @@
 public import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandTransfers
 
@@ -14,7 +15,7 @@ import ErrandTransfers
 /// does the work.
 ///
 /// Filters before it see one call, filters after it each request of the upload. The uploads and downloads of one process
-/// share half of the file descriptors that it may open; further ones wait. Throws ``UploadError``, and the errors of the
+/// share half of the file descriptors that it may open; further ones wait. Throws `TransferError`, and the errors of the
 /// filters after it and of the transport. It runs off the caller's actor and blocks a thread of the pool while the disk is
 /// busy.
 public struct ResumableUploads: Filter {
@@ -60,7 +61,7 @@ public struct ResumableUploads: Filter {
                     }
                 }
             }
-        } catch var error as UploadError {
+        } catch var error as TransferError {
             if error.request == nil { error.request = exchange.http }
             throw error
         }

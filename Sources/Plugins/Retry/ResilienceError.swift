@@ -42,3 +42,8 @@ extension ResilienceError: RequestFailure {
     /// respond with a stale response meanwhile.
     public var isRetryable: Bool { true }
 }
+
+extension ResilienceError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .busy }
+}

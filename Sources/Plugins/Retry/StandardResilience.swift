@@ -13,7 +13,8 @@ public import Errand
 /// | ``Breaker`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeout`` | before the transport | 30 seconds |
 ///
-/// To limit the whole call, use Core's `deadline`; no wait begins that would end after it.
+/// `.retry` is the same with a retry and a gate only. To limit the whole call, use Core's `deadline`; no wait begins
+/// that would end after it.
 public struct StandardResilience: FilterGroup {
     /// The parts, which can be changed before they are installed.
     public struct Settings: Sendable {
@@ -42,7 +43,7 @@ public struct StandardResilience: FilterGroup {
         var limits = settings.limits
         // A call that waits for its next attempt no longer than this would wait at the gate for the rest.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
-        var filters: [any Filter] = [RetryFilter(settings.retry), HostGate(limits)]
+        var filters: [any Filter] = [Retry(settings.retry), HostGate(limits)]
         if let breaker = settings.breaker { filters.append(Breaker(breaker)) }
         if let limit = settings.attemptTimeout { filters.append(AttemptTimeout(limit)) }
         self.filters = filters

@@ -51,3 +51,14 @@ extension FailureCode<StreamingError> {
     /// The id of the last event cannot be sent in a header, so the stream cannot be resumed from it.
     public static var unusableEventID: Self { Self("unusableEventID", 6) }
 }
+
+extension StreamingError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .elementTooLong, .malformedJSON, .decodingFailed, .unusableEventID: .unusableResponse
+        case .truncated: .connectionLost
+        default: .failed
+        }
+    }
+}

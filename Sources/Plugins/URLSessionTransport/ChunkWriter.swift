@@ -21,13 +21,13 @@ final class ChunkWriter: Sendable {
     }
 
     private let queue: DispatchQueue
-    private let offer: @Sendable (UnsafeRawBufferPointer) -> Acceptance
+    private let offer: @Sendable (Data) -> Acceptance
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - queue: serial; the stream is used on it alone.
     ///   - offer: writes to the stream without waiting.
-    init(on queue: DispatchQueue, offer: @escaping @Sendable (UnsafeRawBufferPointer) -> Acceptance) {
+    init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }
 
@@ -47,7 +47,7 @@ final class ChunkWriter: Sendable {
     /// Offers the waiting bytes; on the queue, whenever the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
-            switch rest.withUnsafeBytes(offer) {
+            switch offer(rest) {
             case .took(let count) where count >= rest.count: return finish(true)
             case .took(let count): state.withLock { $0.rest = Data(rest.dropFirst(count)) }
             case .isFull: return

@@ -6,7 +6,7 @@ import Synchronization
 /// Nil: the session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
-extension Transfer {
+extension SessionTransfer {
     /// The bytes that a stream buffers for its reader before the task is suspended.
     private static let highWater = 256 << 10
 
@@ -119,10 +119,10 @@ extension SessionDelegate {
     }
 }
 
-extension Upload {
+extension SessionUpload {
     /// Gives the session a new stream of a body that can be opened again: it requests one when a kept connection turns
     /// out to be closed after the body has begun.
-    func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
+    func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         transfer.queue.async { [self] in
             guard let body = reopened() else { return completionHandler(nil) }
             let pump = StreamPump(body, length: length)

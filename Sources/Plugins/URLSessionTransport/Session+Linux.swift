@@ -11,7 +11,7 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
-extension Transfer {
+extension SessionTransfer {
     /// Leaves out `Expect`: after a final response before 100, the session would send the next request on the connection
     /// where the server may wait for the body of this one. The other options are unavailable on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
@@ -49,13 +49,13 @@ extension SessionDelegate {
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
-    func begin(_ transfer: Transfer) {}
+    func begin(_ transfer: SessionTransfer) {}
     func end() {}
 }
 
-extension Upload {
+extension SessionUpload {
     /// Never called: every body is in memory or in a file before it is sent.
-    func reopen(for transfer: Transfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
+    func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         completionHandler(nil)
     }
 

@@ -11,18 +11,18 @@ import FoundationNetworking
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is behind a Mutex; subclasses add constants only.
 
-    private let transfers = Mutex<[Int: Transfer]>([:])
+    private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
     /// Throws if the policy for servers is invalid, so that nothing is sent.
     func check() throws(ErrandError) {}
 
-    func add(_ transfer: Transfer, for task: URLSessionTask) {
+    func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
         transfers.withLock { $0[task.taskIdentifier] = transfer }
     }
 
-    func transfer(_ task: URLSessionTask) -> Transfer? { transfers.withLock { $0[task.taskIdentifier] } }
+    func transfer(_ task: URLSessionTask) -> SessionTransfer? { transfers.withLock { $0[task.taskIdentifier] } }
 
-    func remove(_ task: URLSessionTask) -> Transfer? {
+    func remove(_ task: URLSessionTask) -> SessionTransfer? {
         transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }
 

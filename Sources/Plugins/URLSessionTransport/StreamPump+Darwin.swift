@@ -27,12 +27,17 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         let stream: OutputStream?
         init(_ stream: OutputStream?) { self.stream = stream }
 
-        func offer(_ bytes: UnsafeRawBufferPointer) -> ChunkWriter.Acceptance {
-            guard let stream, let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return .isClosed }
+        func offer(_ data: Data) -> ChunkWriter.Acceptance {
+            guard let stream else { return .isClosed }
             if !stream.hasSpaceAvailable {
                 return [.closed, .error, .atEnd].contains(stream.streamStatus) ? .isClosed : .isFull
             }
-            let count = stream.write(start, maxLength: bytes.count)
+            // The stream copies the bytes within the call.
+            let count = unsafe data.withUnsafeBytes { bytes in
+                unsafe bytes.bindMemory(to: UInt8.self).baseAddress.map {
+                    unsafe stream.write($0, maxLength: bytes.count)
+                } ?? 0
+            }
             return count > 0 ? .took(count) : .isClosed
         }
     }
@@ -41,7 +46,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         (self.body, self.length) = (body, length)
         var input: InputStream?
         var output: OutputStream?
-        Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)
+        unsafe Stream.getBoundStreams(withBufferSize: 64 << 10, inputStream: &input, outputStream: &output)
         (self.input, self.output) = (input, output)
         queue = DispatchQueue(label: "errand.urlsession.upload")
         let outlet = Outlet(output)
@@ -55,7 +60,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
     }
 
-    func begin(_ transfer: Transfer) {
+    func begin(_ transfer: SessionTransfer) {
         queue.async { [self] in
             guard let output else { return writer.close() }
             output.delegate = self
@@ -90,7 +95,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    @concurrent private func pump(_ transfer: Transfer) async {
+    @concurrent private func pump(_ transfer: SessionTransfer) async {
         do {
             var count: Int64 = 0
             // The last chunk of an announced length is written after the end of the source, so that a source with more
@@ -98,14 +103,14 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)
-                if let length, count > length { throw Upload.wrongLength(length, count) }
+                if let length, count > length { throw SessionUpload.wrongLength(length, count) }
                 if count == length { last = chunk } else if await !writer.write(chunk) { return }
             }
-            if let length, count < length { throw Upload.wrongLength(length, count) }
+            if let length, count < length { throw SessionUpload.wrongLength(length, count) }
             if let last { _ = await writer.write(last) }
             close()
         } catch {
-            if !run.withLock(\.hasEnded) { transfer.fail(Upload.failure(error)) }
+            if !run.withLock(\.hasEnded) { transfer.fail(SessionUpload.failure(error)) }
         }
     }
 

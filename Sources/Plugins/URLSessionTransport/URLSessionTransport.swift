@@ -85,8 +85,8 @@ public final class URLSessionTransport: Transport {
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
             throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")
         }
-        let upload = try await Upload(request.body, options)
-        let transfer = Transfer(request, options, upload, self)
+        let upload = try await SessionUpload(request.body, options)
+        let transfer = SessionTransfer(request, options, upload, self)
         return try await transfer.response()
     }
 

@@ -11,11 +11,11 @@ struct UploadSpool {
         var count: Int64 = 0
         for try await chunk in body {
             count += Int64(chunk.count)
-            if let announced, count > announced { throw Upload.wrongLength(announced, count) }
+            if let announced, count > announced { throw SessionUpload.wrongLength(announced, count) }
             data.append(chunk)
             if data.count > limit { try spill() }
         }
-        if let announced, count < announced { throw Upload.wrongLength(announced, count) }
+        if let announced, count < announced { throw SessionUpload.wrongLength(announced, count) }
         return count
     }
 
@@ -36,7 +36,7 @@ struct UploadSpool {
         data = Data()
     }
 
-    mutating func finish() throws -> Upload.Source {
+    mutating func finish() throws -> SessionUpload.Source {
         if file == nil { return data.isEmpty ? .none : .data(data) }
         try spill()
         guard let file else { return .none }

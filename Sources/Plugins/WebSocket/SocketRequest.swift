@@ -17,7 +17,7 @@ public import ErrandEssentials
 /// The path, the headers, the authorization and everything else are a request's; `http` and `https` stand for `ws` and
 /// `wss`. Messages may be `Decodable` and `Encodable`, by the agent's decoder and encoder (JSON goes as text),
 /// `String`, `Data`, or ``WebSocketMessage``, the default; any other type has a `decode` or an `encode` of its own.
-public protocol SocketRequest<Incoming, Outgoing>: FilterProvidingRequest, UpgradeRequest
+public protocol SocketRequest<Incoming, Outgoing>: FilterProvidingRequest
 where Output == HTTPResponse {
     /// The type of the messages that the server sends.
     associatedtype Incoming: Sendable = WebSocketMessage
@@ -36,7 +36,7 @@ extension SocketRequest {
     /// The defaults.
     public var socketOptions: SocketOptions { SocketOptions() }
     /// The filter that makes the request an opening handshake, which `socket(_:)` of the agent provides.
-    public var requiredFilters: [any Filter] { [OpeningFilter(opening: nil)] }
+    public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
 extension SocketRequest where Incoming == WebSocketMessage {

@@ -80,3 +80,17 @@ extension FailureCode<WebSocketError> {
     /// The request was sent as a request, and not opened as a socket.
     public static var notASocket: Self { Self("notASocket", 11) }
 }
+
+extension WebSocketError {
+    /// The sentence for people; for a handshake that failed, that of its status.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .handshakeFailed: .status(response?.status ?? 0)
+        case .protocolViolated, .invalidText, .decodingFailed: .unusableResponse
+        case .tooLarge: .tooLarge
+        case .closed, .notConnected: .connectionLost
+        case .timedOut: .timedOut
+        default: .failed
+        }
+    }
+}

@@ -55,3 +55,8 @@ extension ErrandError {
     /// The failure of the XML; nil if the error has another cause.
     public var xml: XMLError? { underlying as? XMLError }
 }
+
+extension XMLError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .unusableResponse }
+}

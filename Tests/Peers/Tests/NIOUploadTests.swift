@@ -57,7 +57,7 @@ import Testing
     func cut() async throws {
         let server = try await NIOUploadServer(cutting: (0..<8).map { _ in .random(in: 400..<1_000_000) })
         let data = try write(5_000_000)
-        var notices: [UploadNotice] = []
+        var notices: [TransferNotice] = []
         for try await event in agent(server).upload(film) {
             if case .notice(let notice) = event { notices.append(notice) }
         }
@@ -76,9 +76,9 @@ import Testing
             var start: Int64?
             for try await event in agent.upload(film) {
                 guard case .progress(let progress) = event else { continue }
-                let first = start ?? progress.sent
+                let first = start ?? progress.transferred
                 start = first
-                if progress.sent > first + limit { break }
+                if progress.transferred > first + limit { break }
             }
             while !agent.activities.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         }

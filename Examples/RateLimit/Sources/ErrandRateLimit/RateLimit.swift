@@ -105,8 +105,10 @@ public struct RateLimitError: DescribedError {
     public let host: String
     /// How long the request would have to wait.
     public let wait: Duration
-    /// One line for people.
+    /// One line for developers.
     public var description: String { "the limit of \(host) lets the request pass in \(wait), after its deadline" }
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .busy }
     /// 1: there is one kind.
     public var errorCode: Int { 1 }
 }

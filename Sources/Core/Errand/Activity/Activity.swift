@@ -19,13 +19,10 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// The request's, with those of the call.
     public let tags: Tags
     /// When it started, by the clock of its agent.
-    public var start: ContinuousClock.Instant { began.instant }
-    private let began: Moment
-    let deadline: Moment?
+    public let start: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant?
     let maximumBodyBytes: Int
     let registry: ActivityRegistry
-    /// The index in the registry, which alone reads and changes it, under its lock.
-    nonisolated(unsafe) var index = 0
     private let givenLabel: String?
     let events: EventQueue?
     /// Collects what belongs to the call.
@@ -63,8 +60,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.registry = registry
         givenLabel = label
         let start = registry.time.now
-        began = Moment(start)
-        self.deadline = deadline.map { Moment(start.advanced(by: $0.bounded)) }
+        self.start = start
+        self.deadline = deadline.map { start.advanced(by: $0.bounded) }
         events = accessories.isEmpty && listener == nil ? nil : EventQueue(accessories, listener)
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
@@ -165,7 +162,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
                         failure as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: failure)
                     settled.outcome = .cancelled(.within)
                 } else if let failure {
-                    settled.outcome = .failure(failure)
+                    settled.outcome = failure.isExpectedEnd ? .success(nil) : .failure(failure)
                 }
             }
             state.outcome = settled.outcome

@@ -10,13 +10,9 @@ final class ActivityRegistry: Sendable {
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
     private struct State {
-        /// An activity knows its index, so that it is found without a search.
-        var entries: [Entry?] = []
-        var free: [Int] = []
-
-        var running: some Sequence<Activity> { entries.lazy.compactMap { $0?.activity } }
+        var entries: [Activity.ID: Entry] = [:]
         /// When the one timer looks for passed deadlines; nil while it is not set.
-        var wakes: Moment?
+        var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
 
@@ -26,43 +22,35 @@ final class ActivityRegistry: Sendable {
 
     func add(_ activity: Activity, keeping agent: (any AnyObject & Sendable)?) {
         let stale = state.withLock { state in
-            if let index = state.free.popLast() {
-                activity.index = index
-                state.entries[index] = (activity, agent)
-            } else {
-                activity.index = state.entries.count
-                state.entries.append((activity, agent))
-            }
+            state.entries[activity.id] = (activity, agent)
             return activity.deadline.flatMap { wake(&state, at: $0) }
         }
         stale?.cancel()
     }
 
     func remove(_ activity: Activity) {
-        let entry = state.withLock { state in
-            var entry: Entry?
-            swap(&entry, &state.entries[activity.index])
-            state.free.append(activity.index)
-            return entry
-        }
+        let entry = state.withLock { $0.entries.removeValue(forKey: activity.id) }
         // The agent may end with it, and its registry with that: not under the lock.
         withExtendedLifetime(entry) {}
     }
 
-    var activities: [Activity] { state.withLock { Array($0.running) } }
+    /// Those that run, in the order of their start.
+    var activities: [Activity] {
+        state.withLock { $0.entries.values.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
+    }
 
     /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
     /// look, of the few that run, happens about once in the length of a deadline.
     ///
     /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time
     /// source.
-    private func wake(_ state: inout State, at moment: Moment) -> Task<Void, Never>? {
+    private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
         state.wakes = moment
         state.timer = Task.detached { [time, weak self] in
-            do { try await time.sleep(until: moment.instant) } catch {
-                if !Task.isCancelled { await Self.pause(time.now.duration(to: moment.instant)) }
+            do { try await time.sleep(until: moment) } catch {
+                if !Task.isCancelled { await Self.pause(time.now.duration(to: moment)) }
             }
             // A cancelled one has been replaced.
             if !Task.isCancelled { self?.cancelOverdue() }
@@ -77,13 +65,14 @@ final class ActivityRegistry: Sendable {
     }
 
     private func cancelOverdue() {
-        let now = Moment(time.now)
+        let now = time.now
         let overdue = state.withLock { state in
             state.wakes = nil
-            let deadlines = state.running.compactMap(\.deadline)
+            let running = state.entries.values.lazy.map(\.activity)
+            let deadlines = running.compactMap(\.deadline)
             // The timer that is replaced is the one that has just rung.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
-            return state.running.filter { $0.deadline.map { $0 <= now } ?? false }
+            return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }
     }

@@ -5,21 +5,34 @@ import Synchronization
 ///
 /// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
 @usableFromInline final class ActivityResult: Sendable {
-    // Written by the task of the activity alone; read by it, and by those who have awaited its end.
-    nonisolated(unsafe) private var value: (any Sendable)?
-    nonisolated(unsafe) private var http: HTTPResponse?
-    nonisolated(unsafe) private var failure: (any Error)?
+    private struct State {
+        var value: (any Sendable)?
+        var http: HTTPResponse?
+        var failure: (any Error)?
+    }
+
+    private let state = Mutex(State())
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
     /// - Parameter http: the response that the value was decoded from, of a request.
-    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) { (self.value, self.http) = (value, http) }
+    func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
+        state.withLock { ($0.value, $0.http) = (value, http) }
+    }
 
-    func fail(_ error: any Error) { (value, http, failure) = (nil, nil, error) }
+    func fail(_ error: any Error) {
+        let old = state.withLock { state in
+            let old = state
+            state = State(failure: error)
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
 
     @usableFromInline func success() throws -> (value: any Sendable, http: HTTPResponse?) {
-        guard let value else { throw failure ?? CancellationError() }
-        return (value, http)
+        let state = state.withLock { $0 }
+        guard let value = state.value else { throw state.failure ?? CancellationError() }
+        return (value, state.http)
     }
 
     /// The output of an activity other than a request.

@@ -17,7 +17,7 @@ import Synchronization
 ///
 /// Make one key for each filter or object that the value belongs to, and keep it.
 public struct CallKey<Value: Sendable>: Sendable {
-    @usableFromInline let number = CallValues.newNumber()
+    let number = CallValues.newNumber()
 
     /// Makes a key that equals no other.
     public init() {}

@@ -164,9 +164,7 @@ public final class NetworkAgent: Agent {
     /// Throws ``ErrandError``, and what filters, checks and `decode` throw, each after the `mapError` of the
     /// configuration and then the request's; neither changes a cancellation or a passed deadline.
     @inlinable @discardableResult
-    public func send<R: Request>(
-        _ request: R, options: CallOptions = CallOptions()
-    ) async throws -> Response<R.Output> {
+    public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
         let running = begin(request, options, inPlace: actor == nil)
         if !running.isDone { await running.joined() }

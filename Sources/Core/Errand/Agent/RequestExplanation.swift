@@ -42,6 +42,7 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     public let checks: [String]
     /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same
     /// twice, and filters that the request expects in vain. Debug builds write each of those to standard error, once.
+    /// A path that leaves out the path of its base URL is one too, which debug builds write as well.
     /// A host below `.invalid`, which stands for another and is never resolved (RFC 6761, section 6.4), is one too, and
     /// so is a filter that moves the request to an origin that may not see its secrets.
     public let problems: [String]
@@ -85,7 +86,9 @@ extension RequestExplanation {
             return found
         }
         steps = way.map { Step(stage: $0.stage, text: Self.text(of: $0.filter, described, settings)) }
-        problems = FilterOrder.allProblems(way.map(\.filter), for: described) + Self.placeholder(in: request) + moves
+        problems =
+            FilterOrder.allProblems(way.map(\.filter), for: described) + PathProblem.problems(of: described, settings)
+            + Self.placeholder(in: request) + moves
         let types = described.acceptableContentTypes.resolved(by: described.decoder ?? settings.decoder)
         checks =
             ["status \(described.acceptableStatuses)", "content type \(types)"]

@@ -1,24 +1,24 @@
 public import Dispatch
 
 extension Agent {
-    /// Sends a composite, such as a batch or a chain, and returns its output where the caller is. Cancelling the
+    /// Runs a composite, such as a batch or a chain, and returns its output where the caller is. Cancelling the
     /// calling task cancels the whole. Every member has ended by then.
     ///
     /// Throws what the composite throws, and ``ErrandError`` with `cancelled`.
     @discardableResult
-    public func send<C: Composite>(_ composite: C, options: CallOptions = CallOptions()) async throws -> C.Output {
-        try await start(composite, options: options, completion: nil as Completion<C.Output>?).joined()
+    public func run<C: Composite>(_ composite: C, options: CallOptions = CallOptions()) async throws -> C.Output {
+        try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
     /// Starts a composite and returns at once; accessories have received will-start by then.
     @discardableResult
     public func start<C: Composite>(
-        _ composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
+        running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
     ) -> RequestHandle<C.Output> {
         var options = options.pinnedAsComposite()
         options.label = options.label ?? composite.activityLabel
         return start(composite.activityKind, options: options, completion: completion) { activity in
-            try await activity.agent(on: self).run(composite)
+            try await activity.agent(on: self).runMembers(of: composite)
         }
     }
 
@@ -26,7 +26,7 @@ extension Agent {
     /// end.
     @discardableResult
     public func start<C: Composite>(
-        _ composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
+        running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
         completion: (@MainActor (Result<C.Output, any Error>) -> Void)? = nil
     ) -> RequestHandle<C.Output> {
         start(composite, delegate, options, completion.map { .main($0) })
@@ -35,7 +35,8 @@ extension Agent {
     /// The same with the completion on a queue of the caller's.
     @discardableResult
     public func start<C: Composite>(
-        _ composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(), on queue: DispatchQueue,
+        running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
+        on queue: DispatchQueue,
         completion: @escaping @Sendable (Result<C.Output, any Error>) -> Void
     ) -> RequestHandle<C.Output> {
         start(composite, delegate, options, .queue(queue, completion))
@@ -44,8 +45,8 @@ extension Agent {
     private func start<C: Composite>(
         _ composite: C, _ delegate: C.Delegate?, _ options: CallOptions, _ completion: Completion<C.Output>?
     ) -> RequestHandle<C.Output> {
-        guard let delegate else { return start(composite, options: options, completion: completion) }
+        guard let delegate else { return start(running: composite, options: options, completion: completion) }
         let notified: Completion<C.Output>? = .both(composite.completion(notifying: delegate), completion)
-        return start(composite.notifying(delegate), options: options, completion: notified)
+        return start(running: composite.notifying(delegate), options: options, completion: notified)
     }
 }

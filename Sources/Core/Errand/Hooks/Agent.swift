@@ -56,7 +56,7 @@ extension Agent {
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
 
     /// Sends a request without options of the call's own.
-    @discardableResult
+    @inlinable @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }

@@ -1,10 +1,11 @@
 public import ErrandHTTP
+import ErrandSupport
 
 /// The additions of one call to its request: tags, a parent, filters, accessories, a label, a listener. A request is
 /// never wrapped for it.
 public struct CallOptions: Sendable {
-    // Empty for a call that adds nothing, as most do; otherwise an array of one, which copies when it is changed.
-    private var fields: [Fields] = []
+    /// Nil for a call that adds nothing, as most do.
+    private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {
         var tags = Tags()
@@ -17,29 +18,29 @@ public struct CallOptions: Sendable {
 
     /// The tags of the call; they take precedence over the request's.
     public var tags: Tags {
-        get { fields.first?.tags ?? Tags() }
+        get { fields?.value.tags ?? Tags() }
         set { change { $0.tags = newValue } }
     }
     /// The batch, chain or request that this call is a part of.
     public var parent: Activity? {
-        get { fields.first?.parent }
+        get { fields?.value.parent }
         set { change { $0.parent = newValue } }
     }
     /// The filters of the call; they run after the agent's and the request's of the same stage, and before those that a
     /// tag requires. Empty by default. The filters of a batch, a chain or another composite run for each request that
     /// has it as its parent, before the filters of that request's own call.
     public var filters: [any Filter] {
-        get { fields.first?.filters ?? [] }
+        get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
     }
     /// Notified after the agent's and the request's.
     public var accessories: [any Accessory] {
-        get { fields.first?.accessories ?? [] }
+        get { fields?.value.accessories ?? [] }
         set { change { $0.accessories = newValue } }
     }
     /// The name for logs, instead of the request's.
     public var label: String? {
-        get { fields.first?.label }
+        get { fields?.value.label }
         set { change { $0.label = newValue } }
     }
     /// Receives how far the call is, upload and download, on any thread; costs less than an accessory. A closure that
@@ -52,7 +53,7 @@ public struct CallOptions: Sendable {
     /// Within one transfer nothing falls; a new one, such as a retry, has another
     /// ``ErrandHTTP/TransferProgress/transfer``.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
-        get { fields.first?.progress }
+        get { fields?.value.progress }
         set { change { $0.progress = newValue } }
     }
 
@@ -64,11 +65,10 @@ public struct CallOptions: Sendable {
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        fields = [
+        fields = CopyOnWrite(
             Fields(
                 tags: tags, parent: parent, filters: filters, accessories: accessories, label: label, progress: progress
-            )
-        ]
+            ))
     }
 
     /// The same with a closure for progress that runs on the main actor, such as one that changes a view.
@@ -88,9 +88,26 @@ public struct CallOptions: Sendable {
             progress: { listener.receive($0) })
     }
 
+    /// The same options with those of `other` added: its tags take precedence, its filters and accessories follow, and its
+    /// parent, label and progress listener replace these where it has some.
+    ///
+    /// ```swift
+    /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))
+    /// ```
+    public func merging(_ other: CallOptions) -> CallOptions {
+        guard other.fields != nil else { return self }
+        guard fields != nil else { return other }
+        return CallOptions(
+            tags: tags.merging(other.tags), parent: other.parent ?? parent, filters: filters + other.filters,
+            accessories: accessories + other.accessories, label: other.label ?? label,
+            progress: other.progress ?? progress)
+    }
+
     private mutating func change(_ change: (inout Fields) -> Void) {
-        if fields.isEmpty { fields = [Fields()] }
-        change(&fields[0])
+        var changed = fields ?? CopyOnWrite(Fields())
+        fields = nil
+        change(&changed.value)
+        fields = changed
     }
 
     /// The filters of the composite that this call is a part of, then its own.

@@ -12,10 +12,10 @@
 ///     }
 /// }
 ///
-/// let (user, feed) = try await agent.send(Profile(id: 7))
+/// let (user, feed) = try await agent.run(Profile(id: 7))
 /// ```
 ///
-/// A value: it may be sent any number of times, also at the same time. Each run is an ``Activity`` of its own, with its
+/// A value: it may be run any number of times, also at the same time. Each run is an ``Activity`` of its own, with its
 /// members' activities as its children, on any ``Agent``. A composite is no request: it has no URL and no filters of
 /// its own, and its members may be composites.
 public protocol Composite<Output>: Sendable {
@@ -44,21 +44,6 @@ extension Composite {
 
     /// Itself.
     public func notifying(_ delegate: Delegate) -> Self { self }
-
-    /// `try await Profile(id: 7).send(on: agent)`
-    @discardableResult
-    public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Output {
-        try await agent.send(self, options: options)
-    }
-
-    /// `Profile(id: 7).start(on: agent) { result in … }`
-    @discardableResult
-    public func start(
-        on agent: some Agent, delegate: Delegate? = nil, options: CallOptions = CallOptions(),
-        completion: (@MainActor (Result<Output, any Error>) -> Void)? = nil
-    ) -> RequestHandle<Output> {
-        agent.start(self, delegate: delegate, options: options, completion: completion)
-    }
 }
 
 extension Composite where Delegate == any CompositeDelegate {
@@ -74,9 +59,9 @@ extension Composite where Delegate == any CompositeDelegate {
 /// Notified on the main actor how a started composite ended, before its completion closure: exactly one of the three,
 /// once. All are optional. A delegate is held weakly; `activity` says which run it was.
 @MainActor public protocol CompositeDelegate: AnyObject, Sendable {
-    /// The output is what `send` returns.
+    /// The output is what `run` returns.
     func compositeDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The error is what `send` throws.
+    /// The error is what `run` throws.
     func compositeDidFail(_ activity: Activity, error: any Error)
     /// The composite was cancelled.
     func compositeDidCancel(_ activity: Activity)

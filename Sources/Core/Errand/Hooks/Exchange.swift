@@ -1,54 +1,27 @@
 public import ErrandHTTP
+import ErrandSupport
 
 /// One pass of a request through the filters: the request, what goes over the wire, how the body is to be delivered.
 ///
 /// A value: a filter changes its copy and passes it to `next`. What concerns the whole call, `checks`, `whenAccepted`
 /// and `detach`, is shared by all copies.
 public struct Exchange: Sendable {
-    // An array of one: a single reference that copies when it is changed, so that a filter that changes nothing costs
-    // no copy, and frames stay small.
-    private var fields: [Fields]
-    /// The request that goes over the wire. Beside the fields, like all that most filters change: they need not be copied
-    /// for it.
-    public var http: HTTPRequest { didSet { place.state = [] } }
+    private var fields: CopyOnWrite<Fields>
+    /// The request that goes over the wire.
+    public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
     /// The request that the sensitive fields and the trust belong to: the one that the filter was given. Nil for the
     /// request that was built.
     private var given: HTTPRequest?
-    private var place = Place()
-
-    /// One word: an exchange of four words is returned in registers.
-    private struct Place {
-        var attempt: Int32 = 1
-        var hop: Int16 = 1
-        var stage: UInt8 = 1
-        var state: State = [.asBuilt, .settled]
-    }
-
-    private struct State: OptionSet {
-        let rawValue: UInt8
-        /// The request on the wire is what was built for the activity, which then knows it.
-        static let asBuilt = State(rawValue: 1)
-        /// The request is the given one.
-        static let settled = State(rawValue: 2)
-    }
-
     /// The stage in which the filter stands that sees this.
-    public internal(set) var stage: FilterStages {
-        get { FilterStages(rawValue: Int(place.stage)) }
-        set { place.stage = UInt8(truncatingIfNeeded: newValue.rawValue) }
-    }
+    public internal(set) var stage: FilterStages = .call
     /// Which attempt this is, from 1: each `next` below the call filters is one.
-    public var attempt: Int { Int(place.attempt) }
+    public internal(set) var attempt = 1
     /// Which request on the wire within the attempt, from 1: redirects count.
-    public var hop: Int { Int(place.hop) }
-
-    /// The most redirects that can be counted.
-    static let maximumHops = Int(Int16.max) - 1
-
-    /// Makes it a request on the wire of an attempt.
-    mutating func move(toAttempt attempt: Int, hop: Int) {
-        (place.attempt, place.hop) = (Int32(clamping: attempt), Int16(clamping: hop))
-    }
+    public internal(set) var hop = 1
+    /// Whether the request on the wire is what was built for the activity, which then knows it.
+    private(set) var isAsBuilt = true
+    /// Whether the request is the one that the filter was given, so that it cannot have moved to another origin.
+    @usableFromInline private(set) var isSettled = true
 
     struct Fields {
         let request: any Request
@@ -78,49 +51,48 @@ public struct Exchange: Sendable {
 
     init(_ request: some Request, _ built: RequestBuilder.Built, _ activity: Activity, _ settings: PipelineSettings) {
         http = built.http
-        fields = [
+        fields = CopyOnWrite(
             Fields(
                 request: request, delivery: request.delivery,
                 timeout: request.timeout ?? settings.timeout, priority: request.priority ?? .medium,
                 tags: activity.tags, activity: activity, accessories: activity.accessories,
-                settings: settings, built: built.http, trust: built.trust)
-        ]
+                settings: settings, built: built.http, trust: built.trust))
     }
 
     /// Internal changes, in one step.
     func with(_ change: (inout Fields) -> Void) -> Exchange {
         var copy = self
-        change(&copy.fields[0])
+        change(&copy.fields.value)
         return copy
     }
 
     /// The request as the user wrote it; a plugin finds its own by `exchange.request as? any CacheableRequest`.
-    public var request: any Request { fields[0].request }
+    public var request: any Request { fields.value.request }
     /// How the body is to be delivered.
     public var delivery: BodyDelivery {
-        get { fields[0].delivery }
-        set { fields[0].delivery = newValue }
+        get { fields.value.delivery }
+        set { fields.value.delivery = newValue }
     }
     /// The longest inactivity in one attempt.
     public var timeout: Duration {
-        get { fields[0].timeout }
-        set { fields[0].timeout = newValue }
+        get { fields.value.timeout }
+        set { fields.value.timeout = newValue }
     }
     /// A hint for the transport.
     public var priority: RequestPriority {
-        get { fields[0].priority }
-        set { fields[0].priority = newValue }
+        get { fields.value.priority }
+        set { fields.value.priority = newValue }
     }
     /// The request's, with those of the call.
     public var tags: Tags {
-        get { fields[0].tags }
-        set { fields[0].tags = newValue }
+        get { fields.value.tags }
+        set { fields.value.tags = newValue }
     }
     /// Whether the transport reports progress; true by default. A filter that reports the progress of several requests
     /// itself sets it to false.
     public var reportsProgress: Bool {
-        get { fields[0].reportsProgress }
-        set { fields[0].reportsProgress = newValue }
+        get { fields.value.reportsProgress }
+        set { fields.value.reportsProgress = newValue }
     }
     /// Calls a closure with what the transport reports of each request on the wire that this exchange becomes: from any
     /// thread, before accessories receive it. For a filter whose protocol uses 1xx responses, which no response shows.
@@ -134,42 +106,38 @@ public struct Exchange: Sendable {
     ///
     /// Progress is left out where ``reportsProgress`` is false. Be brief: a transport waits for the closure.
     public mutating func observeTransport(_ observer: @escaping @Sendable (TransportEvent) -> Void) {
-        fields[0].wireObserver = WireObserver(observer, outer: fields[0].wireObserver)
+        fields.value.wireObserver = WireObserver(observer, outer: fields.value.wireObserver)
     }
 
-    var wireObserver: WireObserver? { fields[0].wireObserver }
+    var wireObserver: WireObserver? { fields.value.wireObserver }
     /// The call that this is a part of.
-    public var activity: Activity { fields[0].activity }
-    var isAsBuilt: Bool { place.state.contains(.asBuilt) }
-    var shared: SharedExchange? { fields[0].shared }
+    public var activity: Activity { fields.value.activity }
+    var shared: SharedExchange? { fields.value.shared }
 
     // MARK: Another origin
 
-    /// Whether the request is the one that the filter was given, so that it cannot have moved to another origin.
-    @usableFromInline var isSettled: Bool { place.state.contains(.settled) }
-
     /// The request that the filter was given: with its sensitive fields, for its origin.
-    var givenRequest: HTTPRequest { given ?? fields[0].built }
+    var givenRequest: HTTPRequest { given ?? fields.value.built }
 
     /// Makes the request the given one for what follows.
     mutating func markSettled() {
         given = http
-        place.state.insert(.settled)
+        isSettled = true
     }
 
-    var settings: PipelineSettings { fields[0].settings }
+    var settings: PipelineSettings { fields.value.settings }
     var trust: OriginTrust {
-        get { fields[0].trust }
-        set { fields[0].trust = newValue }
+        get { fields.value.trust }
+        set { fields.value.trust = newValue }
     }
     var users: UserMarks? {
-        get { fields[0].users }
-        set { fields[0].users = newValue }
+        get { fields.value.users }
+        set { fields.value.users = newValue }
     }
     /// Where whose requests are sent is recorded: for a filter further out, or for the calls that share the exchange.
     var record: (any UserRecording)? { recordOfFilter ?? shared }
-    var recordOfFilter: UserRecord? { fields[0].record }
-    var replacedTransport: TransportReference? { fields[0].transport }
+    var recordOfFilter: UserRecord? { fields.value.record }
+    var replacedTransport: TransportReference? { fields.value.transport }
 
     /// The ledger of the call, or of the exchange that several calls share.
     private func ledger<Value>(_ use: (borrowing CallLedger) -> Value) -> Value {
@@ -183,7 +151,7 @@ public struct Exchange: Sendable {
     /// When the deadline of the call passes, by ``time``; nil without one. A filter does not begin a wait that ends
     /// later. Where several calls share an exchange, this is the latest of their deadlines.
     public var deadline: ContinuousClock.Instant? {
-        guard let shared else { return activity.deadline?.instant }
+        guard let shared else { return activity.deadline }
         return shared.deadline
     }
 
@@ -254,10 +222,10 @@ public struct Exchange: Sendable {
     ) -> RequestHandle<Void> {
         let background = Activity(
             .background, request: request, label: label, tags: tags, parent: activity.id,
-            accessories: fields[0].accessories, registry: activity.registry)
+            accessories: fields.value.accessories, registry: activity.registry)
         background.ledger.adoptValues(of: activity.ledger)
         var detached = with { ($0.activity, $0.record, $0.shared) = (background, nil, nil) }
-        detached.place.state.remove(.asBuilt)
+        detached.isAsBuilt = false
         let exchange = detached
         return RequestHandle(
             activity.registry.launch(background) { result in

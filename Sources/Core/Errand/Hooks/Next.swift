@@ -10,12 +10,11 @@ public struct Next: Sendable {
     /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded``
     /// once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        // In line within the filter that calls it, so that a step costs one async frame and not two. There is a step if
-        // it is open: where it is not bound to a name, it is not retained for the time of the call.
-        guard isOpen(for: exchange) else { throw ended(exchange) }
+        // In line within the filter that calls it, so that a step costs one async frame and not two.
+        guard let step, isOpen(for: exchange) else { throw ended(exchange) }
         if !exchange.isSettled { return try await settling(exchange) }
-        if step.unsafelyUnwrapped.beginsWire { return try await step.unsafelyUnwrapped.beginWire(exchange) }
-        return try await step.unsafelyUnwrapped.filter.filter(exchange, next: step.unsafelyUnwrapped.next)
+        if step.beginsWire { return try await step.beginWire(exchange) }
+        return try await step.filter.filter(exchange, next: step.next)
     }
 
     /// The same for an exchange with another request than the filter was given: secrets stay at their origin.
@@ -25,14 +24,9 @@ public struct Next: Sendable {
         return try await self(exchange)
     }
 
-    func step(for exchange: Exchange) throws -> FilterStep {
-        guard let step, isOpen(for: exchange) else { throw ended(exchange) }
-        return step
-    }
-
-    /// Whether there is a step, and the call of an exchange is still under way, or one that shares it may be.
+    /// Whether the call of an exchange is still under way, or one that shares it may be.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
-        step != nil && (!exchange.activity.isOver || exchange.shared != nil)
+        !exchange.activity.isOver || exchange.shared != nil
     }
 
     /// Identifies the rest of the way, where every request of the agent takes the same; nil where a filter follows that

@@ -79,7 +79,7 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member; `send` of one calls this too.
+    /// Starts a composite or another activity as a member; `run` of one calls this too.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -136,7 +136,7 @@ public struct ScopedAgent: Agent {
     }
 
     /// Runs a composite to the end of its last member.
-    func run<C: Composite>(_ composite: C) async throws -> C.Output {
+    func runMembers<C: Composite>(of composite: C) async throws -> C.Output {
         do {
             let output = try await withTaskCancellationHandler {
                 try await composite.run(on: self)

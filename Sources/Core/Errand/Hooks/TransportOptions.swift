@@ -1,9 +1,9 @@
 public import ErrandHTTP
+import ErrandSupport
 
 /// The options of one exchange, which a transport receives beside the request.
 public struct TransportOptions: Sendable {
-    // An array of one: a single reference that copies when it is changed, since frames and transfers keep a copy.
-    private var fields: [Fields]
+    private var fields: CopyOnWrite<Fields>
 
     private struct Fields {
         var timeout: Duration
@@ -32,35 +32,35 @@ public struct TransportOptions: Sendable {
     /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default; a negative
     /// duration counts as zero, one over a hundred years as that, so that it can be added to a point in time.
     public var timeout: Duration {
-        get { fields[0].timeout }
-        set { fields[0].timeout = newValue.bounded }
+        get { fields.value.timeout }
+        set { fields.value.timeout = newValue.bounded }
     }
     /// How the reader wants the body; see ``collectsBody(ofStatus:)``.
     public var delivery: BodyDelivery {
-        get { fields[0].delivery }
-        set { fields[0].delivery = newValue }
+        get { fields.value.delivery }
+        set { fields.value.delivery = newValue }
     }
     /// With `.data`, the most bytes that will be accepted; 64 MiB by default.
     public var maximumBodyBytes: Int {
-        get { fields[0].maximumBodyBytes }
-        set { fields[0].maximumBodyBytes = newValue }
+        get { fields.value.maximumBodyBytes }
+        set { fields.value.maximumBodyBytes = newValue }
     }
     /// A hint; medium by default.
     public var priority: RequestPriority {
-        get { fields[0].priority }
-        set { fields[0].priority = newValue }
+        get { fields.value.priority }
+        set { fields.value.priority = newValue }
     }
     /// The tags of the exchange, for options of a transport's own.
     public var tags: Tags {
-        get { fields[0].tags }
-        set { fields[0].tags = newValue }
+        get { fields.value.tags }
+        set { fields.value.tags = newValue }
     }
     /// The clock for the timeout.
     public var time: any TimeSource {
-        get { fields[0].time }
-        set { fields[0].time = newValue }
+        get { fields.value.time }
+        set { fields.value.time = newValue }
     }
-    var departures: [any DepartureFilter] { fields[0].origin.departures }
+    var departures: [any DepartureFilter] { fields.value.origin.departures }
 
     /// Options with the defaults of Core.
     public init(
@@ -76,11 +76,10 @@ public struct TransportOptions: Sendable {
         timeout: Duration, delivery: BodyDelivery, maximumBodyBytes: Int, priority: RequestPriority, tags: Tags,
         time: any TimeSource, origin: Origin
     ) {
-        fields = [
+        fields = CopyOnWrite(
             Fields(
                 timeout: timeout.bounded, delivery: delivery, maximumBodyBytes: maximumBodyBytes, priority: priority,
-                tags: tags, time: time, origin: origin)
-        ]
+                tags: tags, time: time, origin: origin))
     }
 
     /// Whether a transport may wait for the whole body of a response, and return it in memory: if ``delivery`` is `.data`,
@@ -91,7 +90,7 @@ public struct TransportOptions: Sendable {
     /// response is the final one. Options that no agent has made, such as those of a test, allow every body to be
     /// collected.
     public func collectsBody(ofStatus status: Int) -> Bool {
-        delivery == .data && (!fields[0].origin.isDecidedByHead || Self.isCollected(status: status))
+        delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
     /// Whether the head of a response with a status leaves open only what the body says.
@@ -99,19 +98,19 @@ public struct TransportOptions: Sendable {
 
     /// Whether an accessory receives anything but progress: a transport that has to ask for an event first, such as for
     /// timings, need not ask if this is false.
-    public var isObserved: Bool { fields[0].origin.observer?.isObserved == true }
+    public var isObserved: Bool { fields.value.origin.observer?.isObserved == true }
 
     /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
     @inline(never) public func report(_ event: TransportEvent) {
-        guard let observer = fields[0].origin.observer else { return }
+        guard let observer = fields.value.origin.observer else { return }
         var event = event
         switch event {
         case .timings(var timings):
-            (timings.attempt, timings.hop) = fields[0].origin.position
+            (timings.attempt, timings.hop) = fields.value.origin.position
             event = .timings(timings)
         case .progress(var progress):
-            if !fields[0].origin.reportsProgress { return }
-            progress.transfer = fields[0].origin.transfer
+            if !fields.value.origin.reportsProgress { return }
+            progress.transfer = fields.value.origin.transfer
             event = .progress(progress)
         default: break
         }

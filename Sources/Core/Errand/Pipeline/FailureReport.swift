@@ -22,6 +22,6 @@ struct FailureReport {
             known.response = await (known.response ?? response)?.bounded(by: allowance)
             error = known
         }
-        return error.isCancellation ? error : described.mapError(settings.mapError(error))
+        return error.isCancellation || error.isExpectedEnd ? error : described.mapError(settings.mapError(error))
     }
 }

@@ -8,8 +8,6 @@ import ErrandHTTP
     /// Whether it is the first of the wire filters, which marks the exchange as at that stage.
     @usableFromInline let beginsWire: Bool
     @usableFromInline let next: Next
-    /// The filter, if it is that.
-    let wire: WireStep?
     /// Whether every request of the agent takes this step and those that follow.
     let isCommon: Bool
     /// Whether this step, or one that follows, is none of Core's own.
@@ -19,7 +17,7 @@ import ErrandHTTP
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {
         (self.filter, self.stage, self.next, self.beginsWire) = (filter, stage, next, beginsWire)
-        (self.isCommon, wire) = (isCommon, filter as? WireStep)
+        self.isCommon = isCommon
         let isCore = filter is any CoreStep
         hasFilters = !isCore || next.step?.hasFilters == true
         following = isCore ? [] : filter.traits.union(next.following)

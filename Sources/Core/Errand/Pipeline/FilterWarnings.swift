@@ -21,7 +21,7 @@ enum FilterWarnings {
     /// Of either kind; more begin anew.
     private static let maximumSeen = 1_000
 
-    /// Writes the problems with the filters of a request to standard error, each problem once for a process. Looks at
+    /// Writes the problems with the filters and the path of a request to standard error, each problem once for a process. Looks at
     /// the first request of its type under a configuration only.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
@@ -33,7 +33,9 @@ enum FilterWarnings {
         }
         guard isNew else { return }
         let way = FilterChain.make(of: request, callFilters, tags, settings).steps
-        warn(about: request, FilterOrder.allProblems(way.map(\.filter), for: request))
+        warn(
+            about: request,
+            FilterOrder.allProblems(way.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
     /// Writes problems with a request to standard error, each once for a process.

@@ -10,12 +10,7 @@ struct RedirectStep: CoreStep {
         var exchange = firstHop(of: exchange)
         do {
             while true {
-                let step = try next.step(for: exchange)
-                // In line where no filter stands between: one async frame for both.
-                let response =
-                    if let wire = step.wire { try await wire.send(exchange) } else if step.beginsWire {
-                        try await step.beginWire(exchange)
-                    } else { try await step.filter.filter(exchange, next: step.next) }
+                let response = try await next(exchange)
                 guard let target = try target(of: response, exchange) else { return response }
                 exchange = try await follow(response, to: target, exchange)
             }
@@ -43,8 +38,7 @@ struct RedirectStep: CoreStep {
     /// The exchange of an attempt. Not in line either.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
         var first = exchange
-        first.move(toAttempt: exchange.activity.ledger.countAttempt(), hop: 1)
-        first.stage = .hop
+        (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)
         return first
     }
 
@@ -52,7 +46,7 @@ struct RedirectStep: CoreStep {
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {
-        let maximumHops = min(policy(exchange).maximumHops, Exchange.maximumHops)
+        let maximumHops = policy(exchange).maximumHops
         guard exchange.hop <= maximumHops else {
             response.body.cancel()
             throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)
@@ -63,7 +57,7 @@ struct RedirectStep: CoreStep {
         var following = exchange
         following.http = target
         following.markSettled()
-        following.move(toAttempt: exchange.attempt, hop: exchange.hop + 1)
+        following.hop += 1
         if !isSameOrigin {
             (following.trust, following.users) = (OriginTrust(isTrusted: exchange.settings.trusts(target.url)), nil)
         }

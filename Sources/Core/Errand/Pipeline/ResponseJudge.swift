@@ -19,7 +19,7 @@ struct ResponseJudge {
     /// Status and content type.
     @inline(never) func checkHead(of response: HTTPResponse, for request: some Request) throws {
         let statuses = request.acceptableStatuses
-        if !statuses.contains(response.status), response.status != 101 || !(request is any UpgradeRequest) {
+        if !statuses.contains(response.status), response.connection == nil {
             throw ErrandError(
                 .unacceptableStatus, "status \(response.status), expected \(statuses)", response: response)
         }

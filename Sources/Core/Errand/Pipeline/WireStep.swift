@@ -15,9 +15,7 @@ final class WireStep: CoreStep {
     var stages: FilterStages { .hop }
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
-    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await send(exchange) }
-
-    @inline(__always) func send(_ exchange: Exchange) async throws -> HTTPResponse {
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         // Out of line: values that live across another wait here would enlarge the frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)

@@ -16,6 +16,29 @@ package struct BodyAllowance: Sendable {
         self.time = time
         duration = min(longest, timeout)
     }
+
+    /// Returns when the work has stopped, and stops it when its time is over or the caller's task is cancelled.
+    func wait(for work: some StoppableWork) async {
+        // Isn't waited for: a time source need not notice that it is cancelled.
+        let timer = Task { @concurrent in
+            try? await time.sleep(until: time.instant(after: duration))
+            work.stop()
+        }
+        await withTaskCancellationHandler {
+            await work.stopped()
+        } onCancel: {
+            work.stop()
+        }
+        timer.cancel()
+    }
+}
+
+/// Work that goes on in a task until it has all that it wants, or is stopped.
+protocol StoppableWork: Sendable {
+    /// Stops the work. Does nothing once it has stopped.
+    func stop()
+    /// Returns once the work has stopped.
+    func stopped() async
 }
 
 extension HTTPBody {
@@ -26,18 +49,9 @@ extension HTTPBody {
         defer { cancel() }
         if allowance.bytes == 0 || Task.isCancelled { return Data() }
         let gathering = Gathering(limit: allowance.bytes)
-        // Neither task is waited for: a source need not notice that it is cancelled.
+        // Isn't waited for: a source need not notice that it is cancelled.
         let reading = Task { @concurrent in await gathering.read(self) }
-        let timer = Task { @concurrent in
-            try? await allowance.time.sleep(until: allowance.time.instant(after: allowance.duration))
-            gathering.end()
-        }
-        await withTaskCancellationHandler {
-            await gathering.ended()
-        } onCancel: {
-            gathering.end()
-        }
-        timer.cancel()
+        await allowance.wait(for: gathering)
         reading.cancel()
         return gathering.data
     }
@@ -55,17 +69,7 @@ extension HTTPBody {
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)
-        // Is not waited for: a time source need not notice that it is cancelled.
-        let timer = Task { @concurrent in
-            try? await allowance.time.sleep(until: allowance.time.instant(after: allowance.duration))
-            ahead.stop()
-        }
-        await withTaskCancellationHandler {
-            await ahead.stopped()
-        } onCancel: {
-            ahead.stop()
-        }
-        timer.cancel()
+        await allowance.wait(for: ahead)
         if let whole = ahead.whole { return HTTPBody(whole) }
         let rest = HTTPBody(length: length, source: ahead)
         if let evidence = ahead.evidence { rest.reader?.keepEvidence(evidence) }
@@ -92,7 +96,7 @@ extension HTTPBody {
 }
 
 /// The bytes so far, and the continuation that waits for them.
-private final class Gathering: Sendable {
+private final class Gathering: StoppableWork {
     private struct State {
         var data = Data()
         var isOver = false
@@ -109,7 +113,7 @@ private final class Gathering: Sendable {
     func read(_ body: HTTPBody) async {
         var iterator = body.makeAsyncIterator()
         while let chunk = try? await iterator.next(), add(chunk) {}
-        end()
+        stop()
     }
 
     /// Whether more bytes are wanted.
@@ -120,7 +124,7 @@ private final class Gathering: Sendable {
         }
     }
 
-    func ended() async {
+    func stopped() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if !state.isOver { state.waiter = continuation }
@@ -130,7 +134,7 @@ private final class Gathering: Sendable {
         }
     }
 
-    func end() {
+    func stop() {
         let waiter = state.withLock { state in
             state.isOver = true
             defer { state.waiter = nil }

@@ -2,7 +2,7 @@ import ErrandEssentials
 import Synchronization
 
 /// A body whose beginning is read before it has a reader.
-final class ReadAhead: HTTPBodySource {
+final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
     /// Returns whether the beginning is all of the body.

@@ -71,7 +71,7 @@ extension RequestBody {
             return .data(data, contentType: contentType ?? encoder.contentType)
         case .file(let url):
             var result = self
-            result.fields[0].length = try ErrandError.naming(.fileFailed) { try SystemFile.size(of: url.path) }
+            result.fields.value.length = try ErrandError.naming(.fileFailed) { try SystemFile.size(of: url.path) }
             return result
         case .prepared(let prepare):
             var result = try Self.encoding { try prepare(encoder) }.resolved(by: encoder)

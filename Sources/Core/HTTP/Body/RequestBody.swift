@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandSupport
 
 /// The body that a request sends: nothing, data, text, JSON, a form, a file, a stream, or one that is made of these
 /// when it is built.
@@ -39,24 +40,24 @@ public struct RequestBody: Sendable {
         }
     }
 
-    // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
-    var fields: [Fields]
+    var fields: CopyOnWrite<Fields>
 
     init(_ storage: Storage, _ contentType: String?, length: Int64? = nil, isReplayable: Bool = true) {
-        fields = [Fields(storage: storage, contentType: contentType, length: length, isReplayable: isReplayable)]
+        fields = CopyOnWrite(
+            Fields(storage: storage, contentType: contentType, length: length, isReplayable: isReplayable))
     }
 
-    var storage: Storage { fields[0].storage }
+    var storage: Storage { fields.value.storage }
     /// Sent as `Content-Type` unless the headers have one.
     public var contentType: String? {
-        get { fields[0].contentType }
-        set { fields[0].contentType = newValue }
+        get { fields.value.contentType }
+        set { fields.value.contentType = newValue }
     }
     /// The number of bytes, where it is known; a body of unknown length is sent chunked.
-    public var length: Int64? { fields[0].length }
+    public var length: Int64? { fields.value.length }
     /// Whether a redirect or a retry may send the body once more; if not, they throw
     /// ``ErrandError/Code/bodyNotReplayable``.
-    public var isReplayable: Bool { fields[0].isReplayable }
+    public var isReplayable: Bool { fields.value.isReplayable }
 
     /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
@@ -121,16 +122,16 @@ public struct RequestBody: Sendable {
     /// - Parameter encode: makes the coded form of a body, of this one now and of others later.
     public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
         var body = try encode(self)
-        body.fields[0].coding = Coding(self, encode)
+        body.fields.value.coding = Coding(self, encode)
         return body
     }
 
     /// The body before its content coding, where a filter has applied one with ``coded(by:)``; else nil.
-    public var uncoded: RequestBody? { fields[0].coding?.plain }
+    public var uncoded: RequestBody? { fields.value.coding?.plain }
 
     /// Another body in the content coding of this one; the other body itself where this one has none.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
-        guard let coding = fields[0].coding else { return other }
+        guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 

@@ -7,8 +7,7 @@ public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
     var number: Int { get }
 }
 
-/// A ``DescribedError`` with codes: its `errorCode` is the number of its code, and its `localizedDescription` the
-/// description without the name of the code at its front. See ``FailureCode`` for an example.
+/// A ``DescribedError`` with codes: its `errorCode` is the number of its code. See ``FailureCode`` for an example.
 public protocol CodedError: DescribedError {
     /// The kinds of failure.
     associatedtype Code: ErrorCode
@@ -19,10 +18,4 @@ public protocol CodedError: DescribedError {
 extension CodedError {
     /// The number of the code, which never changes.
     public var errorCode: Int { code.number }
-
-    /// The description without the name of the code at its front, which says nothing to people.
-    public var errorDescription: String? {
-        let (text, front) = (description, "\(code): ")
-        return text.hasPrefix(front) ? String(text.dropFirst(front.count)) : text
-    }
 }

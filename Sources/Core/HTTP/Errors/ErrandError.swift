@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// A failure of a request: a code to switch over, a sentence for people, and the evidence.
+/// A failure of a request: a code to switch over, a sentence for people in `localizedDescription`, and the evidence.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ErrandError where error.code == .unacceptableStatus {

@@ -24,11 +24,14 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
 
     /// Whether a message may contain the name: one or more token characters.
     public var isValid: Bool {
-        var name = rawName
-        return name.withUTF8 { bytes in
-            // Most names are of these bytes alone, which costs no call for each.
-            !bytes.isEmpty
-                && bytes.allSatisfy { 0x61...0x7A ~= $0 | 0x20 || $0 == UInt8(ascii: "-") || ASCII.isToken($0) }
+        rawName.withSpan { bytes in
+            for index in bytes.indices {
+                let byte = bytes[index]
+                // Most names are of these bytes alone, which costs no call for each.
+                if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
+                if !ASCII.isToken(byte) { return false }
+            }
+            return !bytes.isEmpty
         }
     }
 

@@ -76,11 +76,11 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
         /// Whether no byte is a control character but the tab.
         private static func isFreeOfControls(_ text: String) -> Bool {
-            var text = text
-            return text.withUTF8 { bytes in
+            text.withSpan { bytes in
                 // All bytes, without a branch: the compiler then takes many at a time.
                 var controls: UInt8 = 0
-                for byte in bytes {
+                for index in bytes.indices {
+                    let byte = bytes[index]
                     controls |= (byte < 0x20 ? 1 : 0) & (byte != 0x09 ? 1 : 0) | (byte == 0x7F ? 1 : 0)
                 }
                 return controls == 0
@@ -151,10 +151,9 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     /// The position of the first field of a name. In place: a closure would be given a copy of each field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
-        fields.withUnsafeBufferPointer { fields in
-            for index in start..<fields.count where fields[index].name == name { return index }
-            return nil
-        }
+        let fields = fields.span
+        for index in start..<fields.count where fields[index].name == name { return index }
+        return nil
     }
 
     /// Adds a field and keeps those of the same name; if one of them is sensitive, all become so.

@@ -4,8 +4,7 @@ import ErrandSupport
 
 /// One request as it goes over the wire.
 public struct HTTPRequest: Sendable {
-    // An array of one: a single reference that copies when it is changed, since a request is copied from step to step.
-    private var fields: [Fields]
+    private var fields: CopyOnWrite<Fields>
 
     private struct Fields {
         var method: HTTPMethod
@@ -16,47 +15,49 @@ public struct HTTPRequest: Sendable {
 
     /// The method.
     public var method: HTTPMethod {
-        get { fields[0].method }
-        set { fields[0].method = newValue }
+        get { fields.value.method }
+        set { fields.value.method = newValue }
     }
     /// Absolute, `http` or `https`, without credentials.
     public var url: URL {
-        get { fields[0].url.url }
-        set { fields[0].url = .given(newValue) }
+        get { fields.value.url.url }
+        set { fields.value.url = .given(newValue) }
     }
     /// The text of ``url``, for transports and logs: a request that Core has built has it without parsing.
-    public var urlText: String { fields[0].url.text }
+    public var urlText: String { fields.value.url.text }
     /// The host of ``url`` in lower case, for accessories: of a request that Core has built, without parsing. Nil where
     /// the URL has none.
     public var host: String? {
-        switch fields[0].url {
+        switch fields.value.url {
         case .given(let url): url.host?.lowercased()
         case .checked(let checked): checked.host
         }
     }
     /// The header fields, without those that the transport adds.
     public var headers: HTTPHeaders {
-        get { fields[0].headers }
-        set { fields[0].headers = newValue }
-        _modify { yield &fields[0].headers }
+        get { fields.value.headers }
+        set { fields.value.headers = newValue }
+        _modify { yield &fields.value.headers }
     }
     /// The body.
     public var body: RequestBody {
-        get { fields[0].body }
-        set { fields[0].body = newValue }
+        get { fields.value.body }
+        set { fields.value.body = newValue }
     }
 
     /// Makes a request; GET without headers and body by default.
     public init(_ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
-        fields = [Fields(method: method, url: .given(url), headers: headers, body: body)]
+        fields = CopyOnWrite(
+            Fields(method: method, url: .given(url), headers: headers, body: body))
     }
 
     /// The same, with a URL whose text was checked.
     package init(_ method: HTTPMethod, to url: CheckedURL, headers: HTTPHeaders, body: RequestBody) {
-        fields = [Fields(method: method, url: .checked(url), headers: headers, body: body)]
+        fields = CopyOnWrite(
+            Fields(method: method, url: .checked(url), headers: headers, body: body))
     }
 
-    var messageURL: MessageURL { fields[0].url }
+    var messageURL: MessageURL { fields.value.url }
 
     /// Throws unless the request can be sent as exactly one: a method and header names that are tokens (RFC 9110,
     /// section 5.6.2), values without control characters (section 5.5), no framing fields of the caller's own
@@ -74,7 +75,7 @@ public struct HTTPRequest: Sendable {
         guard method.isToken else {
             throw ErrandError(.invalidRequest, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        if case .given(let url) = fields[0].url {
+        if case .given(let url) = fields.value.url {
             let text = url.absoluteString
             _ = try ErrandError.naming(.invalidURL) {
                 try URLSyntax.naming("the URL", text) { () throws(URLSyntax.Fault) in try URLSyntax.check(text) }

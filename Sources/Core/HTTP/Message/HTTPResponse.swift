@@ -4,8 +4,7 @@ import ErrandSupport
 
 /// A response as it was received: a status, headers, a body, and where it came from.
 public struct HTTPResponse: Sendable {
-    // An array of one: a single reference that copies when it is changed, since a response is copied from step to step.
-    private var fields: [Fields]
+    private var fields: CopyOnWrite<Fields>
 
     private struct Fields {
         var url: MessageURL
@@ -15,6 +14,7 @@ public struct HTTPResponse: Sendable {
         var version: String?
         var source: ResponseSource
         var decoder: (any BodyDecoder)?
+        var connection: (any ByteConnection)?
     }
 
     /// Makes a response, for a filter, a transport or a test.
@@ -22,9 +22,8 @@ public struct HTTPResponse: Sendable {
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network
     ) {
-        fields = [
-            Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source)
-        ]
+        fields = CopyOnWrite(
+            Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source))
     }
 
     /// Makes a response to a request; its URL is the request's.
@@ -32,46 +31,55 @@ public struct HTTPResponse: Sendable {
         to request: HTTPRequest, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
         version: String? = nil, source: ResponseSource = .network
     ) {
-        fields = [
+        fields = CopyOnWrite(
             Fields(
                 url: request.messageURL, status: status, headers: headers, body: body, version: version, source: source)
-        ]
+        )
     }
 
     /// The URL of the resource that responded, after redirects.
     public var url: URL {
-        get { fields[0].url.url }
-        set { fields[0].url = .given(newValue) }
+        get { fields.value.url.url }
+        set { fields.value.url = .given(newValue) }
     }
     /// The status code (RFC 9110, section 15).
     public var status: Int {
-        get { fields[0].status }
-        set { fields[0].status = newValue }
+        get { fields.value.status }
+        set { fields.value.status = newValue }
     }
     /// The header fields.
     public var headers: HTTPHeaders {
-        get { fields[0].headers }
-        set { fields[0].headers = newValue }
+        get { fields.value.headers }
+        set { fields.value.headers = newValue }
     }
     /// The body, in memory, in a file or as a stream.
     public var body: HTTPBody {
-        get { fields[0].body }
-        set { fields[0].body = newValue }
+        get { fields.value.body }
+        set { fields.value.body = newValue }
+    }
+    /// The connection of a response that switches protocols, such as to a WebSocket (101; RFC 9110, section 15.2.2); nil
+    /// for any other. Bytes that the server sent behind the head are the first that it receives. Whoever takes it
+    /// closes it; where nobody does, it closes with the last copy of the response.
+    ///
+    /// A transport that sets it has the response accepted, whatever status the request expects.
+    public var connection: (any ByteConnection)? {
+        get { fields.value.connection }
+        set { fields.value.connection = newValue }
     }
     /// "1.1", "2"; nil if it is not known.
     public var version: String? {
-        get { fields[0].version }
-        set { fields[0].version = newValue }
+        get { fields.value.version }
+        set { fields.value.version = newValue }
     }
     /// Where the response came from; the network by default.
     public var source: ResponseSource {
-        get { fields[0].source }
-        set { fields[0].source = newValue }
+        get { fields.value.source }
+        set { fields.value.source = newValue }
     }
     /// The decoder of the request or of the agent; Core sets it before checks and decoding.
     package var decoder: (any BodyDecoder)? {
-        get { fields[0].decoder }
-        set { fields[0].decoder = newValue }
+        get { fields.value.decoder }
+        set { fields.value.decoder = newValue }
     }
 
     /// The body, if it is in memory; empty while it is a stream.
@@ -137,11 +145,13 @@ public struct HTTPResponse: Sendable {
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The response without a stream, for observers: a stream belongs to its reader, and ends with it.
+    /// The response without a stream and without a connection, for observers: these belong to their reader.
     package var withoutStream: HTTPResponse {
-        guard body.data == nil, body.file == nil else { return self }
+        let isStream = body.data == nil && body.file == nil
+        guard isStream || connection != nil else { return self }
         var copy = self
-        copy.body = .empty
+        if isStream { copy.body = .empty }
+        copy.connection = nil
         return copy
     }
 
@@ -163,8 +173,9 @@ public struct HTTPResponse: Sendable {
 
     /// The response with a copy of the body within an allowance, never the stream.
     package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
+        if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return withoutStream }
         var copy = self
-        if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return self }
+        copy.connection = nil
         copy.body = HTTPBody(await body.prefix(within: allowance))
         return copy
     }
@@ -172,7 +183,7 @@ public struct HTTPResponse: Sendable {
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Status and URL, with the values that ``Redaction`` masks by default; no header, no body.
-    public var description: String { "\(status) \(Redaction.masked(fields[0].url.text))" }
+    public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
     /// The same as `description`, so that no dump shows more.
     public var debugDescription: String { description }
     /// Empty: children would show what the description masks.

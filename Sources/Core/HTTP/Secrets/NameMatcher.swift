@@ -1,4 +1,5 @@
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// Finds words in the names of fields, all words in one pass over the bytes (Aho and Corasick).
 ///
@@ -42,7 +43,7 @@ final class NameMatcher: Sendable {
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
     /// Whether a name in UTF-8, which may be percent-encoded, contains a part or is a word.
-    func matches(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    func matches(_ name: Span<UInt8>) -> Bool {
         var scan = Scan()
         var index = 0
         while index < name.count {
@@ -74,9 +75,9 @@ final class NameMatcher: Sendable {
     }
 
     /// The letters and digits of a name, in lower case.
-    static func plain(_ name: UnsafeBufferPointer<UInt8>) -> String {
+    static func plain(_ name: Span<UInt8>) -> String {
         var plain = String.UnicodeScalarView()
-        let decoded = PercentEncoding.decodeLeniently(String(decoding: name, as: UTF8.self))
+        let decoded = PercentEncoding.decodeLeniently(String(decoding: name))
         plain.append(
             contentsOf: decoded.lowercased().unicodeScalars.filter {
                 $0.properties.isAlphabetic || $0.properties.numericType != nil

@@ -1,4 +1,5 @@
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// The rules for the values that a description, a log, a recording or another file for people may show: header fields
 /// by an allow list, query items and fields of bodies unless their name looks secret.
@@ -53,12 +54,11 @@ public struct Redaction: Sendable {
 
     /// Whether the value of a query item or field of that name is masked; the name may be percent-encoded.
     public func isSecret(_ name: String) -> Bool {
-        var name = name
-        return name.withUTF8(isSecret)
+        name.withSpan { isSecret($0) }
     }
 
     /// The same for a name in UTF-8.
-    package func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func isSecret(_ name: Span<UInt8>) -> Bool {
         if !shownNames.isEmpty, shownNames.contains(NameMatcher.plain(name)) { return false }
         return (matcher ?? Self.standardMatcher).matches(name)
     }
@@ -71,10 +71,7 @@ public struct Redaction: Sendable {
     /// A URL for a description, by the default rules: without its fragment, its credentials and the values of secret
     /// query items masked.
     static func masked(_ url: String) -> String {
-        URLSyntax.redacted(url) { name in
-            var name = name
-            return name.withUTF8(standardMatcher.matches)
-        }
+        URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }
 
     /// A name for a failure that contains no secret and has few values, so that it can be counted: the code of an

@@ -24,12 +24,9 @@ public struct Redactor: Sendable {
 
     /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts
     /// of harmless words, and all after the first hundred.
-    public mutating func remember(_ secret: String) {
-        var secret = secret
-        secret.withUTF8 { remember($0) }
-    }
+    public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
-    private mutating func remember(_ secret: UnsafeBufferPointer<UInt8>) {
+    private mutating func remember(_ secret: [UInt8]) {
         guard secret.count >= SecretFinder.minimumLength, secrets.count < 100 else { return }
         secrets.insert(secret)
         if secret.allSatisfy(ASCII.isUnreserved) { return }
@@ -43,10 +40,7 @@ public struct Redactor: Sendable {
         }
     }
 
-    private mutating func insert(_ secret: String) {
-        var secret = secret
-        secret.withUTF8 { secrets.insert($0) }
-    }
+    private mutating func insert(_ secret: String) { secrets.insert(Array(secret.utf8)) }
 
     /// A URL, or its text, without its fragment, with its credentials and the values of secret query items masked.
     public mutating func url(_ text: String) -> String {
@@ -68,14 +62,10 @@ public struct Redactor: Sendable {
             headers.map { field in
                 guard redaction.isSecret(field) else { return field }
                 if field.isSensitive {
-                    var value = field.value
-                    value.withUTF8 { bytes in
-                        remember(bytes)
-                        // The credentials behind a scheme, and the parts of cookies.
-                        for part in bytes.split(whereSeparator: Self.separatesParts) {
-                            remember(UnsafeBufferPointer(rebasing: part))
-                        }
-                    }
+                    let value = Array(field.value.utf8)
+                    remember(value)
+                    // The credentials behind a scheme, and the parts of cookies.
+                    for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
                 }
                 var masked = field
                 masked.value = Redaction.mask
@@ -85,17 +75,15 @@ public struct Redactor: Sendable {
 
     /// The text with every secret masked that was found so far.
     public func masking(_ text: String) -> String {
-        var text = text
-        let masked = text.withUTF8 { secrets.masked($0, with: Redaction.mask) }
-        return masked.map { String(decoding: $0, as: UTF8.self) } ?? text
+        if secrets.count == 0 { return text }
+        return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
+            ?? text
     }
 
     /// The bytes with every secret masked that was found so far.
     public func masking(_ data: Data) -> Data {
-        let masked = data.withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: UInt8.self) { secrets.masked($0, with: Redaction.mask) }
-        }
-        return masked.map { Data($0) } ?? data
+        if secrets.count == 0 { return data }
+        return secrets.masked(Array(data), with: Redaction.mask).map { Data($0) } ?? data
     }
 
     private static func separatesParts(_ byte: UInt8) -> Bool {

@@ -7,7 +7,7 @@ package final class BaseURL: Sendable {
     /// The origin: "https://example.com:8443".
     let origin: String
     /// The directory: "/v1/", always with a slash at its end.
-    let directory: String
+    package let directory: String
     /// Both, as text and parsed.
     private let text: String
     let url: URL
@@ -66,9 +66,11 @@ package final class BaseURL: Sendable {
     private func isOrigin(ofPlain text: String) -> Bool {
         let length = origin.utf8.count
         guard text.utf8.count > length else { return false }
-        var (text, origin) = (text, origin)
-        let isOrigin = text.withUTF8 { bytes in
-            bytes[length] == UInt8(ascii: "/") && origin.withUTF8 { bytes.prefix(length).elementsEqual($0) }
+        let isOrigin = text.withSpan { bytes in
+            origin.withSpan { origin in
+                for index in origin.indices where bytes[index] != origin[index] { return false }
+                return bytes[length] == UInt8(ascii: "/")
+            }
         }
         return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }
@@ -123,13 +125,9 @@ extension String {
     /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would
     /// keep.
     fileprivate init(_ first: String, followedBy second: String) {
-        var (first, second) = (first, second)
-        self = first.withUTF8 { first in
-            second.withUTF8 { second in
-                String(unsafeUninitializedCapacity: first.count + second.count) { buffer in
-                    buffer[buffer.initialize(fromContentsOf: first)...].initialize(fromContentsOf: second)
-                }
-            }
-        }
+        self.init()
+        reserveCapacity(first.utf8.count + second.utf8.count)
+        append(first)
+        append(second)
     }
 }

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// The parameters of a field value (RFC 9110, section 5.6.6): `; charset=utf-8; title="a b"`.
 ///
 /// Names compare without case and are kept in lower case; values are unquoted. A parameter without `=`, or without a
@@ -79,8 +81,7 @@ public enum QuotedString {
     /// The text in quotes, `"` and `\` escaped. Control characters become spaces, since no field value may hold them.
     public static func quoted(_ text: String) -> String {
         var result = "\""
-        var text = text
-        if text.withUTF8({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
+        if text.withSpan({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
             let isControl = scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F

@@ -1,4 +1,3 @@
-import CErrandNames
 import ErrandEssentials
 
 /// Writes host names in other scripts in ASCII (UTS 46, RFC 5891): `例え.jp` is `xn--r8jz45g.jp`.
@@ -20,12 +19,10 @@ package enum InternationalName {
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
-            var result = [CChar](repeating: 0, count: maximumLength)
-            switch Int(errand_name_to_ascii(name, &result, result.count)) {
-            case ERRAND_NAME_DONE:
-                return String(decoding: result.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            case ERRAND_NAME_REFUSED: throw refusal(name)
-            default: break
+            switch HostName.converted(name, maximumLength: maximumLength) {
+            case .done(let host): return host
+            case .refused: throw refusal(name)
+            case .missing: break
             }
             if let host = foundation(name) { return host }
             #if canImport(Darwin)

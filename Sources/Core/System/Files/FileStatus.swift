@@ -17,22 +17,7 @@ package struct FileStatus: Sendable, Hashable {
     package let linkCount: Int
     package let identity: Identity
 
-    /// The attributes of the file at a path; of what a symbolic link leads to, or of the link itself.
-    package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
-        var info = stat()
-        if (followingLinks ? stat(path, &info) : lstat(path, &info)) != 0 {
-            throw SystemFile.Failure("cannot be read", path)
-        }
-        self.init(info)
-    }
-
-    init?(descriptor: Int32) {
-        var info = stat()
-        if fstat(descriptor, &info) != 0 { return nil }
-        self.init(info)
-    }
-
-    private init(_ info: stat) {
+    init(_ info: stat) {
         // Wider than its own type on some Androids.
         let mode = mode_t(truncatingIfNeeded: info.st_mode)
         switch mode & S_IFMT {

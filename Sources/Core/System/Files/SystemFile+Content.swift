@@ -1,5 +1,7 @@
 import ErrandEssentials
 
+// The calls of the system that move bytes. Each buffer belongs to the caller, or to the value that is made here, and
+// outlives the one call that gets its address with its length; the system keeps neither.
 extension SystemFile {
     /// The next bytes, at most `count`; empty at the end.
     package func read(_ count: Int) throws(Failure) -> Data { try Self.read(count, from: descriptor, path) }
@@ -7,33 +9,22 @@ extension SystemFile {
     /// The next bytes of a descriptor that is already open, such as standard input, at most `count`; empty at the end.
     package static func read(_ count: Int, from descriptor: Int32, _ path: String) throws(Failure) -> Data {
         var data = Data(count: count)
-        let received = data.withUnsafeMutableBytes { buffer in
-            uninterrupted { systemRead(descriptor, buffer.baseAddress, count) }
+        let received = unsafe data.withUnsafeMutableBytes { buffer in
+            uninterrupted { unsafe systemRead(descriptor, buffer.baseAddress, buffer.count) }
         }
         if received < 0 { throw Failure("cannot be read", path) }
         return received == count ? data : Data(data.prefix(received))
     }
 
-    /// Fills the buffer with the next bytes, as far as one call of the system does, and returns their number; 0 at the
+    /// The next bytes, at most `count` and as many as a piece of the pool has, in memory that is used again; empty at the
     /// end.
-    package func read(_ buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-        let received = uninterrupted { systemRead(descriptor, buffer.baseAddress, buffer.count) }
-        if received < 0 { throw Failure("cannot be read", path) }
-        return received
-    }
-
-    /// The next bytes, at most `count` and as many as a piece of the pool has, in memory that is used again; empty at the end.
     package func readChunk(_ count: Int) throws(Failure) -> Data {
-        guard let memory = ChunkPool.take() else { throw Failure("cannot be read", path, code: ENOMEM) }
-        do throws(Failure) {
-            let received = try read(UnsafeMutableRawBufferPointer(start: memory, count: min(count, ChunkPool.size)))
-            if received > 0 { return ChunkPool.data(memory, count: received) }
-        } catch {
-            ChunkPool.give(memory)
-            throw error
+        guard var chunk = PooledChunk() else { throw Failure("cannot be read", path, code: ENOMEM) }
+        let received = unsafe chunk.fill(count) { buffer in
+            uninterrupted { unsafe systemRead(descriptor, buffer.baseAddress, buffer.count) }
         }
-        ChunkPool.give(memory)
-        return Data()
+        if received < 0 { throw Failure("cannot be read", path) }
+        return chunk.data()
     }
 
     /// Moves to an offset, where the next read or write begins.
@@ -47,7 +38,7 @@ extension SystemFile {
         var done = 0
         while done < buffer.count {
             let received = uninterrupted {
-                pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
+                unsafe pread(descriptor, base + done, buffer.count - done, off_t(offset) + off_t(done))
             }
             if received < 0 { throw Failure("cannot be read", path) }
             if received == 0 { break }
@@ -59,32 +50,32 @@ extension SystemFile {
     /// The bytes from an offset, at most `count`; fewer at the end.
     package func read(_ count: Int, at offset: Int64) throws(Failure) -> Data {
         if count == 0 { return Data() }
-        guard let memory = malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
+        guard let memory = unsafe malloc(count) else { throw Failure("cannot be read", path, code: ENOMEM) }
         do {
-            let received = try read(UnsafeMutableRawBufferPointer(start: memory, count: count), at: offset)
-            let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
+            let received = try unsafe read(UnsafeMutableRawBufferPointer(start: memory, count: count), at: offset)
+            let data = unsafe Data(bytesNoCopy: memory, count: count, deallocator: .free)
             return received == count ? data : Data(data.prefix(received))
         } catch {
-            free(memory)
+            unsafe free(memory)
             throw error
         }
     }
 
     /// Writes all bytes where the last write ended, or to the end of a file opened with `append`.
     package func write(_ bytes: some ContiguousBytes) throws(Failure) {
-        if let code = bytes.withUnsafeBytes({ Self.write($0, to: descriptor) }) {
+        if let code = Self.write(bytes, to: descriptor) {
             throw Failure("cannot be written", path, code: code)
         }
     }
 
     /// Writes all bytes at an offset.
     package func write(_ bytes: some ContiguousBytes, at offset: Int64) throws(Failure) {
-        let code = bytes.withUnsafeBytes { bytes -> Int32? in
+        let code = unsafe bytes.withUnsafeBytes { bytes -> Int32? in
             guard let base = bytes.baseAddress else { return nil }
             var done = 0
             while done < bytes.count {
                 let written = uninterrupted {
-                    pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
+                    unsafe pwrite(descriptor, base + done, bytes.count - done, off_t(offset) + off_t(done))
                 }
                 guard written > 0 else { return written < 0 ? errno : EIO }
                 done += written
@@ -98,17 +89,21 @@ extension SystemFile {
     /// number if it fails.
     ///
     /// - Parameter waits: whether it waits while a non-blocking descriptor is full, instead of failing with `EAGAIN`.
-    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, waits: Bool = true) -> Int32? {
+    package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32, waits: Bool = true) -> Int32? {
+        unsafe bytes.withUnsafeBytes { unsafe write($0, to: descriptor, waits: waits) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, waits: Bool) -> Int32? {
         var done = 0
         while done < bytes.count {
             let written = uninterrupted {
-                systemWrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                unsafe systemWrite(descriptor, bytes.baseAddress.map { unsafe $0 + done }, bytes.count - done)
             }
             if written > 0 {
                 done += written
             } else if written < 0, errno == EAGAIN, waits {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&ready, 1, 1000)
+                _ = unsafe poll(&ready, 1, 1000)
             } else {
                 return written < 0 ? errno : EIO
             }
@@ -118,9 +113,9 @@ extension SystemFile {
 }
 
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
+    unsafe read(descriptor, buffer, count)
 }
 
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, buffer, count)
+    unsafe write(descriptor, buffer, count)
 }

@@ -40,34 +40,9 @@ extension SystemFile {
         #endif
     }
 
-    #if os(Linux) || os(Android)
-    /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits
-    /// where words have.
-    private static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
-        MemoryLayout<Int>.size < 8
-        ? nil
-        : dlsym(nil, "fallocate").map {
-            unsafeBitCast($0, to: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
-        }
-
-    /// sync_file_range(2) with SYNC_FILE_RANGE_WRITE; Swift's module of the C library lacks it.
-    private static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? =
-        dlsym(nil, "sync_file_range").map {
-            unsafeBitCast($0, to: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
-        }
-    #endif
-
     /// Sets the permission bits, whatever the process masks.
     package func setPermissions(_ mode: mode_t) throws(Failure) {
         if fchmod(descriptor, mode) != 0 { throw Failure("cannot be written", path) }
-    }
-
-    /// Sets the times of the last use and the last change, in nanoseconds since 1970. A failure is ignored.
-    package func setTimes(_ nanoseconds: Int64) {
-        let time = timespec(
-            tv_sec: Int(clamping: nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        let times = [time, time]
-        futimens(descriptor, times)
     }
 
     /// Waits until no other open file holds the lock.

@@ -16,25 +16,6 @@ extension SystemFile {
         return status.size
     }
 
-    /// Moves a file, in one step, over another one if there is one.
-    package static func rename(_ from: String, to path: String) throws(Failure) {
-        if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
-    }
-
-    /// Gives a file a second name; an existing file is a failure (`EEXIST`).
-    package static func link(_ from: String, to path: String) throws(Failure) {
-        if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
-    }
-
-    /// Removes a name; returns whether there was one that could be removed.
-    @discardableResult
-    package static func remove(_ path: String) -> Bool { unlink(path) == 0 }
-
-    /// Creates a directory; an existing entry of any kind is a failure (`EEXIST`).
-    package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
-        if mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
-    }
-
     /// Creates a directory for its owner only, and those above it, unless they exist.
     package static func makeDirectories(_ path: String) throws(Failure) {
         if attributes(at: path)?.isDirectory == true { return }
@@ -43,18 +24,6 @@ extension SystemFile {
             if error.code != EEXIST || attributes(at: path)?.isDirectory != true { throw error }
         }
         flushDirectory(of: path)
-    }
-
-    /// Calls the body with the name of each entry of a directory, in no order, until it returns false.
-    package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
-        guard let directory = opendir(path) else { throw Failure("cannot be read", path) }
-        defer { closedir(directory) }
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != "..", !body(name) { return }
-        }
     }
 
     /// Flushes the directory of a file, so that a new name survives a crash of the machine. A failure is ignored.
@@ -87,6 +56,3 @@ extension SystemFile {
         return path[...slash] + name
     }
 }
-
-private func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
-private func systemLink(_ from: String, _ to: String) -> Int32 { link(from, to) }

@@ -65,11 +65,11 @@ package struct SystemFile: ~Copyable, Sendable {
         /// The system's error number, such as `ENOSPC`.
         package let code: Int32
         /// The system's text, without the path.
-        package var reason: String { String(cString: strerror(code)) }
+        package var reason: String { systemErrorText(code) }
 
         package init(_ what: String, _ path: String, code: Int32 = errno) {
             (self.path, self.code) = (path, code)
-            description = "\(path.debugDescription) \(what): \(String(cString: strerror(code)))"
+            description = "\(path.debugDescription) \(what): \(systemErrorText(code))"
         }
     }
 
@@ -78,7 +78,7 @@ package struct SystemFile: ~Copyable, Sendable {
 
     /// Opens a file; one that `create` creates gets the permissions that the process does not mask.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
-        let opened = uninterrupted { open(path, access.flags, permissions) }
+        let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
             if opened >= 0 { close(opened) }
             let what = access.contains(.exclusive) ? "created" : access.contains(.create) ? "opened" : "read"

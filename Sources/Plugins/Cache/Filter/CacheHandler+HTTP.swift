@@ -1,94 +1,168 @@
 import Errand
 import ErrandEssentials
 
-/// RFC 9111, as far as nothing has to be waited for.
+/// RFC 9111 for a request on the wire, from the request to the response.
 extension CacheHandler {
-    /// What follows for a request on the wire.
-    func begin(_ policy: CachePolicy.HTTP?) throws -> CacheStep {
-        let http = exchange.http
-        let method = http.method
-        guard let policy, method == .get || method == .head else {
-            // A timed policy would have thrown before.
-            if mode.mustNotSend { throw miss(.off) }
-            return method.isSafe ? .pass(exchange) : .wait(self, .unsafe(policy))
+    /// Answers a request from the store or from the server.
+    ///
+    /// - Parameter policy: nil if the response must not be stored.
+    func respond(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
+        // Invalidation.
+        if !exchange.http.method.isSafe { return try await sendUnsafe(policy) }
+
+        // Candidate.
+        guard let lookup = try await lookup(policy) else { return try await next(mode.applied(to: exchange)) }
+        if case .store(let response) = mode { return try await storeForCaller(response, lookup) }
+        if case .remove = mode { return try await removeForCaller(lookup) }
+        let candidate = await search(lookup)
+
+        // Strategy.
+        var (found, decision) = (candidate.found, decision(candidate, lookup))
+
+        // Hit.
+        if let hit = found, decision.usesStored {
+            if let response = await serve(hit.entry, condition(hit, lookup), decision.status) {
+                if decision.revalidates || mode.refreshes { revalidate(hit, lookup) }
+                return response
+            }
+            // The entry is damaged.
+            await remove(hit.key)
+            if isCacheOnly { throw miss(.unreadable) }
+            (found, decision) = (nil, .validate(.forward(.miss, detail: "unreadable")))
         }
-        // The key has no body, and another one may mean another response.
-        if http.body.length != 0 { return try bypass("the request has a body") }
-        let directives = CacheDirectives(request: http.headers)
-        if directives.noStore { return try bypass("no-store") }
-        guard let store = cache.stores.known(store) else { return .wait(self, .store(policy, directives)) }
-        return try look(makeLookup(policy, directives, store))
+
+        // 504, or a miss: the request must not be sent.
+        if isCacheOnly { throw miss(found == nil ? .notStored : .expired) }
+        if lookup.directives.onlyIfCached { return gatewayTimeout }
+
+        // Network.
+        let status = decision.status
+        if let found, status.forward == .stale, isShareable(lookup) { return try await share(found, lookup, status) }
+        note(status)
+        return try await send(lookup, found, status)
     }
 
-    /// Past the cache, with a note.
-    func bypass(_ detail: String?) throws -> CacheStep {
+    /// Sends a request, with the stored response's validators if the request doesn't have its own conditions, and
+    /// updates the store with the answer.
+    ///
+    /// - Parameters:
+    ///   - found: the stored response, which is valid only if the server confirms it.
+    ///   - status: why the request is sent.
+    func send(_ lookup: HTTPLookup, _ found: StoredResponse?, _ status: CacheStatus) async throws -> HTTPResponse {
+        let stagedWork = exchange.stagedWorkCount
+        do {
+            // Network.
+            let conditional = found.flatMap { validating($0, lookup) }
+            let sent = now
+            let (request, record) = mode.applied(to: conditional ?? exchange).recordingUsers()
+            let response = try await next(request)
+            record.commit()
+            if let found, HTTPCacheRules.isServerFailure(response.status),
+                let stale = await stale(found, lookup, forwardStatus: response.status, stagedWork)
+            {
+                await exchange.discard(response)
+                return stale
+            }
+
+            // Filters after the cache have sent the request for other users, so the answer doesn't belong in this
+            // entry.
+            guard lookup.mayKeep(record.marks) else {
+                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+                if response.status != 304 || conditional == nil { return response }
+                await exchange.discard(response)
+                await exchange.discardStagedWork(after: stagedWork)
+                return try await send(lookup, nil, status)
+            }
+            if lookup.isHead {
+                if response.status == 200 { await applyHead(response, lookup, sent: sent) }
+                return response
+            }
+
+            // 304.
+            if response.status == 304, let found, conditional != nil || lookup.hasConditions {
+                let confirms = HTTPCacheHeaders.confirms(
+                    response.headers, found.entry.head.headers, condition: request.http.headers)
+                let confirmed = confirms ? await freshen(found, response, lookup, sent: sent) : nil
+                if lookup.hasConditions { return response }
+                await exchange.discard(response)
+                if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
+                    return stored
+                }
+                // The 304 is about another response, or the stored one is damaged: send the request without validators.
+                await exchange.discardStagedWork(after: stagedWork)
+                return try await send(lookup, nil, status)
+            }
+
+            // Store.
+            return await keep(response, lookup, sent: sent, old: found?.key)
+        } catch {
+            guard let found, Self.allowsStale(after: error),
+                let stale = await stale(found, lookup, forwardStatus: nil, stagedWork)
+            else { throw error }
+            return stale
+        }
+    }
+
+    /// Sends an unsafe request, and invalidates the stored responses that it may have changed (RFC 9111, section 4.4).
+    private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
+        // A timed policy would have thrown before.
+        if mode.mustNotSend { throw miss(.off) }
+        let sent = now
+        let (recorded, record) = exchange.recordingUsers()
+        let response = try await next(recorded)
+        record.commit()
+        await invalidate(by: response)
+        guard let policy, HTTPCacheRules.isStorableForGet(response, to: exchange.http), let store = await openStore()
+        else {
+            return response
+        }
+        var asGet = exchange
+        asGet.http.method = .get
+        let handler = handling(asGet, mode)
+        let lookup = handler.lookup(policy, CacheDirectives(request: asGet.http.headers), store)
+        return lookup.mayKeep(record.marks) ? await handler.keep(response, lookup, sent: sent) : response
+    }
+}
+
+// MARK: - Strategy
+
+extension CacheHandler {
+    /// Returns the keys of a request; nil if it bypasses the cache.
+    private func lookup(_ policy: CachePolicy.HTTP?) async throws -> HTTPLookup? {
+        let http = exchange.http
+        guard let policy, http.method == .get || http.method == .head else {
+            if mode.mustNotSend { throw miss(.off) }
+            return nil
+        }
+        let directives = CacheDirectives(request: http.headers)
+        // The key doesn't contain the body, and another body may mean another response.
+        if http.body.length != 0 { return try bypass("the request has a body") }
+        if directives.noStore { return try bypass("no-store") }
+        guard let store = await openStore() else { return try bypass(nil) }
+        return lookup(policy, directives, store)
+    }
+
+    private func bypass(_ detail: String?) throws -> HTTPLookup? {
         if mode.mustNotSend { throw miss(.off) }
         note(.forward(.bypass, detail: detail))
-        return .pass(mode.applied(to: exchange))
+        return nil
     }
 
-    func makeLookup(
-        _ policy: CachePolicy.HTTP, _ directives: consuming CacheDirectives, _ store: OpenStore
-    ) -> HTTPLookup {
-        var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
-        switch mode {
-        case .reload: preferences.requiresValidation = true
-        case .reloadFromOrigin: directives.noCache = true
-        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate: preferences.acceptsStale = true
-        case .staleIfError: preferences.staleIfError = .max
-        default: break
-        }
-        return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
-    }
-
-    /// What follows once the keys are known.
-    func look(_ lookup: HTTPLookup) throws -> CacheStep {
-        if case .store(let response) = mode {
-            // The response is stored for the request itself, not for the target of a redirect.
-            if exchange.hop > 1 { throw miss(.off) }
-            exchange.tags[CacheMode.self].report?.complete()
-            return .wait(self, .storing(response, lookup))
-        }
-        if case .remove = mode { return .wait(self, .removal(lookup)) }
-        guard let outcome = searchAtOnce(lookup) else { return .wait(self, .search(lookup)) }
-        return try decide(outcome, lookup)
-    }
-
-    /// What follows once the store has been searched.
-    func decide(_ outcome: HTTPSearch.Outcome, _ lookup: HTTPLookup) throws -> CacheStep {
-        switch outcome {
-        case .found(let found): return try respond(found, lookup)
-        case .nothing(let reason):
-            if isCacheOnly { throw miss(.notStored) }
-            if lookup.directives.onlyIfCached { return .done(gatewayTimeout) }
-            note(.forward(reason))
-            return .fetch(HTTPFetch(self, lookup, .forward(reason), nil))
+    /// Decides between the stored response and the server.
+    private func decision(_ candidate: SearchResult, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
+        switch candidate {
+        case .nothing(let reason): return .validate(.forward(reason))
+        case .found(let found):
+            if condition(found, lookup) == .forward { return .validate(.forward(.request)) }
+            let head = found.entry.head
+            return HTTPCacheRules.decide(
+                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
+                now: now)
         }
     }
 
-    /// Serves the stored response, or validates it.
-    private func respond(_ found: StoredResponse, _ lookup: HTTPLookup) throws -> CacheStep {
-        let (head, now) = (found.entry.head, now)
-        let condition = condition(found, lookup)
-        var decision = HTTPCacheRules.decide(
-            head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences, now: now)
-        if condition == .forward { decision = .validate(.forward(.request)) }
-        guard case .validate(let status) = decision else {
-            let body = lookup.isHead ? .empty : bodyAtOnce(found.entry)
-            guard let body, let response = serve(found, body, condition, decision, lookup) else {
-                return .wait(self, .body(found, condition, decision, lookup))
-            }
-            return .done(response)
-        }
-        if isCacheOnly { throw miss(.expired) }
-        if lookup.directives.onlyIfCached { return .done(gatewayTimeout) }
-        if status.forward == .stale, isShareable(lookup) { return .wait(self, .validation(found, lookup, status)) }
-        note(status)
-        return .fetch(HTTPFetch(self, lookup, status, found))
-    }
-
-    /// How a stored response satisfies the request's own conditions.
-    func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
+    /// Evaluates the request's own conditions against a stored response.
+    private func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
         guard lookup.hasConditions else { return .whole }
         let head = found.entry.head
         return HTTPConditions.evaluate(
@@ -103,46 +177,36 @@ extension CacheHandler {
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// The stored response, and a validation in the background where that is due; nil if the entry is damaged.
-    func serve(
-        _ found: StoredResponse, _ body: HTTPBody, _ condition: HTTPConditions.Outcome,
-        _ decision: HTTPCacheRules.Decision, _ lookup: HTTPLookup
-    ) -> HTTPResponse? {
-        var refreshes = false
-        if case .staleWhileRevalidate = mode { refreshes = true }
-        if case .serveAndRevalidate = decision { refreshes = true }
-        guard let response = serve(found.entry, body, condition, decision.status) else { return nil }
-        if refreshes { revalidate(found, lookup) }
-        return response
+    /// Returns the exchange with the stored response's validators; nil if it can't be validated.
+    private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
+        guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
+            let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
+        else { return nil }
+        var exchange = exchange
+        exchange.http = request
+        return exchange
     }
+}
 
-    /// The stored response as the response to the request; nil if it cannot be read.
-    func serve(
-        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus,
-        also: HTTPHeaders = HTTPHeaders()
-    ) async -> HTTPResponse? {
-        if exchange.http.method == .head { return serve(entry, .empty, condition, status, also: also) }
-        guard let whole = await body(entry) else { return nil }
-        return serve(entry, whole, condition, status, also: also)
-    }
+// MARK: - Stored responses
 
-    /// The same with its body.
+extension CacheHandler {
+    /// Returns a stored response as the response to the request; nil if it can't be read.
     private func serve(
-        _ entry: CacheEntry, _ whole: HTTPBody, _ condition: HTTPConditions.Outcome, _ status: CacheStatus,
-        also: HTTPHeaders = HTTPHeaders()
-    ) -> HTTPResponse? {
+        _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
+    ) async -> HTTPResponse? {
+        guard let whole = exchange.http.method == .head ? .empty : await body(entry) else { return nil }
         let head = entry.head
         let age = head.fresh.age(received: head.received, now: now) ?? 0
-        let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
         var headers = head.headers
         headers.set(.age, String(age))
         headers.merge(also)
         if condition == .notModified { headers.remove(.contentLength) }
         if case .part(let range) = condition {
-            headers.set(
-                .contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
+            headers.set(.contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.body.length ?? 0)")
             headers.set(.contentLength, "\(range.count)")
         }
+        let source = ResponseSource.cache(age: .seconds(age), reason: status.description)
         guard var response = head.response(to: exchange.http, headers, whole, source: source) else { return nil }
         switch condition {
         case .whole, .forward: break
@@ -156,13 +220,136 @@ extension CacheHandler {
         return response
     }
 
+    /// Returns a stored response that a 304 has confirmed, with the 304's cookies. Removes it if it can't be read.
+    private func serve(
+        _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
+    ) async -> HTTPResponse? {
+        var status = status
+        (status.forwardStatus, status.isStored) = (304, true)
+        let cookies = HTTPHeaders(response.headers.filter { $0.isSensitive })
+        if let stored = await serve(confirmed, .whole, status, also: cookies) { return stored }
+        await remove(key)
+        return nil
+    }
+
+    /// Returns a stored response that may be used although the server failed.
+    private func stale(
+        _ found: StoredResponse, _ lookup: HTTPLookup, forwardStatus: Int?, _ stagedWork: Int
+    ) async -> HTTPResponse? {
+        let head = found.entry.head
+        guard
+            var status = HTTPCacheRules.staleOnError(
+                head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,
+                now: now)
+        else { return nil }
+        status.forwardStatus = forwardStatus
+        let condition = condition(found, lookup)
+        guard condition != .forward, let response = await serve(found.entry, condition, status) else { return nil }
+        await exchange.discardStagedWork(after: stagedWork)
+        return response
+    }
+
+    /// Whether a stale response may stand in for a request that failed: the same request may succeed later.
+    static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
+
     /// Validates the stored response in the background.
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // Read the entry again: the caller may be reading its body as a stream.
+            // Read the entry again, because the caller may be reading its body as a stream.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
-            let fresh = StoredResponse(key: found.key, entry: entry)
-            _ = try await HTTPFetch(handler, lookup, .forward(.stale), fresh).response()
+            _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
+        }
+    }
+
+    /// Removes every stored response that matches the request, for `removeCached`. Throws ``CacheMiss`` if no response
+    /// matches.
+    private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
+        var found = await search(lookup).found
+        cache.writer.remove(in: store) { key, head in
+            guard head.kind == .http, head.url == lookup.url else { return false }
+            let names = VaryRule(head.headers).names
+            return key == (names.isEmpty ? lookup.key : lookup.variantKey(names))
+        }
+        var removed: HTTPResponse?
+        var hasEntry = false
+        // Several variants may match. One more may have been stored before the removal began.
+        for _ in 0..<Self.maximumMatches {
+            if found == nil { found = await search(lookup).found }
+            guard let match = found else { break }
+            hasEntry = true
+            if removed == nil { removed = await serve(match.entry, .whole, .hit(ttl: nil, detail: "removed")) }
+            complete(await remove(match.key))
+            found = nil
+        }
+        guard let removed else { throw miss(hasEntry ? .unreadable : .notStored) }
+        return removed
+    }
+
+    /// More than the header names that an index has.
+    private static let maximumMatches = 16
+
+    /// Stores a response of the caller's, for `store(_:for:)`.
+    private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
+        // It's stored for the request itself, not for the target of a redirect.
+        if exchange.hop > 1 { throw miss(.off) }
+        complete()
+        return await keep(response, lookup, sent: now)
+    }
+}
+
+// MARK: - Shared validations
+
+extension CacheHandler {
+    /// Whether the request may share a validation: it doesn't have its own conditions, and its body is delivered as
+    /// data.
+    private func isShareable(_ lookup: HTTPLookup) -> Bool {
+        !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
+    }
+
+    /// Validates a stale response once for all requests that currently wait for it. If that fails, each of the others
+    /// sends its own request.
+    private func share(
+        _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+    ) async throws -> HTTPResponse {
+        let validations = cache.sharedValidations
+        let location = CacheWriter.Location(store, found.key)
+        let role = try await validations.join(location, lookup.mark, exchange.activity.id) { mark in
+            !cache.writer.isRemoved(found.entry.head, found.key, in: store, since: mark)
+        }
+        switch role {
+        case .leader(let leader):
+            note(status)
+            do {
+                let response = try await leading(leader).send(lookup, found, status)
+                validations.finish(location, leader, leader.outcome)
+                return response
+            } catch {
+                validations.finish(location, leader, Task.isCancelled ? .leaderCancelled : .notShareable)
+                throw error
+            }
+        case .follower(let outcome):
+            if let response = await serve(outcome, found, lookup, status) { return response }
+            note(status)
+            return try await send(lookup, found, status)
+        }
+    }
+
+    /// Returns the response that the leading request received, if it applies to this request.
+    private func serve(
+        _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
+    ) async -> HTTPResponse? {
+        var status = status
+        (status.isCollapsed, status.isStored) = (true, true)
+        switch outcome {
+        case .validated(let head, let old):
+            guard found.entry.head == old else { return nil }
+            status.forwardStatus = 304
+            return await serve(CacheEntry(head: head, body: found.entry.body), .whole, status)
+        case .replaced(let entry, let key, let vary):
+            guard key == (vary.isEmpty ? lookup.key : lookup.variantKey(vary)) else { return nil }
+            status.forwardStatus = entry.head.status
+            return await serve(entry, .whole, status)
+        case .notShareable, .leaderCancelled: return nil
         }
     }
 }

@@ -1,140 +1,157 @@
 import Errand
 import ErrandEssentials
 
+/// The app's own policy, once for each call.
 extension CacheHandler {
-    /// Applies the app's own policy, once for each call.
-    func timed(_ timed: CachePolicy.Timed) async throws -> HTTPResponse {
+    /// Answers a call from the store, if the stored response is younger than its lifetime, or from the server.
+    func respond(timed: CachePolicy.Timed) async throws -> HTTPResponse {
+        // Candidate.
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
-        let url = CacheKeyBuilder.url(exchange.tags[ResourceURL.self], of: exchange.http)
-        let users = exchange.userMarks
-        let rule = terms.request?.cacheKey ?? .standard
-        let http = exchange.http
-        let keyed = { @Sendable (users: Set<UserMark>) in
-            CacheKeyBuilder.timed(
-                http, url: url, rule: rule, hasPartition: timed.partition != nil, users: users, hasher)
-        }
-        guard let key = keyed(users) else { return try await bypass(.off) }
-        // The attributes are determined before the request is sent, since they may change meanwhile.
-        let lookup = TimedLookup(
-            key: key, url: url, lifetime: timed.lifetime.interval,
-            attributes: TimedRules.Attributes(
-                version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: cache.appVersion),
-            mark: cache.writer.mark(), users: users, hasPartition: timed.partition != nil,
-            keyed: keyed)
+        guard let lookup = TimedLookup(timed, self, hasher) else { return try await bypass(.off) }
         if case .store(let response) = mode {
-            exchange.tags[CacheMode.self].report?.complete()
+            complete()
             return await keep(response, lookup)
         }
         if case .remove = mode { return try await removeForCaller(lookup) }
         var reason = CacheMiss.Reason.notStored
-        switch mode {
-        case .reload, .reloadFromOrigin: break
-        default:
+        if !mode.reloads {
+            // Hit.
             switch await usable(lookup) {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
             }
             if isCacheOnly { throw miss(reason) }
         }
+
+        // Network.
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         let stagedWork = exchange.stagedWorkCount
-        do {
-            let (recorded, record) = exchange.recordingUsers()
-            let response = try await next(recorded)
-            record.commit()
-            if case .staleIfError = mode, HTTPCacheRules.isServerFailure(response.status),
-                let stale = await stale(lookup, "the server failed")
-            {
-                await exchange.discard(response)
-                await exchange.discardStagedWork(after: stagedWork)
-                return stale
+        let (request, record) = exchange.recordingUsers()
+        let response: HTTPResponse
+        do { response = try await next(request) } catch {
+            guard Self.allowsStale(after: error), let stale = await stale(lookup, "the request failed") else {
+                throw error
             }
-            guard let lookup = lookup.sent(for: record.marks) else {
-                note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
-                return response
-            }
-            return await keep(response, lookup)
-        } catch {
-            if case .staleIfError = mode, Self.allowsStale(after: error),
-                let stale = await stale(lookup, "the request failed")
-            {
-                await exchange.discardStagedWork(after: stagedWork)
-                return stale
-            }
-            throw error
+            await exchange.discardStagedWork(after: stagedWork)
+            return stale
         }
-    }
-
-    struct TimedLookup: Sendable {
-        var key: CacheKey
-        let url: String
-        /// In seconds.
-        let lifetime: TimeInterval
-        let attributes: TimedRules.Attributes
-        let mark: CacheWriter.Mark
-        /// The users to whom the call belongs.
-        let users: Set<UserMark>
-        let hasPartition: Bool
-        /// The key of the same request of other users.
-        let keyed: @Sendable (Set<UserMark>) -> CacheKey?
-
-        /// The lookup under which to store the response that was sent for these users, nil if none was sent; nil if it
-        /// must not be stored.
-        func sent(for sent: Set<UserMark>?) -> TimedLookup? {
-            guard let sent, sent != users else { return self }
-            if sent.isStorable(for: users, hasPartition: hasPartition) { return self }
-            // For example the credential of the same source after a refresh.
-            guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
-            else { return nil }
-            var lookup = self
-            lookup.key = key
-            return lookup
+        record.commit()
+        if HTTPCacheRules.isServerFailure(response.status), let stale = await stale(lookup, "the server failed") {
+            await exchange.discard(response)
+            await exchange.discardStagedWork(after: stagedWork)
+            return stale
         }
+
+        // Store.
+        guard let lookup = lookup.sent(for: record.marks) else {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
+            return response
+        }
+        return await keep(response, lookup)
     }
 
     private func bypass(_ reason: CacheMiss.Reason) async throws -> HTTPResponse {
-        if isCacheOnly { throw miss(reason) }
-        if case .store = mode { throw miss(reason) }
+        if mode.mustNotSend { throw miss(reason) }
         note(.forward(.bypass, detail: reason.description))
         return try await next(exchange)
     }
+}
 
-    /// The stored response, if it is valid or the mode accepts it.
-    func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
-        let takesExpired: Bool
-        switch mode {
-        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: takesExpired = true
-        default: takesExpired = false
+// MARK: - Keys
+
+/// The key of a call, and the attributes of its entry. They're determined before the request is sent, because they may
+/// change meanwhile.
+private struct TimedLookup: Sendable {
+    private(set) var key: CacheKey
+    let url: String
+    /// In seconds.
+    let lifetime: TimeInterval
+    let attributes: TimedRules.Attributes
+    let mark: CacheWriter.Mark
+    /// The users to whom the call belongs.
+    private let users: Set<UserMark>
+    private let hasPartition: Bool
+    /// Returns the key of the same call by other users.
+    private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
+
+    /// Fails if the key can't contain the body of the request.
+    init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
+        let http = handler.exchange.http
+        let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
+        let rule = handler.terms.request?.cacheKey ?? .standard
+        let hasPartition = timed.partition != nil
+        keyed = { users in
+            CacheKeyBuilder.timed(http, url: url, rule: rule, hasPartition: hasPartition, users: users, hasher)
         }
+        users = handler.exchange.userMarks
+        guard let key = keyed(users) else { return nil }
+        (self.key, self.url, self.hasPartition) = (key, url, hasPartition)
+        (lifetime, mark) = (timed.lifetime.interval, handler.cache.writer.mark())
+        attributes = TimedRules.Attributes(
+            version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
+    }
+
+    /// Returns the lookup under which to store the response to a request that was sent for these users; nil if it must
+    /// not be stored.
+    ///
+    /// - Parameter sent: nil if the request wasn't sent.
+    func sent(for sent: Set<UserMark>?) -> TimedLookup? {
+        guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
+        // For example the credential of the same source after a refresh.
+        guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
+        else { return nil }
+        var lookup = self
+        lookup.key = key
+        return lookup
+    }
+}
+
+// MARK: - Stored responses
+
+extension CacheHandler {
+    /// Returns the stored response, if it's valid or the mode accepts it.
+    private func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
         switch await read(lookup.key) {
         case .nothing: return .failure(CacheMiss(.notStored))
         case .unreadable: return .failure(CacheMiss(.unreadable))
         case .entry(let entry):
-            let head = entry.head
-            if let reason = TimedRules.refusal(
-                of: head.timed, received: head.received, expected: lookup.attributes, lifetime: lookup.lifetime,
-                takesExpired: takesExpired, now: now)
-            {
+            if let reason = refusal(of: entry, lookup, takesExpired: mode.acceptsExpired) {
                 return .failure(CacheMiss(reason))
             }
-            guard let body = await body(entry), let response = respond(head, body, lookup, nil) else {
+            guard let response = await serve(entry, lookup) else {
                 await remove(lookup.key)
                 return .failure(CacheMiss(.unreadable))
             }
-            if case .staleWhileRevalidate = mode { refresh(lookup) }
+            if mode.refreshes { refresh(lookup) }
             return .success(response)
         }
     }
 
-    /// The stored response; nil if it is damaged.
-    private func respond(
-        _ head: CacheEntryHead, _ body: HTTPBody, _ lookup: TimedLookup, _ detail: String?
-    ) -> HTTPResponse? {
+    /// Returns the stored response, however old, if the mode accepts it after a failure.
+    private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
+        guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
+            refusal(of: entry, lookup, takesExpired: true) == nil
+        else { return nil }
+        return await serve(entry, lookup, after: failure)
+    }
+
+    private func refusal(of entry: CacheEntry, _ lookup: TimedLookup, takesExpired: Bool) -> CacheMiss.Reason? {
+        TimedRules.refusal(
+            of: entry.head.timed, received: entry.head.received, expected: lookup.attributes,
+            lifetime: lookup.lifetime, takesExpired: takesExpired, now: now)
+    }
+
+    /// Returns a stored response as the response to the call; nil if it can't be read.
+    private func serve(
+        _ entry: CacheEntry, _ lookup: TimedLookup, after failure: String? = nil
+    ) async -> HTTPResponse? {
+        guard let body = await body(entry) else { return nil }
+        let head = entry.head
         let age = now.timeIntervalSince(head.received)
         let left = Int64(min((lookup.lifetime - age).rounded(.down), 1e15))
-        var status = CacheStatus.hit(ttl: left, detail: detail ?? "timed")
-        if detail != nil { (status.isHit, status.forward) = (false, .stale) }
+        var status = CacheStatus.hit(ttl: left, detail: failure ?? "timed")
+        if failure != nil { (status.isHit, status.forward) = (false, .stale) }
         let source = ResponseSource.cache(age: .interval(age), reason: status.description)
         guard let response = head.response(to: exchange.http, head.headers, body, source: source) else { return nil }
         note(status)
@@ -142,18 +159,7 @@ extension CacheHandler {
         return response
     }
 
-    private func stale(_ lookup: TimedLookup, _ reason: String) async -> HTTPResponse? {
-        guard case .entry(let entry) = await read(lookup.key),
-            TimedRules.refusal(
-                of: entry.head.timed, received: entry.head.received, expected: lookup.attributes,
-                lifetime: lookup.lifetime,
-                takesExpired: true, now: now) == nil,
-            let body = await body(entry)
-        else { return nil }
-        return respond(entry.head, body, lookup, reason)
-    }
-
-    /// Fetches a response in the background; it is stored if it is accepted.
+    /// Fetches a response in the background, and stores it if it's accepted.
     private func refresh(_ lookup: TimedLookup) {
         inBackground("refresh", lookup.key, .reload) { handler in
             var exchange = handler.exchange
@@ -168,20 +174,17 @@ extension CacheHandler {
         }
     }
 
-    /// Stores the response when it is accepted.
+    /// Stores the response when it's accepted.
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
-            var response = response
             let tee = TeeBody(response.body)
             exchange.whenAccepted {
                 tee.accept()
             } otherwise: {
                 tee.refuse()
             }
-            writeStream(tee, entry.head, lookup.key, lookup.mark)
-            response.body = HTTPBody(length: response.body.length, source: tee)
-            return response
+            return writeStream(tee, of: response, entry.head, lookup.key, lookup.mark)
         }
         exchange.whenAccepted { [self] in
             write(entry, lookup.key, lookup.mark)
@@ -193,16 +196,34 @@ extension CacheHandler {
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // The response is from an HTTP cache further along the way, and as old as it says.
+            // The response comes from an HTTP cache and is as old as that cache reports.
             received -= age.interval
             if age.interval > lookup.lifetime { return nil }
         }
         var head = CacheEntryHead(
-            .timed, url: lookup.url, response: response,
-            headers: HTTPCacheHeaders.storable(response.headers),
-            received: received, expires: received + lookup.lifetime, tags: terms.request?.cacheTags ?? [],
+            .timed, url: lookup.url, response: response, headers: HTTPCacheHeaders.storable(response.headers),
+            received: received, expires: received + lookup.lifetime, tags: tags,
             partition: lookup.attributes.partition)
         head.timed = lookup.attributes
         return CacheEntry(head: head, body: response.body)
+    }
+
+    /// Removes the timed entry, and the HTTP entry if the policy has both, for `removeCached`. Throws ``CacheMiss`` if
+    /// neither exists.
+    private func removeForCaller(_ lookup: TimedLookup) async throws -> HTTPResponse {
+        var found = await usable(lookup)
+        if case .failure = found {
+            cache.writer.remove(in: store) { key, head in key == lookup.key && head.timed == lookup.attributes }
+            // It may have been stored in between.
+            found = await usable(lookup)
+        }
+        if case .success = found { complete(await remove(lookup.key)) }
+        guard policy.http != nil else {
+            do { return try found.get() } catch { throw miss(error.reason) }
+        }
+        do { return try await next(exchange) } catch let error {
+            if case .success(let response) = found, error is CacheMiss { return response }
+            throw error
+        }
     }
 }

@@ -1,8 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange in the cache: its mode, and the access to the store that both policies need. An object: the
-/// frame of each function that waits would contain the whole of a value.
+/// Handles one exchange in the cache: `respond(_:)` applies RFC 9111, `respond(timed:)` the app's own policy. Here is
+/// what both need: the mode of the call, and access to the store.
+///
+/// An object, because the async frame of each function that waits would contain the whole of a value.
 final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
@@ -20,19 +22,21 @@ final class CacheHandler: Sendable {
         (self.mode, self.leader) = (mode, leader)
     }
 
-    /// The handler of the request that validates for others.
+    /// Returns the handler of a request that validates a stored response for others too.
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode, leader: leader)
     }
 
-    /// The handler of another exchange, with the same rules.
+    /// Returns the handler of another exchange, with the same rules.
     func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode)
     }
 
     var policy: CachePolicy { terms.policy }
     var store: any CacheStore { terms.store }
+    var tags: [String] { terms.request?.cacheTags ?? [] }
     var now: Date { exchange.time.date }
+    private var report: CacheReport? { exchange.tags[CacheMode.self].report }
 
     /// Whether the mode only reads or removes, and never sends a request.
     var isCacheOnly: Bool {
@@ -43,21 +47,19 @@ final class CacheHandler: Sendable {
     }
 
     /// Records a miss in the report of the call, and returns it to be thrown.
-    func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
-        let miss = CacheMiss(reason)
-        exchange.tags[CacheMode.self].report?.recordMiss(miss)
-        return miss
-    }
+    func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
+
+    /// Reports that the cache has removed or stored the response for the call.
+    func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
     /// Sends the request in the background, once at a time for each key.
     ///
-    /// - Parameter work: gets the handler of the detached exchange, in `mode`.
+    /// - Parameter work: receives the handler of the detached exchange, in `mode`.
     func inBackground(
         _ verb: String, _ key: CacheKey, _ mode: CacheMode.Kind,
         _ work: @escaping @Sendable (CacheHandler) async throws -> Void
     ) {
-        let location = CacheWriter.Location(store, key)
-        guard let turn = cache.beginRevalidation(location) else { return }
+        guard let turn = cache.beginRevalidation(CacheWriter.Location(store, key)) else { return }
         exchange.detach("\(verb) \(exchange.activity.label)") { [self] exchange in
             defer { turn.end() }
             var exchange = exchange
@@ -66,7 +68,26 @@ final class CacheHandler: Sendable {
         }
     }
 
-    /// The store with its secret; nil, with a note, if the store fails to return that.
+    func note(_ status: @autoclosure () -> CacheStatus) {
+        // The status is created only if somebody listens.
+        exchange.note("cache", status().description, details: status())
+    }
+
+    private func note(_ what: String, _ error: any Error) {
+        exchange.note("cache", "\(what): \((error as? CacheStoreError)?.description ?? "\(type(of: error))")")
+    }
+}
+
+// MARK: - The store
+
+extension CacheHandler {
+    enum Stored: Sendable {
+        case entry(CacheEntry)
+        case nothing
+        case unreadable
+    }
+
+    /// Returns the store with its secret. If the store fails to return the secret, notes that and returns nil.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
             note("the store returned no secret", error)
@@ -74,7 +95,7 @@ final class CacheHandler: Sendable {
         }
     }
 
-    /// Reads an entry; a failure of the store is noted and counts as unreadable.
+    /// Reads an entry. A failure of the store is noted and counts as unreadable.
     func read(_ key: CacheKey) async -> Stored {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
@@ -84,10 +105,10 @@ final class CacheHandler: Sendable {
         }
     }
 
-    enum Stored: Sendable {
-        case entry(CacheEntry)
-        case nothing
-        case unreadable
+    /// Returns the body as the exchange wants it delivered; nil if it's damaged.
+    func body(_ entry: CacheEntry) async -> HTTPBody? {
+        if entry.body.data != nil || exchange.delivery != .data { return entry.body }
+        return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
     /// Removes an entry that is no longer valid, including one in flight. Returns the error of a store that failed.
@@ -100,26 +121,63 @@ final class CacheHandler: Sendable {
         return nil
     }
 
-    /// The body in the delivery of the exchange; nil where it has to be collected first.
-    func bodyAtOnce(_ entry: CacheEntry) -> HTTPBody? {
-        entry.body.data != nil || exchange.delivery != .data ? entry.body : nil
+    /// Writes an entry in the background.
+    func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
+        cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) {
+            [exchange = self.exchange] error in
+            Self.noteUnwritten(error, exchange)
+        }
     }
 
-    /// The body in the delivery of the exchange; nil if it is damaged.
-    func body(_ entry: CacheEntry) async -> HTTPBody? {
-        if let body = bodyAtOnce(entry) { return body }
-        return try? HTTPBody(await entry.body.collect(upTo: .max))
+    /// Writes a new head of an entry in the background.
+    func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
+        let body = old.body.data.map { HTTPBody($0) }
+        cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) {
+            [exchange = self.exchange] error in
+            Self.noteUnwritten(error, exchange)
+        }
     }
 
-    func note(_ what: String, _ error: any Error) {
-        exchange.note("cache", "\(what): \((error as? CacheStoreError)?.description ?? "\(type(of: error))")")
+    /// Writes a streamed body while the caller reads it. Returns the response whose body the caller has to read.
+    func writeStream(
+        _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
+    ) -> HTTPResponse {
+        let (exchange, store, writer) = (exchange, store, cache.writer)
+        let task = Task.detached {
+            do {
+                let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
+                if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
+            } catch {
+                // The caller continues without the cache. If the caller doesn't read the body to its end, that isn't
+                // worth a note.
+                if tee.abandon() { Self.noteUnwritten(error, exchange) }
+            }
+        }
+        tee.onEnd { writer.track(task) }
+        var response = response
+        response.body = HTTPBody(length: response.body.length, source: tee)
+        return response
     }
 
-    func note(_ status: @autoclosure () -> CacheStatus) {
-        // Made only where somebody listens.
-        exchange.note("cache", status().description, details: status())
+    /// Notes the failure in a separate activity, because the call may have ended when a store fails.
+    private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
+        let reason =
+            (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description
+            ?? "\(type(of: error))"
+        exchange.detach("cache write") { $0.note("cache", "an entry could not be written: \(reason)") }
     }
+}
 
-    /// Whether a stale response may stand for a request that failed: the same one may succeed later.
-    static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
+/// The rules by which the responses to a request are stored, and the store.
+///
+/// An object, because all requests without their own policy share one.
+final class CacheTerms: Sendable {
+    let policy: CachePolicy
+    let store: any CacheStore
+    /// The request, if it has its own policy.
+    let request: (any CacheableRequest)?
+
+    init(_ policy: CachePolicy, _ store: any CacheStore, _ request: (any CacheableRequest)? = nil) {
+        (self.policy, self.store, self.request) = (policy, store, request)
+    }
 }

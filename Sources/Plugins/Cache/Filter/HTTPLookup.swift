@@ -7,28 +7,28 @@ extension CacheHandler {
         let entry: CacheEntry
     }
 
-    /// The keys and directives of a request on the wire. An object, so that frames of async functions stay small.
+    /// The keys and directives of a request on the wire. An object, to keep async frames small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let store: OpenStore
-        /// The users whose responses these are.
+        /// The users to whom the responses belong.
         let users: Set<UserMark>
-        /// Whether a partition or users own the responses.
-        let isOwned: Bool
+        /// Whether a partition names the owner of the responses.
+        let hasPartition: Bool
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
         /// The header fields of the request.
         let headers: HTTPHeaders
-        /// Whether these have conditions or a range.
+        /// Whether these contain conditions or a range.
         let hasConditions: Bool
         /// Whether the method is HEAD, and not GET.
         let isHead: Bool
         let mark: CacheWriter.Mark
-        /// Whether a partition names the owner of the responses.
-        let hasPartition: Bool
 
         var hasher: KeyedHasher { store.hasher }
+        /// Whether the responses belong to a partition or to users.
+        var isOwned: Bool { hasPartition || !users.isEmpty }
 
         init(
             _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
@@ -39,15 +39,86 @@ extension CacheHandler {
             let http = exchange.http
             (url, users) = (CacheKeyBuilder.url(resource, of: http), exchange.userMarks)
             key = CacheKeyBuilder.http(url, users: users, partition: partition, store.hasher)
-            (isOwned, hasPartition) = (partition != nil || !users.isEmpty, partition != nil)
+            hasPartition = partition != nil
             (headers, isHead) = (http.headers, http.method == .head)
             hasConditions = HTTPConditions.areAny(in: headers)
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// Whether the response to requests of these users may be stored; nil where nothing was sent.
+        /// Returns the key of the response to this request among the variants that these header fields distinguish.
+        func variantKey(_ names: [String]) -> CacheKey {
+            CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
+        }
+
+        /// Whether the response to a request that was sent for these users may be stored. They're nil if it wasn't
+        /// sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
+    }
+
+    func lookup(_ policy: CachePolicy.HTTP, _ directives: CacheDirectives, _ store: OpenStore) -> HTTPLookup {
+        var directives = directives
+        var preferences = HTTPCacheRules.CallPreferences(staleIfError: policy.staleIfError?.wholeSeconds)
+        switch mode {
+        case .reload: preferences.requiresValidation = true
+        case .reloadFromOrigin: directives.noCache = true
+        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate: preferences.acceptsStale = true
+        case .staleIfError: preferences.staleIfError = .max
+        default: break
+        }
+        return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
+    }
+
+    /// The result of a search in the store.
+    enum SearchResult: Sendable {
+        case found(StoredResponse)
+        case nothing(CacheStatus.Forward)
+
+        var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
+    }
+
+    /// Searches for the stored response that matches the request. If several match, the variant whose header names
+    /// were stored last is used.
+    func search(_ lookup: HTTPLookup) async -> SearchResult {
+        // The serial number with which the entry must have been stored.
+        var serial: UInt64 = 0
+        if lookup.isOwned {
+            guard let record = await entry(CacheKeyBuilder.record(of: lookup.url), lookup) else {
+                return .nothing(.uriMiss)
+            }
+            serial = record.head.serial
+        }
+        guard let entry = await entry(lookup.key, lookup), entry.head.generation == serial else {
+            return .nothing(.uriMiss)
+        }
+        switch entry.head.kind {
+        case .timed: return .nothing(.uriMiss)
+        case .http: return .found(StoredResponse(key: lookup.key, entry: entry))
+        case .index:
+            for names in entry.head.variants {
+                let key = lookup.variantKey(names)
+                // A variant of another generation was invalidated with an earlier index.
+                if let variant = await self.entry(key, lookup), variant.head.kind == .http,
+                    variant.head.generation == entry.head.serial
+                {
+                    return .found(StoredResponse(key: key, entry: variant))
+                }
+            }
+            return .nothing(.varyMiss)
+        }
+    }
+
+    private func entry(_ key: CacheKey, _ lookup: HTTPLookup) async -> CacheEntry? {
+        // A store in memory answers without the async frames of a read.
+        if let store = lookup.store.immediate {
+            switch cache.writer.entryAtOnce(for: key, in: store) {
+            case .entry(let entry): return entry
+            case .nothing: return nil
+            case .unknown: break
+            }
+        }
+        if case .entry(let entry) = await read(key) { return entry }
+        return nil
     }
 }

@@ -2,13 +2,13 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The filter that serves responses from a store and stores responses in it.
+/// A filter that serves responses from a store and stores responses in it.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.cache(.disk(at: directory))])
 /// ```
 ///
-/// Keep it in a constant to address it:
+/// Keep the cache in a constant to remove or flush entries:
 ///
 /// ```swift
 /// let cache = ResponseCache(.disk(at: directory))
@@ -17,12 +17,14 @@ import Synchronization
 /// await cache.flush()                                             // everything is written
 /// ```
 ///
-/// One value for the call and the hop stage: as a call filter it applies the timed policy, once for each call; as a hop
-/// filter it applies the HTTP policy to each request on the wire. Put it after the filters that retry and after those
-/// that change or sign the request, so that its key contains what they change. A failure of the store is a miss and a
-/// note for logs, never the failure of a request. Several agents may share one cache.
+/// It runs in two stages: as a call filter it applies the timed policy, once for each call; as a hop filter it applies
+/// the HTTP policy to each request on the wire. Put it after the filters that retry, change or sign the request, so
+/// that its key contains what they change.
+///
+/// If the store fails, that is a miss and a note for logs; no request fails because of it. Several agents may share one
+/// cache.
 public final class ResponseCache: Filter {
-    /// Both stages.
+    /// Both stages: `.call` for the timed policy, `.hop` for the HTTP policy.
     public let stages: FilterStages = [.call, .hop]
     /// ``FilterTraits/caches``; with a partition in the default policy also ``FilterTraits/separatesUsers``.
     public let traits: FilterTraits
@@ -44,21 +46,21 @@ public final class ResponseCache: Filter {
     let time: any TimeSource
     let writer = CacheWriter()
     let stores = OpenStores()
-    /// The terms of requests without a policy of their own.
+    /// The terms of requests without their own policy.
     private let standardTerms: CacheTerms
     /// Serializes changes of the index of a URL.
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
     private let revalidating = Mutex<Set<CacheWriter.Location>>([])
 
-    /// Makes a cache with a store.
+    /// Creates a cache with a store.
     ///
     /// - Parameters:
-    ///   - store: where entries are stored, unless a request has a store of its own.
-    ///   - policy: for requests that do not conform to ``CacheableRequest``; `.off` by default.
-    ///   - appVersion: timed entries of another version of the app are misses; by default the bundle's version on
-    ///     Apple's platforms, none on Linux.
-    ///   - time: determines the expired entries for ``remove(_:)``; requests use the time source of their agent.
+    ///   - store: the store for all requests that don't have their own.
+    ///   - policy: the policy for requests that don't conform to ``CacheableRequest``. Defaults to `.off`.
+    ///   - appVersion: the version of the app: timed entries of another version are misses. Defaults to the bundle's
+    ///     version on Apple's platforms, and to `nil` on Linux.
+    ///   - time: the clock by which ``remove(_:)`` finds expired entries. Requests use the time source of their agent.
     public init(
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
@@ -76,53 +78,41 @@ public final class ResponseCache: Filter {
         outer is ResponseCache ? "both store each response; a store of two levels needs one cache" : nil
     }
 
-    /// Serves the stored response, or stores the response of `next`; throws the error of `next`, and ``CacheMiss`` for
-    /// the modes that use the cache only.
-    @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        try await step(of: exchange, next).response(next)
-    }
-
-    // Not async: what is decided here needs no room in a frame.
-    @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> CacheStep {
+    /// Serves the stored response, or sends the request and stores its response. Throws the error of `next`, and
+    /// ``CacheMiss`` if the mode of the call allows the cache only.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self].kind
-        if case .off = mode { return .pass(exchange) }
-        let request = exchange.request
-        let terms = terms(of: request)
+        if case .off = mode { return try await next(exchange) }
+        let terms = terms(of: exchange.request)
+        let isStorable = !terms.policy.isOff && isStorable(exchange)
         if exchange.stage == .call {
-            // Requests on the wire see to the other policy.
-            if !terms.isTimed, !mode.mustNotSend { return .pass(exchange) }
-            guard terms.isTimed || terms.isHTTP, mayBeStored(exchange, request) else {
-                if !mode.mustNotSend { return .pass(exchange) }
-                let miss = CacheMiss(.off)
-                exchange.tags[CacheMode.self].report?.recordMiss(miss)
-                throw miss
-            }
-            guard let timed = terms.policy.timed else { return .pass(exchange) }
-            return .timed(CacheHandler(self, exchange, next, terms, mode), timed)
+            if mode.mustNotSend, !isStorable { throw exchange.tags[CacheMode.self].miss(.off) }
+            guard isStorable, let timed = terms.policy.timed else { return try await next(exchange) }
+            return try await CacheHandler(self, exchange, next, terms, mode).respond(timed: timed)
         }
-        let isStored = terms.isHTTP && mayBeStored(exchange, request)
-        if !isStored, exchange.http.method.isSafe { return .pass(mode.applied(to: exchange)) }
-        return try CacheHandler(self, exchange, next, terms, mode).begin(isStored ? terms.policy.http : nil)
+        let policy = isStorable ? terms.policy.http : nil
+        if policy == nil, exchange.http.method.isSafe { return try await next(mode.applied(to: exchange)) }
+        return try await CacheHandler(self, exchange, next, terms, mode).respond(policy)
     }
 
     private func terms(of request: any Request) -> CacheTerms {
-        // Whether the type conforms is known in a fraction of the time that a failed cast of the value takes.
+        // Looking at the type costs a fraction of a cast of the value that fails.
         guard type(of: request) is any CacheableRequest.Type, let request = request as? any CacheableRequest else {
             return standardTerms
         }
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// A download is stored in its own file, and a stream without an end is not stored.
-    private func mayBeStored(_ exchange: Exchange, _ request: any Request) -> Bool {
+    /// A download is stored in its own file, and a stream without an end isn't stored.
+    private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
-        return !exchange.tags[LiveStream.self] && !request.isForFile
+        return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
     }
 
-    /// Waits until every response received before is written, except for streams that their readers have not finished.
+    /// Waits until every response received so far is written, except for streams that their readers haven't finished.
     public func flush() async { await writer.flush() }
 
-    /// Begins the only background validation of a key; nil if one is running.
+    /// Begins a background validation of a key; returns nil if one is running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil

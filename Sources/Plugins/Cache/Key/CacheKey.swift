@@ -18,9 +18,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     /// Compares byte by byte: canonically equivalent texts are different keys.
     public static func == (a: CacheKey, b: CacheKey) -> Bool { a.text.hasSameBytes(as: b.text) }
 
-    /// Hashes the bytes of the text.
+    /// Hashes the text: canonically equivalent texts have the same hash.
     public func hash(into hasher: inout Hasher) {
-        text.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(text)
     }
 
     /// The text.

@@ -96,10 +96,12 @@ enum CacheKeyBuilder {
     }
 
     private static func escaped(_ value: String) -> String {
-        let isPlain = value.withBytes { bytes in
+        let isPlain = value.withSpan { bytes in
             // All bytes, without a branch: the compiler then takes many at a time.
             var special: UInt8 = 0
-            for byte in bytes { special |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "%") ? 1 : 0) }
+            for index in bytes.indices {
+                special |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == UInt8(ascii: "%") ? 1 : 0)
+            }
             return special == 0
         }
         if isPlain { return value }

@@ -1,8 +1,8 @@
 public import Errand
 
 extension Agent {
-    /// The stored response if it is valid, nil if there is none; nothing is sent. The response passes checks and
-    /// decoding like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
+    /// The stored response if it is valid, nil if there is none; nothing is sent, and accessories receive no failure then.
+    /// The response passes checks and decoding like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
     /// ``CacheMiss/Reason/notInstalled`` if the request passes no cache filter.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ extension Agent {
     public func cached<R: Request>(
         _ request: R, includingStale: Bool = false, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output>? {
-        let report = CacheReport()
+        let report = CacheReport(failures: [.notInstalled])
         let mode = CacheMode(kind: includingStale ? .cacheOnlyIncludingStale : .cacheOnly, report: report)
         do {
             let response = try await send(request, options: options.cache(mode))
@@ -49,7 +49,7 @@ extension Agent {
     /// is no cache filter (`notInstalled`), and the error of a store that cannot remove the entry.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
-        let report = CacheReport()
+        let report = CacheReport(failures: [.off, .notInstalled])
         do {
             _ = try await send(request, options: options.cache(CacheMode(kind: .remove, report: report)))
             guard report.isCompleted else { throw CacheMiss(.notInstalled) }

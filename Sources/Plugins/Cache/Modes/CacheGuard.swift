@@ -14,6 +14,27 @@ extension CacheMode.Kind {
         if case .reloadFromOrigin = self { false } else { true }
     }
 
+    /// Whether a timed entry isn't read.
+    var reloads: Bool {
+        switch self {
+        case .reload, .reloadFromOrigin: true
+        default: false
+        }
+    }
+
+    /// Whether a timed entry past its lifetime may be used.
+    var acceptsExpired: Bool {
+        switch self {
+        case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: true
+        default: false
+        }
+    }
+
+    /// Whether a stored response is served and fetched again in the background.
+    var refreshes: Bool {
+        if case .staleWhileRevalidate = self { true } else { false }
+    }
+
     /// The request for the server, with the directives for intermediate caches that the Fetch standard sets.
     func applied(to exchange: Exchange) -> Exchange {
         let fields: HTTPHeaders
@@ -46,8 +67,6 @@ struct CacheGuard: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self]
         guard mode.kind.mustNotSend else { return try await next(exchange) }
-        let miss = CacheMiss(.notInstalled)
-        mode.report?.recordMiss(miss)
-        throw miss
+        throw mode.miss(.notInstalled)
     }
 }

@@ -20,6 +20,12 @@ public struct CacheMode: Sendable {
     /// Receives the result, for the methods of an agent that address the cache.
     var report: CacheReport?
 
+    /// A miss to be thrown, which the report of the call has.
+    func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
+        let miss = CacheMiss(reason)
+        return report?.recorded(miss) ?? miss
+    }
+
     /// A valid response from the cache, otherwise the server's response. The default.
     public static let standard = CacheMode(kind: .standard)
 

@@ -5,6 +5,8 @@ import Synchronization
 /// ``CacheMiss``.
 final class CacheReport: Sendable {
     private let state = Mutex(State())
+    /// The reasons that the caller gets as a failure; any other one says that nothing is stored.
+    private let failures: Set<CacheMiss.Reason>?
 
     private struct State {
         var miss: CacheMiss?
@@ -25,7 +27,16 @@ final class CacheReport: Sendable {
         return miss ?? error as? CacheMiss
     }
 
-    func recordMiss(_ miss: CacheMiss) { state.withLock { $0.miss = miss } }
+    /// - Parameter failures: the misses that are failures of the call; nil stands for all.
+    init(failures: Set<CacheMiss.Reason>? = nil) { self.failures = failures }
+
+    /// Records a miss, and returns it to be thrown.
+    func recorded(_ miss: CacheMiss) -> CacheMiss {
+        var miss = miss
+        miss.isExpected = failures?.contains(miss.reason) == false
+        state.withLock { $0.miss = miss }
+        return miss
+    }
 
     func complete(_ failure: (any Error)? = nil) {
         state.withLock { state in

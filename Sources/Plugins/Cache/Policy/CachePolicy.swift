@@ -96,7 +96,7 @@ public struct CachePolicy: Sendable, Hashable {
 }
 
 /// Thrown when no stored response can be served, with the reason.
-public struct CacheMiss: CodedError, Sendable {
+public struct CacheMiss: CodedError, ExpectedError, Sendable {
     /// A reason; reasons may be added.
     public typealias Reason = FailureCode<CacheMiss>
 
@@ -105,12 +105,21 @@ public struct CacheMiss: CodedError, Sendable {
     /// The reason, by the name that it has in every error.
     public var code: Reason { reason }
 
+    /// Whether the caller asked what is stored, and a miss is its response: true within `cached`, `cachedThenFresh` and
+    /// `removeCached`.
+    public internal(set) var isExpected = false
+
     init(_ reason: Reason) { self.reason = reason }
 
     /// The reason and what it means, in one line.
     public var description: String {
         let words = reason == .notInstalled ? "the request passes no cache filter" : "the cache has no valid response"
         return "\(reason): \(words)"
+    }
+
+    /// That nothing is stored; for a request that the cache does not serve at all, that something is wrong.
+    public var failureSentence: FailureSentence {
+        reason == .off || reason == .notInstalled ? .failed : .notStored
     }
 }
 

@@ -65,6 +65,9 @@ enum HTTPCacheRules {
             case .serve(let status), .serveAndRevalidate(let status), .validate(let status): status
             }
         }
+
+        var usesStored: Bool { if case .validate = self { false } else { true } }
+        var revalidates: Bool { if case .serveAndRevalidate = self { true } else { false } }
     }
 
     /// The preferences of the call's mode and of the policy, beside the headers of the request.

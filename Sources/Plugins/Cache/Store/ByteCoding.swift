@@ -1,12 +1,13 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Encodes numbers in little-endian order, and texts with a length prefix.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
     mutating func add(_ value: UInt8) { bytes.append(value) }
-    mutating func add(_ value: UInt32) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-    mutating func add(_ value: UInt64) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    mutating func add(_ value: UInt32) { bytes.append(littleEndian: value) }
+    mutating func add(_ value: UInt64) { bytes.append(littleEndian: value) }
 
     mutating func add(_ value: String) {
         add(UInt32(clamping: value.utf8.count))
@@ -24,15 +25,14 @@ struct ByteWriter {
     }
 }
 
-/// Decodes what ``ByteWriter`` encodes, and validates every length. It reads memory that it does not own: use it only
-/// while the bytes are there, within `withUnsafeBytes`.
+/// Decodes what ``ByteWriter`` encodes, and validates every length.
 struct ByteReader {
     struct Fault: Error {}
 
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: [UInt8]
     private var offset = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var isAtEnd: Bool { offset == bytes.count }
 
@@ -42,13 +42,13 @@ struct ByteReader {
         return bytes[offset]
     }
 
-    mutating func uint32() throws(Fault) -> UInt32 { UInt32(littleEndian: try number()) }
-    mutating func uint64() throws(Fault) -> UInt64 { UInt64(littleEndian: try number()) }
+    mutating func uint32() throws(Fault) -> UInt32 { try number() }
+    mutating func uint64() throws(Fault) -> UInt64 { try number() }
 
     private mutating func number<Number: FixedWidthInteger & BitwiseCopyable>() throws(Fault) -> Number {
         guard bytes.count - offset >= MemoryLayout<Number>.size else { throw Fault() }
         defer { offset += MemoryLayout<Number>.size }
-        return bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
+        return bytes.span.littleEndian(at: offset)
     }
 
     /// The number of elements that follow, of at least four bytes each.
@@ -62,14 +62,8 @@ struct ByteReader {
         let count = Int(try uint32())
         guard count <= bytes.count - offset else { throw Fault() }
         defer { offset += count }
-        return try UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)]).withMemoryRebound(to: UInt8.self)
-        {
-            part throws(Fault) in
-            // ASCII needs no validation, and almost all text in a head is ASCII.
-            if part.allSatisfy({ $0 < 0x80 }) { return String(decoding: part, as: UTF8.self) }
-            guard let text = String(validating: part, as: UTF8.self) else { throw Fault() }
-            return text
-        }
+        guard let text = String(validating: bytes.span.extracting(offset..<(offset + count))) else { throw Fault() }
+        return text
     }
 
     mutating func optionalString() throws(Fault) -> String? { try byte() == 0 ? nil : try string() }

@@ -33,16 +33,15 @@ extension CacheEntryHead {
 
     /// Decodes what ``encoded()`` returned; nil for anything else, including the format of another version.
     public init?(encoded data: Data) {
-        guard let head = data.withUnsafeBytes({ CacheEntryHead(encoded: $0) }) else { return nil }
-        self = head
+        self.init(encoded: Array(data))
     }
 
-    init?(encoded bytes: UnsafeRawBufferPointer) {
+    init?(encoded bytes: [UInt8]) {
         guard let head = try? CacheEntryHead(reading: bytes) else { return nil }
         self = head
     }
 
-    private init(reading bytes: UnsafeRawBufferPointer) throws(ByteReader.Fault) {
+    private init(reading bytes: [UInt8]) throws(ByteReader.Fault) {
         var reader = ByteReader(bytes)
         guard try reader.byte() == Self.format, let kind = Kind(rawValue: try reader.byte()) else {
             throw ByteReader.Fault()

@@ -12,3 +12,8 @@ public struct CacheStoreError: DescribedError, Sendable {
     /// 1: there is one kind.
     public var errorCode: Int { 1 }
 }
+
+extension CacheStoreError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .fileFailed }
+}

@@ -1,5 +1,6 @@
 import Errand
 public import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// Stores entries in memory, and evicts the least recently used ones.
@@ -55,7 +56,7 @@ public final class MemoryStore: CacheStore {
         guard room >= 0 else { throw CacheStoreError("the entry is larger than a quarter of the memory store") }
         let data = try await entry.body.collect(upTo: Int(clamping: room))
         // A slice would retain its whole buffer.
-        let body = HTTPBody(data.withUnsafeBytes { Data($0) })
+        let body = HTTPBody(Data(copying: data.span))
         let cost = overhead + Int64(data.count)
         state.withLock { state in
             if let index = state.indices[key] { state.remove(index) }

@@ -22,7 +22,7 @@ public enum AccessoryConformance {
     ///   - output: the text that it has written so far, for the search for secrets; none by default.
     ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
     ///     in the list too, with the reason.
-    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - limit: the time after which a case counts as hanging; ten minutes by default.
     ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,

@@ -30,6 +30,7 @@ final class BenchExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
+        // Each job is taken out once and run once, before the executor of its thread ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
@@ -44,13 +45,13 @@ final class BenchExecutor: TaskExecutor {
     }
 
     private func run() {
-        let executor = asUnownedTaskExecutor()
+        let executor = unsafe asUnownedTaskExecutor()
         while true {
             let (job, isOver) = state.withLock { state in
                 (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isOver)
             }
             if let job {
-                let use = ThreadUse.measured { job.runSynchronously(on: executor) }
+                let use = ThreadUse.measured { unsafe job.runSynchronously(on: executor) }
                 state.withLock { $0.use += use }
             } else if isOver {
                 return

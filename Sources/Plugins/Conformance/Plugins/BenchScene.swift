@@ -37,10 +37,12 @@ enum BenchScene: String, Sendable, CaseIterable {
                 }.value
             }
         case .cancelledAtStart:
-            return await Task {
-                withUnsafeCurrentTask { $0?.cancel() }
+            let task = Task { [request] in
+                while !Task.isCancelled { await Task.yield() }
                 return await Self.end(of: request, on: agent)
-            }.value
+            }
+            task.cancel()
+            return await task.value
         case .cancelledOnTheWire, .cancelledWhileWaiting:
             let gate = Gate()
             request.tags[BenchGate.self] = gate

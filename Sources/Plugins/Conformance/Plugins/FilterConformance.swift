@@ -26,7 +26,7 @@ public enum FilterConformance {
     ///     the cases send are always searched for.
     ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
     ///     in the list too, with the reason.
-    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - limit: the time after which a case counts as hanging; ten minutes by default.
     ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],

@@ -5,45 +5,42 @@ enum HeapMeter {
     #if canImport(Darwin)
     static func bytes() -> Int {
         var statistics = malloc_statistics_t()
-        malloc_zone_statistics(nil, &statistics)
+        unsafe malloc_zone_statistics(nil, &statistics)
         return statistics.size_in_use
     }
     #elseif os(Android)
     // Its malloc_info has another format.
     static func bytes() -> Int { residentBytes() }
     #else
-    private typealias Count = @convention(c) () -> Int
-    private typealias Info = @convention(c) (Int32, UnsafeMutableRawPointer) -> Int32
+    // Safe: the functions have the types of the C library's headers, and are found in the program itself, which is
+    // never unloaded; the C library allocates the text, and it is freed here.
 
-    private static let program = UInt(bitPattern: dlopen(nil, RTLD_NOW))
-
-    private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
-        UnsafeMutableRawPointer(bitPattern: program).flatMap { dlsym($0, name) }
+    /// The function of a name: POSIX has `dlsym` return it in the representation of a C function pointer.
+    private static func function<Function>(_ name: String, as: Function.Type) -> Function? {
+        guard let symbol = unsafe dlsym(nil, name) else { return nil }
+        return unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
     }
 
     /// A sanitizer has an allocator of its own.
-    private static let sanitizer = symbol("__sanitizer_get_current_allocated_bytes").map {
-        unsafeBitCast($0, to: Count.self)
-    }
-    private static let info = symbol("malloc_info").map { unsafeBitCast($0, to: Info.self) }
+    private static let sanitizer = function(
+        "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
+    @safe private static let info = unsafe function(
+        "malloc_info", as: (@convention(c) (Int32, UnsafeMutableRawPointer) -> Int32).self)
 
     static func bytes() -> Int {
         if let sanitizer { return sanitizer() }
-        if let info, let text = written({ _ = info(0, $0) }), let count = used(in: text) { return count }
+        if let text = heapText(), let count = used(in: text) { return count }
         return residentBytes()
     }
 
-    /// The text that a body writes into a file in memory.
-    private static func written(_ body: (UnsafeMutableRawPointer) -> Void) -> String? {
+    /// What `malloc_info` writes; nil without it.
+    private static func heapText() -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
-        guard let file = open_memstream(&buffer, &size) else { return nil }
-        body(UnsafeMutableRawPointer(file))
-        fclose(file)
-        defer { free(buffer) }
-        guard let buffer else { return nil }
-        return UnsafeBufferPointer(start: buffer, count: size).withMemoryRebound(to: UInt8.self) {
-            String(decoding: $0, as: UTF8.self)
-        }
+        guard let info, let file = unsafe open_memstream(&buffer, &size) else { return nil }
+        _ = unsafe info(0, UnsafeMutableRawPointer(file))
+        unsafe fclose(file)
+        defer { unsafe free(buffer) }
+        return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
     /// The sums of all heaps follow the last one: the memory from the system, and the free part of it.
@@ -69,11 +66,8 @@ enum HeapMeter {
     #if !canImport(Darwin)
     /// Where allocations are not counted: the pages in memory.
     private static func residentBytes() -> Int {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = fread(&bytes, 1, bytes.count, file)
-        let fields = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
+        guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
+        let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
         return fields.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) } ?? 0
     }
     #endif

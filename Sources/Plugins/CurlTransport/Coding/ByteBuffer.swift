@@ -3,21 +3,26 @@ import ErrandEssentials
 import ErrandSupport
 
 /// Bytes that grow at their end and are passed on without a copy.
-struct ByteBuffer: ~Copyable {
+///
+/// Safe to use: the memory belongs to this value until `take` hands it over, and is written within its capacity and read
+/// within its count.
+@safe struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var capacity = 0
     private var start: UnsafeMutableRawPointer?
 
-    deinit { free(start) }
+    init() {}
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+    deinit { unsafe free(start) }
 
     /// False if there is no memory for the bytes.
-    mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
-        if size == 0 { return true }
-        guard reserve(count + size), let start else { return false }
-        memcpy(start + count, bytes, size)
-        count += size
+    mutating func append(_ bytes: Span<UInt8>) -> Bool {
+        if bytes.isEmpty { return true }
+        guard reserve(count + bytes.count), let start = unsafe start else { return false }
+        unsafe bytes.withUnsafeBytes { bytes in
+            if let source = bytes.baseAddress { unsafe memcpy(start + count, source, bytes.count) }
+        }
+        count += bytes.count
         return true
     }
 
@@ -25,8 +30,8 @@ struct ByteBuffer: ~Copyable {
     mutating func reserve(_ needed: Int) -> Bool {
         if needed <= capacity { return true }
         let wanted = max(needed, min(capacity * 2, capacity + (16 << 20)))
-        guard let grown = realloc(start, wanted) else { return false }
-        start = grown
+        guard let grown = unsafe realloc(start, wanted) else { return false }
+        unsafe start = grown
         capacity = wanted
         return true
     }
@@ -35,11 +40,12 @@ struct ByteBuffer: ~Copyable {
 
     /// The bytes; the buffer is empty and without memory afterwards.
     mutating func take() -> Data {
-        guard let start, count > 0 else { return Data() }
-        var bytes = start
-        if capacity > 4096, capacity > count * 2, let shrunk = realloc(start, count) { bytes = shrunk }
-        let data = Data(bytesNoCopy: bytes, count: count, deallocator: .free)
-        (self.start, count, capacity) = (nil, 0, 0)
+        guard let start = unsafe start, count > 0 else { return Data() }
+        var bytes = unsafe start
+        if capacity > 4096, capacity > count * 2, let shrunk = unsafe realloc(start, count) { unsafe bytes = shrunk }
+        let data = unsafe Data(bytesNoCopy: bytes, count: count, deallocator: .free)
+        unsafe self.start = nil
+        (count, capacity) = (0, 0)
         return data
     }
 }

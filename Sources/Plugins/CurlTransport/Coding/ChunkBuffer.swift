@@ -9,27 +9,22 @@ struct ChunkBuffer: ~Copyable {
     /// The number of chunks that were taken.
     private(set) var takes = 0
     private var full: [Data] = []
-    private var current: UnsafeMutableRawPointer?
-    private var filled = 0
+    private var current: PooledChunk?
 
     /// The size from which a chunk takes no more bytes that do not fit as a whole.
     static let chunkBytes = ChunkPool.chunkBytes
 
-    deinit { if let current { ChunkPool.give(current) } }
-
     /// False if there is no memory for the bytes.
-    mutating func append(_ bytes: UnsafeRawPointer, _ size: Int) -> Bool {
-        var (bytes, size) = (bytes, size)
-        while size > 0 {
-            if filled == ChunkPool.size || filled >= Self.chunkBytes && filled + size > ChunkPool.size { close() }
-            if current == nil { current = ChunkPool.take() }
-            guard let current else { return false }
-            let part = min(size, ChunkPool.size - filled)
-            memcpy(current + filled, bytes, part)
-            filled += part
+    mutating func append(_ bytes: Span<UInt8>) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let filled = current?.count ?? 0
+            let rest = bytes.count - done
+            if filled == ChunkPool.size || filled >= Self.chunkBytes && filled + rest > ChunkPool.size { close() }
+            if current == nil { current = PooledChunk() }
+            guard let part = current?.append(bytes, from: done) else { return false }
+            done += part
             count += part
-            bytes += part
-            size -= part
         }
         return true
     }
@@ -38,12 +33,7 @@ struct ChunkBuffer: ~Copyable {
         if let chunk = takeCurrent() { full.append(chunk) }
     }
 
-    private mutating func takeCurrent() -> Data? {
-        guard let current, filled > 0 else { return nil }
-        defer { filled = 0 }
-        self.current = nil
-        return ChunkPool.data(current, count: filled)
-    }
+    private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
     /// The oldest chunk; empty if there is none.
     mutating func take() -> Data {

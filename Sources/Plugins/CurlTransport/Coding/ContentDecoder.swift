@@ -1,72 +1,14 @@
 #if os(Linux) || os(Android)
-import CErrandCodings
 import Errand
 import ErrandEssentials
-import ErrandSupport
 
 /// Decodes the codings of a body in steps of at most 128 KiB of output, however much the input would expand.
 struct ContentDecoder: ~Copyable {
-    /// One coding and its remaining input.
-    private final class Stage {
-        private let decoder: OpaquePointer
-        private var input = Data()
-        private var isBegun = false
-        private var isEnded = false
-
-        init(_ coding: ContentCoding) throws {
-            guard let decoder = errand_decoder_make(coding.bit) else {
-                throw ErrandError(.transportFailed, "there is no memory for decoding")
-            }
-            self.decoder = decoder
-        }
-
-        deinit { errand_decoder_free(decoder) }
-
-        /// Whether it is between two streams, or has received no byte at all.
-        var isComplete: Bool { isEnded || !isBegun }
-
-        func feed(_ data: Data) { input = data }
-
-        /// The next piece, nil if more input is needed.
-        func next() throws -> Data? {
-            guard let buffer = malloc(ContentDecoder.step) else {
-                throw ErrandError(.transportFailed, "there is no memory for decoding")
-            }
-            while true {
-                var taken = 0
-                var made = 0
-                let code = input.withUnsafeBytes { bytes in
-                    errand_decoder_run(
-                        decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &taken,
-                        buffer.assumingMemoryBound(to: UInt8.self), ContentDecoder.step, &made)
-                }
-                if code == Int32(ERRAND_DECODER_CORRUPT) {
-                    free(buffer)
-                    throw ErrandError(.invalidResponse, "the content coding of the body is corrupt")
-                }
-                if taken > 0 || made > 0 {
-                    isBegun = true
-                    isEnded = code == Int32(ERRAND_DECODER_END)
-                }
-                input = input.dropFirst(taken)
-                if made > 0 {
-                    let bytes = realloc(buffer, made) ?? buffer
-                    return Data(bytesNoCopy: bytes, count: made, deallocator: .free)
-                }
-                if input.isEmpty || taken == 0 {
-                    free(buffer)
-                    return nil
-                }
-            }
-        }
-    }
-
-    private static let step = 128 << 10
-    private let stages: [Stage]
+    private let stages: [CodingStage]
 
     /// Throws `transportFailed` where there is no memory for it.
     init(_ codings: [ContentCoding]) throws {
-        stages = try codings.reversed().map(Stage.init)
+        stages = try codings.reversed().map(CodingStage.init)
     }
 
     /// Adds bytes from the wire; `next` has to take the output of all earlier ones first.

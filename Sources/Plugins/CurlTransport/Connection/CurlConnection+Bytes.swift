@@ -1,6 +1,7 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 import Errand
+import ErrandEssentials
 import ErrandSupport
 
 // The bytes of a connection that stands, under the driver lock: by libcurl, or over a socket that it has let go of.
@@ -8,16 +9,16 @@ extension CurlConnection {
     /// Whether libcurl has let go of the socket.
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
-    /// Sends without waiting. 0, and how many bytes; a code of libcurl's otherwise.
-    func send(_ bytes: UnsafeRawBufferPointer, _ count: inout Int) -> Int32 {
-        if let handle { return errand_curl_send(handle.raw, bytes.baseAddress, bytes.count, &count) }
-        return coded(errand_socket_send(descriptor, bytes.baseAddress, bytes.count, &count), CurlCode.sendError)
+    /// Sends bytes from an offset on without waiting. 0, and how many bytes; a code of libcurl's otherwise.
+    func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
+        if let handle { return handle.easy.send(bytes, from: offset, &count) }
+        return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
     }
 
     /// Receives without waiting. 0, and how many bytes; a code of libcurl's otherwise.
-    func receive(_ room: UnsafeMutableRawBufferPointer, _ count: inout Int) -> Int32 {
-        if let handle { return errand_curl_receive(handle.raw, room.baseAddress, room.count, &count) }
-        return coded(errand_socket_receive(descriptor, room.baseAddress, room.count, &count), CurlCode.receiveError)
+    func receive(into room: inout [UInt8], _ count: inout Int) -> Int32 {
+        if let handle { return handle.easy.receive(into: &room, &count) }
+        return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)
     }
 
     /// libcurl's code for an error of the system's, which is kept for its words.
@@ -32,10 +33,10 @@ extension CurlConnection {
     func lost(_ code: Int32) -> ErrandError {
         let text: String
         if let handle {
-            let failure = handle.failure(code)
+            let failure = handle.failure(code, loop.proxy)
             text = failure.detail.isEmpty ? failure.summary : failure.detail
         } else {
-            text = String(cString: strerror(systemError))
+            text = systemErrorText(systemError)
         }
         return ErrandError(.connectionLost, text, underlying: CurlError(code: code, message: text))
     }

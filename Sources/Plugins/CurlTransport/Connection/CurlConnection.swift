@@ -43,22 +43,22 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Under the driver lock
 
-    @exclusivity(unchecked) var phase = Phase.new
-    @exclusivity(unchecked) var rounds: AddressRounds
+    var phase = Phase.new
+    var rounds: AddressRounds
     /// Whether a socket for it is not watched, or no longer.
-    @exclusivity(unchecked) var hasUnwatchedSocket = false
+    var hasUnwatchedSocket = false
     /// The time at which it was begun.
-    @exclusivity(unchecked) var begun: UInt64 = 0
-    @exclusivity(unchecked) var handle: EasyHandle?
-    @exclusivity(unchecked) var pool: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) var descriptor: Int32 = -1
+    var begun: UInt64 = 0
+    var handle: EasyHandle?
+    var pool: CurlPool?
+    var descriptor: Int32 = -1
     /// The number of the error that has ended it.
-    @exclusivity(unchecked) var systemError: Int32 = 0
+    var systemError: Int32 = 0
     /// The events that epoll reports for it.
-    @exclusivity(unchecked) var registered: Int32 = 0
+    var registered: Int32 = 0
     /// Bytes that are being sent, and how many of the first piece are sent.
-    @exclusivity(unchecked) var outgoing: ArraySlice<Data> = []
-    @exclusivity(unchecked) var offset = 0
+    var outgoing: ArraySlice<Data> = []
+    var offset = 0
 
     /// The number of received bytes that wait for their reader before the peer is held back.
     static let highWater = 128 << 10
@@ -78,7 +78,8 @@ final class CurlConnection: @unchecked Sendable {
     /// Makes the connection.
     func open() async throws {
         try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { (opener: Transfer.Waiter) in
+            try await withCheckedThrowingContinuation { continuation in
+                let opener = Transfer.Waiter(continuation)
                 let isClosed = shared.withLock { shared in
                     if !shared.isClosed { shared.opener = opener }
                     return shared.isClosed
@@ -90,6 +91,17 @@ final class CurlConnection: @unchecked Sendable {
             close()
         }
     }
+
+    /// A socket for libcurl; -1 if there is none.
+    func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
+        // Until it is watched: one that fails at once never is.
+        hasUnwatchedSocket = true
+        loop.connections.hasUnwatchedSocket = true
+        return errand_socket_make(address.family, address.socktype, address.protocol)
+    }
+
+    /// A name is about to be looked up.
+    func beginLookup() { limit(rounds.beginLookup(at: loop.now)) }
 
     /// Changes the time that libcurl has to make it; nil for no change.
     func limit(_ limit: UInt64?) {
@@ -113,7 +125,7 @@ final class CurlConnection: @unchecked Sendable {
     func receive() async throws -> Data? {
         if let found = try taken() { return found.data }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { wait($0) }
+            try await withCheckedThrowingContinuation { wait(Transfer.Reader($0)) }
         } onCancel: {
             let reader = shared.withLock { $0.reader.take() }
             reader?.resume(throwing: CancellationError())
@@ -192,7 +204,8 @@ final class CurlConnection: @unchecked Sendable {
         }
         if try isSent { return }
         try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { (waiter: Transfer.Waiter) in
+            try await withCheckedThrowingContinuation { continuation in
+                let waiter = Transfer.Waiter(continuation)
                 let isWaiting = shared.withLock { shared in
                     guard shared.failure == nil, shared.sent < shared.added, !Task.isCancelled else { return false }
                     shared.flushes.append((id, shared.added, waiter))
@@ -202,7 +215,10 @@ final class CurlConnection: @unchecked Sendable {
                     if Task.isCancelled { cancelFlush(id) }
                     return
                 }
-                waiter.resume(with: Result { if try !isSent { throw CancellationError() } })
+                do {
+                    if try !isSent { throw CancellationError() }
+                    waiter.resume()
+                } catch { waiter.resume(throwing: error) }
             }
         } onCancel: {
             cancelFlush(id)

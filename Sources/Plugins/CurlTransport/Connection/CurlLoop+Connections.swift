@@ -30,7 +30,7 @@ extension CurlLoop {
         if let connection = connections.open[event.descriptor] {
             serve(connection, isReady: true)
         } else if connections.watched[event.descriptor] != nil, let multi = connections.multi {
-            errand_curl_multi_act(multi, event.descriptor, event.mask)
+            multi.act(event.descriptor, event.mask)
         } else {
             return false
         }
@@ -42,13 +42,12 @@ extension CurlLoop {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
             connections.deadline = .max
-            errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
+            multi.actOnTimer()
         }
-        var code: Int32 = 0
         var isAny = wakeConnections()
-        while let easy = errand_curl_multi_finished(multi, &code) {
+        while let (connection, code) = multi.nextConnection() {
             isAny = true
-            if let connection = connection(of: easy) { opened(connection, code) }
+            if let connection { opened(connection, code) }
         }
         return isAny
     }
@@ -57,20 +56,17 @@ extension CurlLoop {
 
     private func begin(_ connection: CurlConnection) {
         if connections.multi == nil {
-            connections.multi = errand_curl_multi_make()
-            if let multi = connections.multi {
-                errand_curl_multi_set_callbacks(
-                    multi, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(self).toOpaque())
-            }
+            connections.multi = CurlMulti()
+            connections.multi?.setConnectionCallbacks(for: self)
         }
-        guard let multi = connections.multi, let handle = EasyHandle(self), let pool = errand_curl_pool_make() else {
+        guard let multi = connections.multi, let handle = EasyHandle(), let pool = CurlPool() else {
             return fail(connection, ErrandError(.transportFailed, "libcurl has no memory for a connection"))
         }
         (connection.handle, connection.pool) = (handle, pool)
         do { try handle.prepare(for: connection, self, pool: pool) } catch { return fail(connection, error) }
         connection.phase = .opening
         connections.all[ObjectIdentifier(connection)] = connection
-        let code = errand_curl_multi_add(multi, handle.raw)
+        let code = multi.add(handle.easy)
         if code != 0 {
             fail(connection, ErrandError(.transportFailed, "libcurl refused the connection"))
         }
@@ -83,8 +79,8 @@ extension CurlLoop {
             leaveLibrary(connection)
             return begin(connection)
         }
-        guard code == 0 else { return fail(connection, handle.failure(code).error) }
-        connection.descriptor = errand_curl_get_socket(handle.raw)
+        guard code == 0 else { return fail(connection, handle.failure(code, proxy).error) }
+        connection.descriptor = handle.easy.socket
         guard connection.descriptor >= 0 else {
             return fail(connection, ErrandError(.connectionLost, "the connection was closed at once"))
         }
@@ -108,6 +104,12 @@ extension CurlLoop {
         } else if errand_poll_set(sockets.poll, descriptor, wanted, registered == nil ? 0 : 1) == 0 {
             connections.watched[descriptor] = wanted
         }
+    }
+
+    /// libcurl asks to be run after so many milliseconds; below 0 never.
+    func setConnectionTimer(_ milliseconds: Int) {
+        connections.deadline =
+            milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
 
     /// libcurl is about to close a socket.
@@ -150,9 +152,7 @@ extension CurlLoop {
             }
             guard let piece = connection.outgoing.first else { break }
             var count = 0
-            let code = piece.withUnsafeBytes { bytes in
-                connection.send(UnsafeRawBufferPointer(rebasing: bytes[connection.offset...]), &count)
-            }
+            let code = connection.send(piece, from: connection.offset, &count)
             sent += count
             connection.offset += count
             if connection.offset == piece.count {
@@ -184,16 +184,17 @@ extension CurlLoop {
 
     /// Receives what has arrived, as far as there is room for it; false if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
-        let room = connections.room()
+        var room = connections.takeBuffer()
+        defer { connections.giveBack(room) }
         while connection.shared.withLock({ $0.input.count < CurlConnection.highWater && !$0.isAtEnd }) {
             var count = 0
-            let code = connection.receive(room, &count)
+            let code = connection.receive(into: &room, &count)
             if code == ERRAND_CURL_AGAIN { break }
             guard code == 0 else {
                 fail(connection, connection.lost(code))
                 return false
             }
-            add(UnsafeRawBufferPointer(rebasing: room[..<count]), on: connection)
+            add(room[..<count], on: connection)
             // Nothing else is there: the system would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
@@ -208,7 +209,7 @@ extension CurlLoop {
     }
 
     /// No bytes are the end.
-    private func add(_ bytes: UnsafeRawBufferPointer, on connection: CurlConnection) {
+    private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
             if data.isEmpty { shared.isAtEnd = true }

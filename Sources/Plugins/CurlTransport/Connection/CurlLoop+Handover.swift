@@ -18,11 +18,11 @@ extension CurlLoop {
     /// Frees what libcurl has of a connection.
     func leaveLibrary(_ connection: CurlConnection) {
         if let handle = connection.handle.take() {
-            if let multi = connections.multi, connection.phase != .new { errand_curl_multi_remove(multi, handle.raw) }
+            if let multi = connections.multi, connection.phase != .new { multi.remove(handle.easy) }
             // A pool that a handle uses is not freed, and a caller may hold the handle for a moment.
-            handle.set(ERRAND_CURLOPT_SHARE, nil)
+            handle.easy.clear(ERRAND_CURLOPT_SHARE)
         }
-        if let pool = connection.pool.take() { errand_curl_pool_free(pool) }
+        connection.pool = nil
     }
 }
 #endif

@@ -20,6 +20,8 @@ struct CurlFailure {
     var hasHead = false
     /// The connection had carried another request, and no line of a response was received.
     var isOnUsedConnection = false
+    /// The connection was made for this request and without TLS, and no byte of a response was received.
+    var isMuteWithoutTLS = false
     /// The request had a stream on an HTTP/2 connection that neither side had ended: libcurl ended it.
     var isBrokenHTTP2 = false
     /// The request was on QUIC, and what ended its connection is not known.
@@ -36,7 +38,7 @@ struct CurlFailure {
     /// The failure for a line of the head that is no header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
-        return CurlFailure(code: code, summary: String(cString: errand_curl_describe(code)))
+        return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
     }
 
     var error: ErrandError {
@@ -88,6 +90,8 @@ struct CurlFailure {
 
     private var responseJudgement: (ErrandError.Code, String?)? {
         switch code {
+        case _ where isMuteWithoutTLS && Self.isClosed(code) && !isBrokenHTTP2 && !isMalformed:
+            (.connectionLost, Self.mute)
         case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
         case _ where isLostOnQUIC && isCutShort: (.truncated, nil)
@@ -143,6 +147,13 @@ struct CurlFailure {
     }
 
     static let excess = "the connection, which was used before, has bytes that belong to no response"
+
+    /// A server that expects TLS closes the connection when it reads a request, mostly without a word.
+    static let mute = "the connection was closed before a response: is the URL to begin with https?"
+
+    private static func isClosed(_ code: Int32) -> Bool {
+        [CurlCode.partialFile, CurlCode.gotNothing, CurlCode.receiveError].contains(code)
+    }
 
     static let connectionTimeout = "the connection was not established in time"
 

@@ -23,14 +23,12 @@ struct CurlLibrary {
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
-            var reason = [CChar](repeating: 0, count: 512)
-            guard errand_curl_load(&reason, reason.count) == 0 else {
-                let text = String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-                if DescriptorShortage.isNamed(in: text) { throw DescriptorShortage() }
-                throw unavailable("\(String(cString: errand_curl_name())) could not be loaded: \(text)")
+            if let reason = loadFailure() {
+                if DescriptorShortage.isNamed(in: reason) { throw DescriptorShortage() }
+                throw unavailable("\(libraryName) could not be loaded: \(reason)")
             }
             let library = try check(
-                CurlVersion(number: errand_curl_version_number()), String(cString: errand_curl_version()),
+                CurlVersion(number: errand_curl_version_number()), versionText,
                 features: errand_curl_features())
             loaded = library
             return library
@@ -43,7 +41,7 @@ struct CurlLibrary {
             throw unavailable("libcurl \(name) is older than \(CurlVersion.oldest)")
         }
         return CurlLibrary(
-            version: version, avoided: avoided, tls: String(cString: errand_curl_tls()),
+            version: version, avoided: avoided, tls: tlsText,
             hasTLS: features & ERRAND_CURL_FEATURE_TLS != 0,
             hasHTTP2: features & ERRAND_CURL_FEATURE_HTTP2 != 0,
             hasHTTP3: features & ERRAND_CURL_FEATURE_HTTP3 != 0,
@@ -92,7 +90,7 @@ struct CurlLibrary {
 /// The process or the system has no descriptor left, which is temporary.
 struct DescriptorShortage: Error {
     static func isNamed(in text: String) -> Bool {
-        [EMFILE, ENFILE].contains { text.contains(String(cString: strerror($0))) }
+        [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
     }
 
     /// Whether the last system call failed for this reason.

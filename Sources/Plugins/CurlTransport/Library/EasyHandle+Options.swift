@@ -25,15 +25,7 @@ extension EasyHandle {
         set(ERRAND_CURLOPT_MAXAGE_CONN, max(1, Int(seconds)))
         if loop.library.avoids(.unseenHeaders) { set(ERRAND_CURLOPT_HEADER, 1) }
         if loop.library.leavesLookups { set(ERRAND_CURLOPT_QUICK_EXIT, 1) }
-        set(ERRAND_CURLOPT_ERRORBUFFER, errorText)
-        set(ERRAND_CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop.sockets).toOpaque())
-        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_WRITEFUNCTION, errand_head_receive_body)
-        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_HEADERFUNCTION, errand_head_receive)
-        errand_curl_set_data_callback(raw, ERRAND_CURLOPT_READFUNCTION, onRead)
-        errand_curl_set_seek_callback(raw, onSeek)
-        errand_curl_set_socket_callbacks(raw, onOpen, onClose)
-        errand_curl_set_start_callbacks(raw, onResolve, onRequest)
-        if loop.speaksHTTP2 { errand_curl_set_log_callback(raw, onLog) }
+        easy.collectErrors()
         switch configuration.addressFamily {
         case .any: break
         case .v4: set(ERRAND_CURLOPT_IPRESOLVE, ERRAND_CURL_IPRESOLVE_V4)
@@ -45,7 +37,7 @@ extension EasyHandle {
         // Set even without a proxy, or libcurl would check the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
-        try setTLS(configuration.tls)
+        try setTLS(configuration.tls, loop)
     }
 
     /// A day, which stands for no limit.
@@ -54,8 +46,7 @@ extension EasyHandle {
     /// A cancelled lookup may take its time: its end means that its thread is gone.
     func waitLong() { setConnectLimit(.max) }
 
-    func setScheme(isSecure: Bool) throws(ErrandError) {
-        let loop = loop.value
+    func setScheme(isSecure: Bool, _ loop: CurlLoop) throws(ErrandError) {
         if loop.proxy.http != loop.proxy.https {
             try require(ERRAND_CURLOPT_PROXY, isSecure ? loop.proxy.https : loop.proxy.http)
         }
@@ -70,18 +61,16 @@ extension EasyHandle {
 
     /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone
     /// from then on. The name in the certificate is that of the origin.
-    func setRoute(_ route: AlternativeTable.Route, of url: URL) {
-        if !loop.value.addresses.isEmpty { setAddresses(for: url, by: route) }
+    func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
+        if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
-        let list = TextList(["::\(host):\(route.port)"])
-        routeList = list
-        set(ERRAND_CURLOPT_CONNECT_TO, list.nodes.baseAddress)
+        easy.set(ERRAND_CURLOPT_CONNECT_TO, LineList(["::\(host):\(route.port)"]))
         if route.isProbe {
             set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_3)
             set(ERRAND_CURLOPT_FRESH_CONNECT, 1)
         } else {
             set(ERRAND_CURLOPT_HTTP_VERSION, ERRAND_CURL_HTTP_VERSION_3ONLY)
-            setConnectLimit(min(loop.value.connectTimeout, Self.alternativeConnectTimeout))
+            setConnectLimit(min(loop.connectTimeout, Self.alternativeConnectTimeout))
         }
     }
 
@@ -89,26 +78,23 @@ extension EasyHandle {
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
     /// Throws `nameLookupFailed` for an address of the other family, which some versions of libcurl connect to.
-    func checkFamily(of url: URL) throws(ErrandError) {
+    func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
-        if isV6 == (loop.value.configuration.addressFamily == .v6) { return }
+        if isV6 == (loop.configuration.addressFamily == .v6) { return }
         throw ErrandError(.nameLookupFailed, "the host is an address of the family that is not to be used")
     }
 
     /// The addresses of a host; called for every request of a transport that has any. libcurl reads the list when the
     /// transfer begins, and keeps what it reads with its pool of connections.
-    func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil) {
-        let lines = loop.value.addresses.lines(for: url, by: route)
-        addressList = lines.isEmpty ? nil : TextList(lines)
-        set(ERRAND_CURLOPT_RESOLVE, addressList?.nodes.baseAddress)
+    func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
+        let lines = loop.addresses.lines(for: url, by: route)
+        easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
     }
 
     /// The pins of a host; called for every request of a transport that has any.
-    func setPins(for url: URL) throws(ErrandError) {
-        guard let keys = try loop.value.pins.keys(for: url) else {
-            return set(ERRAND_CURLOPT_PINNEDPUBLICKEY, UnsafeRawPointer?.none)
-        }
+    func setPins(for url: URL, _ pins: PinTable) throws(ErrandError) {
+        guard let keys = try pins.keys(for: url) else { return easy.clear(ERRAND_CURLOPT_PINNEDPUBLICKEY) }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
             throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
         }
@@ -118,7 +104,7 @@ extension EasyHandle {
     /// Of SHA-256.
     private static let hashBytes = 32
 
-    private func setTLS(_ tls: CurlTLS) throws(ErrandError) {
+    private func setTLS(_ tls: CurlTLS, _ loop: CurlLoop) throws(ErrandError) {
         set(ERRAND_CURLOPT_SSL_VERIFYPEER, 1)
         set(
             ERRAND_CURLOPT_SSL_VERIFYHOST,
@@ -127,17 +113,17 @@ extension EasyHandle {
             ERRAND_CURLOPT_SSLVERSION,
             tls.minimumVersion == .v1_3 ? ERRAND_CURL_SSLVERSION_TLSv1_3 : ERRAND_CURL_SSLVERSION_TLSv1_2)
         switch tls.roots {
-        case .system: try setAuthorities(loop.value.library.authorities)
+        case .system: try setAuthorities(loop.library.authorities)
         case .file(let file):
             try require(ERRAND_CURLOPT_CAINFO, file.path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, file.path)
-            try leaveOutDirectory()
+            try leaveOutDirectory(loop)
         case .pem(let data):
             try require(ERRAND_CURLOPT_CAINFO_BLOB, data)
-            try leaveOutDirectory()
+            try leaveOutDirectory(loop)
         }
         guard let identity = tls.identity else { return }
-        try loop.value.library.check(identity)
+        try loop.library.check(identity)
         switch identity.source {
         case .pemFiles(let certificate, let key):
             try require(ERRAND_CURLOPT_SSLCERT, certificate.path)
@@ -154,9 +140,9 @@ extension EasyHandle {
 
     /// The system's directory of certificates would be trusted as well. A handle by which libcurl looks up a name gets a
     /// path from this one, but not that there is none; GnuTLS would refuse a path that does not exist.
-    private func leaveOutDirectory() throws(ErrandError) {
-        set(ERRAND_CURLOPT_CAPATH, UnsafeRawPointer?.none)
-        guard loop.value.configuration.dnsOverHTTPS != nil, loop.value.library.hasOpenSSL else { return }
+    private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
+        easy.clear(ERRAND_CURLOPT_CAPATH)
+        guard loop.configuration.dnsOverHTTPS != nil, loop.library.hasOpenSSL else { return }
         try require(ERRAND_CURLOPT_CAPATH, "/nonexistent")
     }
 
@@ -168,8 +154,8 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
             // The file that libcurl was built with may be missing, and is required otherwise.
-            set(ERRAND_CURLOPT_CAINFO, UnsafeRawPointer?.none)
-            set(ERRAND_CURLOPT_PROXY_CAINFO, UnsafeRawPointer?.none)
+            easy.clear(ERRAND_CURLOPT_CAINFO)
+            easy.clear(ERRAND_CURLOPT_PROXY_CAINFO)
             try require(ERRAND_CURLOPT_CAPATH, path)
             try require(ERRAND_CURLOPT_PROXY_CAPATH, path)
         }
@@ -178,15 +164,15 @@ extension EasyHandle {
     /// Sets an option without which the transfer must not start.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
         if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
-        try check(text.withCString { errand_curl_set_pointer(raw, option, $0) })
+        try check(easy.set(option, text: text))
     }
 
     private func require(_ option: Int32, _ data: Data) throws(ErrandError) {
-        try check(data.withUnsafeBytes { errand_curl_set_blob(raw, option, $0.baseAddress, $0.count) })
+        try check(easy.set(option, blob: data))
     }
 
     private func check(_ code: Int32) throws(ErrandError) {
-        if code != 0 { throw CurlFailure(code: code, summary: String(cString: errand_curl_describe(code))).error }
+        if code != 0 { throw CurlFailure(code: code, summary: CurlLibrary.description(of: code)).error }
     }
 }
 #endif

@@ -16,25 +16,21 @@ struct RequestForm {
         if let method {
             try handle.set(text: ERRAND_CURLOPT_CUSTOMREQUEST, method.rawValue, .invalidRequest)
         } else {
-            handle.set(ERRAND_CURLOPT_CUSTOMREQUEST, UnsafeRawPointer?.none)
+            handle.easy.clear(ERRAND_CURLOPT_CUSTOMREQUEST)
         }
         self.method = method
     }
 
     /// Has libcurl copy a body, which it sends with the head.
     mutating func setBody(_ data: Data, on handle: EasyHandle) {
-        handle.set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(data.count))
-        data.withUnsafeBytes { bytes in
-            // A pointer even without a byte: none would ask libcurl to read the body by callback.
-            withUnsafeBytes(of: 0) { handle.set(ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? $0.baseAddress) }
-        }
+        handle.easy.setBody(data)
         hasBody = true
     }
 
     /// Frees the copy, and makes the next request a GET.
     mutating func removeBody(from handle: EasyHandle) {
         if !hasBody { return }
-        handle.set(ERRAND_CURLOPT_COPYPOSTFIELDS, UnsafeRawPointer?.none)
+        handle.easy.clear(ERRAND_CURLOPT_COPYPOSTFIELDS)
         handle.set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, -1)
         handle.set(ERRAND_CURLOPT_HTTPGET, 1)
         hasBody = false

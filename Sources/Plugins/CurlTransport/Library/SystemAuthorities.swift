@@ -1,7 +1,4 @@
 #if os(Linux) || os(Android)
-import CErrandCurl
-import ErrandSupport
-
 /// Where a libcurl finds the authorities that the system trusts.
 enum SystemAuthorities: Equatable {
     /// Where it looks by itself.
@@ -33,9 +30,9 @@ enum SystemAuthorities: Equatable {
     /// Those of this system, for the libcurl that is loaded.
     static func ofSystem() -> Self {
         choose(
-            file: errand_curl_authorities_file().map { String(cString: $0) },
-            directory: errand_curl_authorities_directory().map { String(cString: $0) }
-        ) { access($0, R_OK) == 0 }
+            file: CurlLibrary.authoritiesFile,
+            directory: CurlLibrary.authoritiesDirectory
+        ) { SystemCalls.isReadable($0) }
     }
 }
 #endif

@@ -26,7 +26,7 @@ extension CurlLoop {
     /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
     ///
     /// - Parameter mayGather: whether another round follows at once if ``isGathering`` is true after this one.
-    func work(events: UnsafeBufferPointer<errand_poll_event>, mayGather: Bool) -> Bool {
+    func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
         defer { errand_curl_leave() }
@@ -39,7 +39,7 @@ extension CurlLoop {
             if isDue {
                 curlDeadline = nil
                 if hasNewTransfers { endSpoiledConnections() }
-                errand_curl_multi_act(multi, ERRAND_CURL_SOCKET_TIMEOUT, 0)
+                multi.actOnTimer()
             }
             let hasFinished = finishTransfers()
             let hasBegun = beginWaiting()
@@ -64,6 +64,11 @@ extension CurlLoop {
         hasNewTransfers = false
     }
 
+    /// libcurl asks to be run after so many milliseconds; below 0 never.
+    func setTimer(_ milliseconds: Int) {
+        curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
+    }
+
     private func act(on event: errand_poll_event) {
         if event.descriptor == wake {
             errand_wake_take(wake)
@@ -71,7 +76,7 @@ extension CurlLoop {
         } else if connections.multi != nil, act(onConnection: event) {
             return
         } else if let mask = sockets.wanted(event) {
-            errand_curl_multi_act(multi, event.descriptor, mask)
+            multi.act(event.descriptor, mask)
         } else {
             endUploads(on: event.descriptor)
         }
@@ -119,11 +124,10 @@ extension CurlLoop {
     }
 
     private func finishTransfers() -> Bool {
-        var code: Int32 = 0
         var isAny = false
-        while let easy = errand_curl_multi_finished(multi, &code) {
+        while let (transfer, code) = multi.nextTransfer() {
             isAny = true
-            if let transfer = transfer(errand_curl_get_private(easy)) { finish(transfer, code) }
+            if let transfer { finish(transfer, code) }
         }
         return isAny
     }

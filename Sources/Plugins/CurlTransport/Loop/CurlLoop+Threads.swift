@@ -24,7 +24,7 @@ extension CurlLoop {
     private func workHere() {
         guard library.runsOnAnyThread else { return wakeUp() }
         while !loopWaits.load(ordering: .acquiring), driver.tryLock() {
-            let isAllowed = work(events: UnsafeBufferPointer(start: nil, count: 0), mayGather: false)
+            let isAllowed = work(events: [], mayGather: false)
             let isEarlier = nextDeadline < sleepsUntil
             if isEarlier { sleepsUntil = 0 }
             var outgoing = Outbox()
@@ -68,30 +68,24 @@ extension CurlLoop {
     // MARK: The loop's thread
 
     func startThread() throws {
-        let loop = Unmanaged.passRetained(self)
-        let code = errand_thread_start(
-            { loop in
-                if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
-            }, loop.toOpaque())
+        let code = SystemCalls.startThread { [self] in run() }
         guard code == 0 else {
-            loop.release()
-            throw ErrandError(.transportFailed, "no thread could be made: \(String(cString: strerror(code)))")
+            throw ErrandError(.transportFailed, "no thread could be made: \(systemErrorText(code))")
         }
     }
 
     private static let eventsAtOnce = 64
 
     private func run() {
-        errand_thread_prepare("errand-curl")
-        let events = UnsafeMutableBufferPointer<errand_poll_event>.allocate(capacity: Self.eventsAtOnce)
-        defer { events.deallocate() }
+        SystemCalls.prepareThread("errand-curl")
+        var events = [errand_poll_event](repeating: errand_poll_event(), count: Self.eventsAtOnce)
         var count = 0
         var outgoing = Outbox()
         while true {
             loopWaits.store(true, ordering: .releasing)
             driver.lock()
             loopWaits.store(false, ordering: .releasing)
-            if !work(events: UnsafeBufferPointer(rebasing: events[..<count]), mayGather: true) { errand_thread_rest() }
+            if !work(events: events[..<count], mayGather: true) { errand_thread_rest() }
             sleepsUntil = isGathering ? 0 : min(nextDeadline, longestSleep)
             let deadline = sleepsUntil
             let isIdle =
@@ -107,7 +101,7 @@ extension CurlLoop {
             }
             if !isEmpty { continue }
             if queue.withLock({ $0.isOver }) { break }
-            count = sockets.wait(into: events, milliseconds: Self.timeout(until: deadline))
+            count = sockets.wait(into: &events, milliseconds: Self.timeout(until: deadline))
         }
         end()
     }

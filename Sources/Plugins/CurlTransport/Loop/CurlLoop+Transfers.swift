@@ -26,12 +26,13 @@ extension CurlLoop {
         if isNext, transfer.attempts.count == 0 {
             do { try transfer.options.checkDeparture(of: transfer.request) } catch { return fail(transfer, error) }
         }
-        guard let handle = idleHandles.popLast() ?? EasyHandle(self) else {
+        guard let handle = idleHandles.popLast() ?? EasyHandle() else {
             return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
         }
         findRoute(of: transfer, origin)
         do { try handle.prepare(for: transfer) } catch {
             if transfer.route?.isProbe == true { alternatives.withdraw(origin.name) }
+            handle.forgetTransfer()
             recycle(handle, after: false)
             return fail(transfer, error)
         }
@@ -43,7 +44,7 @@ extension CurlLoop {
         if !library.reportsAttempts { transfer.hasStarted = true }
         expectDeadline(of: transfer)
         hasNewTransfers = true
-        let code = errand_curl_multi_add(multi, handle.raw)
+        let code = multi.add(handle.easy)
         if code != 0 {
             drop(
                 transfer,
@@ -67,7 +68,7 @@ extension CurlLoop {
         driver.assertHeld()
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
-        let code = errand_curl_pause(handle.raw, transfer.pausedHalves())
+        let code = handle.easy.pause(transfer.pausedHalves())
         // Without a connection it waits for one, or has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
@@ -121,7 +122,7 @@ extension CurlLoop {
     func detach(_ transfer: Transfer, endsExchange: Bool = false) {
         driver.assertHeld()
         guard let index = transfer.index, let handle = transfer.handle else { return }
-        errand_curl_multi_remove(multi, handle.raw)
+        multi.remove(handle.easy)
         if transfer.isParked {
             parked -= 1
             outbox.add(.release(transfer))
@@ -143,7 +144,7 @@ extension CurlLoop {
     }
 
     private func recycle(_ handle: EasyHandle, after isSmooth: Bool) {
-        if idleHandles.count < Self.maximumIdleHandles, handle.makeReusable(after: isSmooth) {
+        if idleHandles.count < Self.maximumIdleHandles, handle.makeReusable(after: isSmooth, library) {
             idleHandles.append(handle)
         }
     }

@@ -1,18 +1,16 @@
 #if os(Linux) || os(Android)
-import CErrandCurl
-import Errand
 import ErrandSupport
 import Synchronization
 
 /// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
 /// wakes the task.
 enum DescriptorPause {
-    private static let waiting = Mutex<[UnsafeContinuation<Void, Never>]>([])
+    private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
     /// Returns after about 20 milliseconds, cancelled or not.
     static func wait() async {
-        await withUnsafeContinuation { continuation in
+        await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in
                 waiting.append(continuation)
                 return waiting.count == 1
@@ -22,11 +20,10 @@ enum DescriptorPause {
     }
 
     private static func startThread() {
-        let code = errand_thread_start(
-            { _ in
-                usleep(DescriptorPause.microseconds)
-                DescriptorPause.resumeAll()
-            }, nil)
+        let code = SystemCalls.startThread {
+            usleep(microseconds)
+            resumeAll()
+        }
         if code != 0 { resumeAll() }
     }
 

@@ -2,7 +2,9 @@
 import ErrandSupport
 
 /// A lock that the loop's thread waits for; any other thread only tries it, and leaves its work to the holder.
-final class DriverLock: @unchecked Sendable {
+///
+/// Safe to use: the mutex belongs to this object and stays in its place.
+@safe final class DriverLock: @unchecked Sendable {
     // Sendable: the pointer never changes, and its target is made to be shared; `owner` is changed by the holder only.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     #if DEBUG
@@ -10,25 +12,25 @@ final class DriverLock: @unchecked Sendable {
     #endif
 
     init() {
-        mutex = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(mutex, nil)
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe pthread_mutex_init(mutex, nil)
     }
 
     deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe mutex.deallocate()
     }
 
     func lock() {
-        pthread_mutex_lock(mutex)
+        unsafe pthread_mutex_lock(mutex)
         #if DEBUG
         owner = pthread_self()
         #endif
     }
 
     func tryLock() -> Bool {
-        guard pthread_mutex_trylock(mutex) == 0 else { return false }
+        guard unsafe pthread_mutex_trylock(mutex) == 0 else { return false }
         #if DEBUG
         owner = pthread_self()
         #endif
@@ -39,7 +41,7 @@ final class DriverLock: @unchecked Sendable {
         #if DEBUG
         owner = nil
         #endif
-        pthread_mutex_unlock(mutex)
+        unsafe pthread_mutex_unlock(mutex)
     }
 
     /// Traps in a debug build where this thread does not have the lock: no compiler checks what the lock guards.

@@ -1,16 +1,9 @@
 #if os(Linux) || os(Android)
 import Errand
-import ErrandSupport
 
 /// Nanoseconds of the monotonic clock.
 enum Nanoseconds {
-    static var now: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * perSecond + UInt64(time.tv_nsec)
-    }
-
-    private static let perSecond: UInt64 = 1_000_000_000
+    static let perSecond: UInt64 = 1_000_000_000
     private static let perMillisecond: UInt64 = 1_000_000
 
     /// A duration in nanoseconds, from 1 to a hundred years.

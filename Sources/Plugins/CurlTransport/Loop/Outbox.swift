@@ -13,7 +13,9 @@ struct Outbox: ~Copyable {
         /// A chunk of a body was received.
         case chunk(Transfer.Reader, Data)
         /// A source of a request's body may continue.
-        case room(UnsafeContinuation<Void, Never>)
+        case room(Resumption<Void, Never>)
+        /// Bytes of a request's body that libcurl has copied.
+        case spent(Data)
         case end(End)
         /// A connection without a request has bytes, or none ever.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
@@ -62,10 +64,11 @@ struct Outbox: ~Copyable {
         case .chunk(let reader, let data): reader.resume(returning: data)
         case .room(let room): room.resume()
         case .end(let end): deliver(end)
-        case .bytes(let reader, let result): reader.resume(with: result)
+        case .bytes(let reader, .success(let data)): reader.resume(returning: data)
+        case .bytes(let reader, .failure(let error)): reader.resume(throwing: error)
         case .progress(let waiter, nil): waiter.resume()
         case .progress(let waiter, let error?): waiter.resume(throwing: error)
-        case .release, .leave: break
+        case .spent, .release, .leave: break
         }
     }
 

@@ -7,14 +7,13 @@ import ErrandSupport
 extension SocketTable {
 
     /// A socket for a connection of libcurl's; -1 if there is none.
-    func open(_ address: UnsafeMutablePointer<errand_curl_sockaddr>, for origin: Origin?) -> Int32 {
-        let descriptor = errand_socket_make(
-            address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+    func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
+        let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
         let index = grow(to: descriptor)
         forget(index)
         serial += 1
-        let isDatagram = errand_socket_is_datagram(address.pointee.socktype) != 0
+        let isDatagram = errand_socket_is_datagram(address.socktype) != 0
         entries[index] = Entry(isOurs: true, isDatagram: isDatagram, serial: serial, origin: origin)
         origin?.open += 1
         open += 1

@@ -9,7 +9,8 @@ import ErrandSupport
 /// A connection between two requests stays registered with epoll: registering it again would cost two system calls for
 /// each request. It is removed when it becomes readable while libcurl does not wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: everything but the constants is accessed by the holder of the loop's driver lock only.
+    // Sendable: everything but the constants is accessed by the holder of the loop's driver lock only. `CurlLoop` says
+    // why exclusive access to some of it isn't checked.
 
     /// A socket as one transfer holds it; its descriptor may since belong to another one.
     struct Hold: Equatable {
@@ -40,21 +41,24 @@ final class SocketTable: @unchecked Sendable {
     }
 
     let poll: Int32
-    @exclusivity(unchecked) var entries: [Entry] = []
+    @safe @exclusivity(unchecked) var entries: [Entry] = []
     /// The number of transfers that may be on a kept connection whose socket is not known.
-    @exclusivity(unchecked) var unknownSocketCount = 0
+    var unknownSocketCount = 0
     /// Quiet connections that received bytes that a transfer may be waiting for.
-    @exclusivity(unchecked) var doubtful: [Int32] = []
-    @exclusivity(unchecked) var ports = PortTable()
+    @safe @exclusivity(unchecked) var doubtful: [Int32] = []
+    @safe @exclusivity(unchecked) var ports = PortTable()
     /// Sockets whose local ports were not looked up.
-    @exclusivity(unchecked) var withoutPort: [Int32] = []
-    @exclusivity(unchecked) var serial: UInt64 = 0
-    @exclusivity(unchecked) var open = 0
-    @exclusivity(unchecked) var lastFull: UInt64 = 0
+    @safe @exclusivity(unchecked) var withoutPort: [Int32] = []
+    var serial: UInt64 = 0
+    var open = 0
+    var lastFull: UInt64 = 0
     let maximumOpen: Int
     let maximumPerOrigin: Int
 
     private static let spoiledAtOnce = 64
+    /// The events among which those of spoiled connections are looked for; in memory that is used again.
+    @safe @exclusivity(unchecked)
+    private var spoiled = [errand_poll_event](repeating: errand_poll_event(), count: spoiledAtOnce)
 
     /// Whether no connection is open.
     var isEmpty: Bool { open == 0 }
@@ -64,7 +68,7 @@ final class SocketTable: @unchecked Sendable {
         poll = errand_poll_make()
         guard poll >= 0 else {
             if DescriptorShortage.isReported { throw DescriptorShortage() }
-            throw ErrandError(.transportFailed, "epoll failed: \(String(cString: strerror(errno)))")
+            throw ErrandError(.transportFailed, "epoll failed: \(systemErrorText(errno))")
         }
     }
 
@@ -72,8 +76,8 @@ final class SocketTable: @unchecked Sendable {
 
     func watch(_ descriptor: Int32) -> Bool { errand_poll_set(poll, descriptor, ERRAND_POLL_IN, 0) == 0 }
 
-    func wait(into events: UnsafeMutableBufferPointer<errand_poll_event>, milliseconds: Int32) -> Int {
-        Int(errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
+    func wait(into events: inout [errand_poll_event], milliseconds: Int32) -> Int {
+        SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
     /// The event in libcurl's form; nil if libcurl does not wait for it any more.
@@ -102,13 +106,11 @@ final class SocketTable: @unchecked Sendable {
     /// Ends the quiet connections that received bytes: what a server sends without a request, such as a 408 before it
     /// closes, would be taken for the response to the next one.
     func endSpoiled() {
-        withUnsafeTemporaryAllocation(of: errand_poll_event.self, capacity: Self.spoiledAtOnce) { events in
-            // Those that were returned are the last in line for the next round.
-            for _ in 0...(open / Self.spoiledAtOnce) {
-                let count = wait(into: events, milliseconds: 0)
-                for event in events[..<count] where isQuiet(event.descriptor) { check(event.descriptor) }
-                if count < Self.spoiledAtOnce { return }
-            }
+        // Those that were returned are the last in line for the next round.
+        for _ in 0...(open / Self.spoiledAtOnce) {
+            let count = wait(into: &spoiled, milliseconds: 0)
+            for index in 0..<count where isQuiet(spoiled[index].descriptor) { check(spoiled[index].descriptor) }
+            if count < Self.spoiledAtOnce { return }
         }
     }
 
@@ -120,29 +122,26 @@ final class SocketTable: @unchecked Sendable {
     /// end of the exchange that it belongs to. Available bytes are read here: libcurl finds a connection at its end only
     /// if nothing precedes it.
     private func end(_ descriptor: Int32) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
-            for round in 0..<16 {
-                let count = recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
-                if count < 0 && round == 0 && (errno == EAGAIN || errno == EINTR) { return false }
-                if count <= 0 { break }
-            }
-            shutdown(descriptor, Int32(SHUT_RDWR))
-            return true
+        for round in 0..<16 {
+            let count = SystemCalls.discard(descriptor)
+            if round == 0 && Self.isNothing(count) { return false }
+            if count <= 0 { break }
         }
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        return true
     }
+
+    /// Whether a call that reads has found nothing, and may again.
+    private static func isNothing(_ count: Int) -> Bool { count == -Int(EAGAIN) || count == -Int(EINTR) }
 
     /// Whether a quiet connection has bytes or is at its end.
     func isSpoiled(_ descriptor: Int32) -> Bool {
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count >= 0 || errno != EAGAIN && errno != EINTR
+        let count = SystemCalls.peek(descriptor)
+        return !Self.isNothing(count)
     }
 
     /// The number of bytes that were read of a socket; nil where the system does not say.
-    func takenBytes(of descriptor: Int32) -> UInt64? {
-        var count: UInt64 = 0
-        return errand_socket_taken(descriptor, &count) == 0 ? count : nil
-    }
+    func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
     /// A transfer has left a connection; with `isQuiet` its exchange in HTTP/1 has ended. Ignored where another
     /// transfer is on the connection by now, or the descriptor is another socket's.

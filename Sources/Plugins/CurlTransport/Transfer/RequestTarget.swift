@@ -12,8 +12,8 @@ struct RequestTarget: Sendable {
 
     /// Throws `invalidURL` for a host that libcurl must not get.
     init(_ request: HTTPRequest) throws(ErrandError) {
-        var text = request.urlText
-        let (scheme, start, hasPercent) = text.withUTF8(Self.split)
+        let text = request.urlText
+        let (scheme, start, hasPercent) = text.withSpan { Self.split($0) }
         if start - scheme > HostCheck.short || hasPercent { try HostCheck.check(request.url) }
         self.text = text
         isSecure = scheme == Self.secureScheme
@@ -21,8 +21,9 @@ struct RequestTarget: Sendable {
     }
 
     /// The number of bytes of the scheme, and of the scheme with the authority; and whether that has a percent sign.
-    private static func split(_ bytes: UnsafeBufferPointer<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
-        let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+    private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
+        var scheme = 0
+        while scheme < bytes.count, bytes[scheme] != UInt8(ascii: ":") { scheme += 1 }
         var end = min(bytes.count, scheme + separator)
         var hasPercent = false
         while end < bytes.count {
@@ -42,13 +43,12 @@ struct RequestTarget: Sendable {
     /// Whether scheme and authority are written as those of the other one.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
-        let isSame = text.utf8.withContiguousStorageIfAvailable { bytes in
-            other.text.utf8.withContiguousStorageIfAvailable { others in
-                guard let bytes = bytes.baseAddress, let others = others.baseAddress else { return false }
-                return memcmp(bytes, others, startCount) == 0
+        return text.withSpan { bytes in
+            other.text.withSpan { others in
+                for index in 0..<startCount where bytes[index] != others[index] { return false }
+                return true
             }
         }
-        return isSame == true
     }
 
     /// The same text for all spellings of the scheme, the host and the port.

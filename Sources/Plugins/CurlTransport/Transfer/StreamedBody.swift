@@ -61,7 +61,7 @@ final class StreamedBody: HTTPBodySource {
         case .nothing: break
         }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { transfer.read($0) }
+            try await withCheckedThrowingContinuation { transfer.read(Transfer.Reader($0)) }
         } onCancel: {
             transfer.cancel()
         }

@@ -81,8 +81,8 @@ extension Transfer {
             return false
         }
         // The result would be the same.
-        if attempts.onHandle > 1, handle.failure(CurlCode.receiveError).isMalformed {
-            failure = handle.failure(CurlCode.receiveError).error
+        if attempts.onHandle > 1, handle.failure(CurlCode.receiveError, loop.proxy).isMalformed {
+            failure = handle.failure(CurlCode.receiveError, loop.proxy).error
             return false
         }
         // The attempt before sent nothing, so that no server received it.
@@ -115,7 +115,7 @@ extension Transfer {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
         guard attempts.count > 0, !stream.isRefused, failure == nil, needsNewHandle(handle), !upload.isBegunStream,
-            !handle.failure(CurlCode.receiveError).isMalformed
+            !handle.failure(CurlCode.receiveError, loop.proxy).isMalformed
         else { return true }
         let wasUnsent = handle.sentBytes == attempts.sentBefore
         // The attempt is refused, with the right error, when there is a connection for it.
@@ -149,7 +149,7 @@ extension Transfer {
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
-            && (codesOfLostConnection.contains(code) || handle.failure(code).isEndedStream)
+            && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
     /// Whether QUIC has given no connection, or lost it, also a new one: the server can be reached over TCP.
@@ -198,7 +198,7 @@ extension Transfer {
         if failure != nil || attempts.count >= maximumAttempts { return .end }
         let isLost =
             handle.isReused && (CurlFailure.isForeign(code) || code == CurlCode.partialFile)
-            || hasLostConnection(code, handle) && !handle.failure(code).isMalformed
+            || hasLostConnection(code, handle) && !handle.failure(code, loop.proxy).isMalformed
         if isLost { (attempts.needsFreshConnection, attempts.avoidsHTTP3) = (true, route != nil) }
         return isLost ? .again : .end
     }

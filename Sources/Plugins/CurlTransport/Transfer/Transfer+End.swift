@@ -48,9 +48,10 @@ extension Transfer {
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
         }
         // libcurl's error where it rejects the line itself.
-        var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code)
+        var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
+        failure.isMuteWithoutTLS = head.received == 0 && !handle.isReused && attempts.count < 2 && !target.isSecure
         failure.isRepetition = mayHaveBeenSent(handle)
         failure.isRefusedQUIC = isOnQUIC && attempts.count == 0 && Self.codesOfLostQUIC.contains(code)
         if isOnQUIC, attempts.count > 0, Self.codesOfLostQUIC.contains(code) {

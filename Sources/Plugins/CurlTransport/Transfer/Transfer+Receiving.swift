@@ -8,7 +8,7 @@ import Synchronization
 extension Transfer {
     /// One header line; false ends the transfer. Lines between the first and the last of a head that come in the same
     /// round of work are collected without this.
-    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
         if times.firstByte == nil { noteFirstByte() }
@@ -109,20 +109,21 @@ extension Transfer {
     }
 
     /// Bytes of the body; returns the number of accepted ones, or libcurl's sign for a pause.
-    func receive(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> Int {
+    func receive(_ bytes: Span<UInt8>) -> Int {
+        let count = bytes.count
         noteActivity()
         // A task that waits gets these bytes, and delivers what is reported until then.
         var isAwaited = false
         if isStreamed {
             let taken: Int
-            (taken, isAwaited) = feed(bytes, count)
+            (taken, isAwaited) = feed(bytes)
             if taken != count {
                 isReceivePaused = taken != 0
                 return taken
             }
         } else {
             guard collected.count + count <= options.maximumBodyBytes else { return failTooLarge() ? count : 0 }
-            guard collected.append(bytes, count) else { return 0 }
+            guard collected.append(bytes) else { return 0 }
         }
         progress.received += Int64(count)
         // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that
@@ -135,9 +136,8 @@ extension Transfer {
     }
 
     /// Returns the number of accepted bytes, and whether a reader waits for them.
-    private func feed(_ bytes: UnsafeMutablePointer<CChar>, _ count: Int) -> (Int, Bool) {
-        // A pointer may not be captured, an address may; it is read within this call only.
-        let address = UInt(bitPattern: bytes)
+    private func feed(_ bytes: Span<UInt8>) -> (Int, Bool) {
+        let count = bytes.count
         var isFirst = false
         var takes = 0
         let (taken, isAwaited) = shared.withLock { shared -> (Int, Bool) in
@@ -148,9 +148,7 @@ extension Transfer {
                 shared.isFast = false
                 return (Int(ERRAND_CURL_WRITEFUNC_PAUSE), false)
             }
-            guard let bytes = UnsafeRawPointer(bitPattern: address), shared.buffer.append(bytes, count) else {
-                return (0, false)
-            }
+            guard shared.buffer.append(bytes) else { return (0, false) }
             isFirst = !shared.isFlushPending
             shared.isFlushPending = true
             return (count, shared.reader != nil)

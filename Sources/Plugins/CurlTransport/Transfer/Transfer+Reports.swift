@@ -20,7 +20,7 @@ extension Transfer {
         var queued: [Report] = []
         var isDelivering = false
         var isScheduled = false
-        var waiting: [UnsafeContinuation<Void, Never>] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Further progress replaces the last one beyond this number; other events are bounded by the limit of headers.
@@ -64,7 +64,7 @@ extension Transfer {
                 }
                 for continuation in waiting { continuation.resume() }
             } else if waits {
-                await withUnsafeContinuation { continuation in
+                await withCheckedContinuation { continuation in
                     let isOver = reports.withLock { reports in
                         if reports.isDelivering { reports.waiting.append(continuation) }
                         return !reports.isDelivering

@@ -10,7 +10,7 @@ extension Transfer {
         var failure: (any Error)?
         do {
             try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation { wait($0) }
+                try await withCheckedThrowingContinuation { wait(Waiter($0)) }
             } onCancel: {
                 cancel()
             }

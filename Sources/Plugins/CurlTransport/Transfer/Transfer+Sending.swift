@@ -6,34 +6,43 @@ import Synchronization
 
 // Sent bytes: all of it under the loop's driver lock, so that no code of the user is called here.
 extension Transfer {
-    /// The next bytes of the request's body for libcurl.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    /// What libcurl gets of the request's body.
+    enum UploadStep {
+        /// The next bytes; none are the end.
+        case bytes(Data)
+        case pause
+        case abort
+    }
+
+    /// The next bytes of the request's body for libcurl, which takes all of them.
+    func nextUpload(upTo maximum: Int) -> UploadStep {
         noteActivity()
-        let count: Int
+        let bytes: Data
         switch upload {
-        case .none: return 0
+        case .none: return .bytes(Data())
         case .data(let data):
-            count = data.dropFirst(uploadOffset).copyBytes(to: buffer)
-            uploadOffset += count
-        case .stream where isUploadAbandoned: return Int(ERRAND_CURL_READFUNC_ABORT)
+            bytes = data.dropFirst(uploadOffset).prefix(maximum)
+            uploadOffset += bytes.count
+        case .stream where isUploadAbandoned: return .abort
         case .stream(let stream):
-            switch stream.read(into: buffer, for: self) {
-            case .bytes(let taken): count = taken
+            switch stream.take(upTo: maximum, for: self) {
+            case .bytes(let taken): bytes = taken
             case .wait:
                 isSendPaused = true
-                return Int(ERRAND_CURL_READFUNC_PAUSE)
+                return .pause
             case .failed(let error):
                 failure = error
-                return Int(ERRAND_CURL_READFUNC_ABORT)
+                return .abort
             }
         }
+        let count = bytes.count
         progress.sent += Int64(count)
         // A source of unknown length has ended: all of it was sent.
         let isEndOfUnknown = count == 0 && progress.totalToSend == nil
         if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
         reportProgress(isWhole: progress.sent == progress.totalToSend && (count > 0 || isEndOfUnknown))
-        return count
+        return .bytes(bytes)
     }
 
     /// A small body is sent with the head, and libcurl requests nothing: the sent bytes are known afterwards.

@@ -12,6 +12,29 @@ extension Transfer {
         var left: Int32?
     }
 
+    /// A socket for a connection of libcurl's; -1 if there is none, or it is to have none.
+    func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
+        isResolving = false
+        if isParked { return -1 }
+        let mayDial = mayDialAgain()
+        if mayDial { noteStart(isNew: true) }
+        let descriptor = mayDial ? loop.sockets.open(address, for: origin) : -1
+        if mayDial, descriptor < 0, DescriptorShortage.isReported { attempts.lacksDescriptor = true }
+        loop.noteDialing(self, descriptor)
+        return descriptor
+    }
+
+    /// libcurl has a connection for it, from this local port, and is about to send the request; false prevents that.
+    func mayBeginRequest(fromPort port: Int32) -> Bool {
+        if isParked { return false }
+        isResolving = false
+        noteConnection()
+        let connection = loop.sockets.hold(port: UInt16(clamping: port), by: self)
+        guard beginAttempt(on: connection) else { return false }
+        noteRequest(on: connection)
+        return true
+    }
+
     /// libcurl watches a socket for it, or no longer does.
     func noteSocket(_ descriptor: Int32, _ events: Int32) {
         socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE

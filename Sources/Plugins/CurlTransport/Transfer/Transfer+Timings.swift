@@ -19,12 +19,12 @@ struct WireTimes {
 
 extension EasyHandle {
     /// The body bytes that were sent.
-    var bytesSent: Int64 { max(0, errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
+    var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
     /// The times at which the parts of a transfer ended, counted from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
-        let isReused = transfer.hasStarted && errand_curl_get_long(raw, ERRAND_CURLINFO_NUM_CONNECTS) == 0
+        let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0
         timings.queued = transfer.queued
         if transfer.hasStarted { timings.isReusedConnection = isReused }
         if !isReused {
@@ -38,16 +38,14 @@ extension EasyHandle {
         timings.firstByte = transfer.times.firstByte.map(transfer.sinceStart)
         timings.total = transfer.sinceStart(Nanoseconds.now)
         timings.bytesSent = bytesSent
-        timings.bytesReceived = errand_curl_get_offset(raw, ERRAND_CURLINFO_SIZE_DOWNLOAD_T)
+        timings.bytesReceived = easy.offset(ERRAND_CURLINFO_SIZE_DOWNLOAD_T)
         timings.httpVersion = transfer.head.version
-        if let address = errand_curl_get_string(raw, ERRAND_CURLINFO_PRIMARY_IP), address[0] != 0 {
-            timings.remoteAddress = String(cString: address)
-        }
+        if let address = easy.text(ERRAND_CURLINFO_PRIMARY_IP) { timings.remoteAddress = address }
         return timings
     }
 
     private func time(_ info: Int32) -> Duration? {
-        let microseconds = errand_curl_get_offset(raw, info)
+        let microseconds = easy.offset(info)
         return microseconds > 0 ? .microseconds(microseconds) : nil
     }
 }

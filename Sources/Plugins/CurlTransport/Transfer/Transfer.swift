@@ -8,16 +8,16 @@ import Synchronization
 final class Transfer: @unchecked Sendable {
     // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are accessed by the holder of the
     // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then
-    // on. CurlLoop explains why exclusive access to them is not checked.
+    // on.
 
-    typealias Waiter = UnsafeContinuation<Void, any Error>
-    typealias Reader = UnsafeContinuation<Data?, any Error>
+    typealias Waiter = Resumption<Void, any Error>
+    typealias Reader = Resumption<Data?, any Error>
 
     let request: HTTPRequest
     let target: RequestTarget
     let options: TransportOptions
     let loop: CurlLoop
-    let upload: Upload
+    let upload: SentBody
     /// Whether content codings were requested here and are decoded here.
     let decodes: Bool
     let usesLoopClock: Bool
@@ -26,68 +26,68 @@ final class Transfer: @unchecked Sendable {
     let created = Nanoseconds.now
 
     /// Whether the body is handed over as it comes; decided by the head.
-    @exclusivity(unchecked) var isStreamed: Bool
-    @exclusivity(unchecked) var handle: EasyHandle?
+    var isStreamed: Bool
+    var handle: EasyHandle?
     /// The index among the transfers that libcurl has.
-    @exclusivity(unchecked) var index: Int?
+    var index: Int?
     /// The time at which the loop began it.
-    @exclusivity(unchecked) var begun: UInt64 = 0
+    var begun: UInt64 = 0
     /// Whether a connection is being made for it, or it has one.
-    @exclusivity(unchecked) var hasStarted = false
+    var hasStarted = false
     /// The time since when a connection is being made.
-    @exclusivity(unchecked) var connecting: UInt64 = 0
+    var connecting: UInt64 = 0
     /// Whether it got its connection.
-    @exclusivity(unchecked) var isRequested = false
+    var isRequested = false
     /// Whether a connection is being made for it, where the loop has to wake libcurl meanwhile.
-    @exclusivity(unchecked) var isDialing = false
+    var isDialing = false
     /// The sockets that libcurl has asked for meanwhile.
-    @exclusivity(unchecked) var dialed: [SocketTable.Hold] = []
+    var dialed: [SocketTable.Hold] = []
     /// Whether one of them is not watched, or no longer.
-    @exclusivity(unchecked) var hasUnwatchedSocket = false
+    var hasUnwatchedSocket = false
     /// Whether a name is being looked up for it.
-    @exclusivity(unchecked) var isResolving = false
+    var isResolving = false
     /// It has ended for its user; libcurl still waits for the end of its name lookup.
-    @exclusivity(unchecked) var isParked = false
+    var isParked = false
     /// Whether the first connection to its host may turn out to carry it along with others.
-    @exclusivity(unchecked) var sharesConnection = false
+    var sharesConnection = false
     /// The alternative of its origin that it uses.
-    @exclusivity(unchecked) var route: AlternativeTable.Route?
+    var route: AlternativeTable.Route?
     /// The transfers for the same host, while it runs.
-    @exclusivity(unchecked) var origin: Origin?
+    var origin: Origin?
     /// The host where it waits for another transfer to end, and its position in that line.
-    @exclusivity(unchecked) var waitsAt: Origin?
-    @exclusivity(unchecked) var slot = 0
+    var waitsAt: Origin?
+    var slot = 0
     /// The sockets of its connection.
-    @exclusivity(unchecked) var held: [SocketTable.Hold] = []
-    @exclusivity(unchecked) var lastActivity: UInt64 = 0
-    @exclusivity(unchecked) var times = WireTimes()
-    @exclusivity(unchecked) var head = ResponseHead()
-    @exclusivity(unchecked) var trailers = ResponseHead()
-    @exclusivity(unchecked) var collected = ByteBuffer()
-    @exclusivity(unchecked) var timings: TransferTimings?
-    @exclusivity(unchecked) var queued: Duration?
-    @exclusivity(unchecked) var failure: ErrandError?
-    @exclusivity(unchecked) var attempts = Attempts()
-    @exclusivity(unchecked) var rounds: AddressRounds
-    @exclusivity(unchecked) var stream = Stream()
-    @exclusivity(unchecked) var socketUse = SocketUse()
-    @exclusivity(unchecked) var isReceivePaused = false
+    var held: [SocketTable.Hold] = []
+    var lastActivity: UInt64 = 0
+    var times = WireTimes()
+    var head = ResponseHead()
+    var trailers = ResponseHead()
+    var collected = ByteBuffer()
+    var timings: TransferTimings?
+    var queued: Duration?
+    var failure: ErrandError?
+    var attempts = Attempts()
+    var rounds: AddressRounds
+    var stream = Stream()
+    var socketUse = SocketUse()
+    var isReceivePaused = false
     var isSendPaused = false {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
-    @exclusivity(unchecked) var uploadOffset = 0
+    var uploadOffset = 0
     /// The exchange has ended although the source of the request's body has not.
-    @exclusivity(unchecked) var isUploadAbandoned = false
+    var isUploadAbandoned = false
     /// Watches for inactivity where the clock is not the system's.
-    @exclusivity(unchecked) var watch: Task<Void, Never>?
-    @exclusivity(unchecked) var progress = TransferProgress()
-    @exclusivity(unchecked) var reported: Int64 = 0
+    var watch: Task<Void, Never>?
+    var progress = TransferProgress()
+    var reported: Int64 = 0
     /// The number of chunks that the reader had taken, now and at the last report of progress.
-    @exclusivity(unchecked) var (readerTakes, reportedTakes) = (0, 0)
+    var (readerTakes, reportedTakes) = (0, 0)
     /// The bytes of the body that were received since the end of the last round.
-    @exclusivity(unchecked) var roundBytes = 0
+    var roundBytes = 0
     /// The time since when bytes stay here although a reader waits for them.
-    @exclusivity(unchecked) var gatheredSince: UInt64?
+    var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
@@ -140,7 +140,7 @@ final class Transfer: @unchecked Sendable {
         rounds = AddressRounds(
             limit: loop.connectTimeout, timeout: usesLoopClock ? inactivityLimit : .max,
             isWatched: loop.library.reportsAttempts, loop.library)
-        upload = try Upload(request)
+        upload = try SentBody(request)
         progress.totalToSend = upload.length
     }
 

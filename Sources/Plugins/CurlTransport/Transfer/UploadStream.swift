@@ -7,7 +7,8 @@ import Synchronization
 /// chunks ahead.
 final class UploadStream: Sendable {
     enum Taken {
-        case bytes(Int)
+        /// None are the end.
+        case bytes(Data)
         case wait
         case failed(ErrandError)
     }
@@ -23,7 +24,7 @@ final class UploadStream: Sendable {
         /// libcurl waits for more.
         var isHungry = false
         var pump: Task<Void, Never>?
-        var room: UnsafeContinuation<Void, Never>?
+        var room: Resumption<Void, Never>?
         var isBegun = false
         var isStopped = false
     }
@@ -44,30 +45,32 @@ final class UploadStream: Sendable {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// Copies the available bytes; the first call starts the pump.
-    func read(into buffer: UnsafeMutableRawBufferPointer, for transfer: Transfer) -> Taken {
-        let (taken, room) = state.withLock { state -> (Taken, UnsafeContinuation<Void, Never>?) in
+    /// The available bytes, at most `maximum`; the first call starts the pump.
+    func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
+        let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
                 state.isBegun = true
                 state.pump = Task { await pump(transfer) }
             }
-            var room: UnsafeContinuation<Void, Never>?
+            var room: Resumption<Void, Never>?
             if state.current.isEmpty, let next = state.next {
                 (state.current, state.next) = (next, nil)
                 (room, state.room) = (state.room, nil)
             }
             if !state.current.isEmpty {
-                let count = state.current.copyBytes(to: buffer)
-                if count == state.current.count { state.spent.append(state.current) }
-                state.current = state.current.dropFirst(count)
-                return (.bytes(count), room)
+                let bytes = state.current.prefix(maximum)
+                if bytes.count == state.current.count { state.spent.append(state.current) }
+                state.current = state.current.dropFirst(bytes.count)
+                return (.bytes(bytes), room)
             }
             if let failure = state.failure { return (.failed(failure), room) }
-            if state.isEnded { return (.bytes(0), room) }
+            if state.isEnded { return (.bytes(Data()), room) }
             state.isHungry = true
             return (.wait, room)
         }
         if let room { transfer.loop.outbox.add(.room(room)) }
+        // The source may let go of the chunk before libcurl has copied these bytes.
+        if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.outbox.add(.spent(bytes)) }
         return taken
     }
 
@@ -125,7 +128,8 @@ final class UploadStream: Sendable {
 
     /// Waits for room; false if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
-        await withUnsafeContinuation { room in
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let room = Resumption(continuation)
             let isFree = state.withLock { state in
                 if state.next == nil || state.isStopped { return true }
                 state.room = room

@@ -11,17 +11,18 @@ struct ExactDecimal: Sendable, Hashable {
     private(set) var exponent = 0
 
     /// A number that the grammar has accepted.
-    init(_ start: BytePointer, _ end: BytePointer) {
-        var p = start
-        if p < end, p.pointee == 0x2D {
+    init(_ text: Span<UInt8>, _ range: Range<Int>) {
+        let end = range.upperBound
+        var p = range.lowerBound
+        if p < end, text[p] == 0x2D {
             isNegative = true
             p += 1
         }
         let first = p
         // Zeros are added only before another digit, so that those at the end stay outside.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
-        while p < end, p.pointee | 0x20 != 0x65 {
-            let byte = p.pointee
+        while p < end, text[p] | 0x20 != 0x65 {
+            let byte = text[p]
             p += 1
             if byte == 0x2E {
                 isFraction = true
@@ -44,20 +45,18 @@ struct ExactDecimal: Sendable, Hashable {
             return
         }
         if significant > 18 {
-            (short, long) = (0, Self.digits(first, p, significant))
+            (short, long) = (0, Self.digits(text, first..<p, significant))
         }
-        exponent = (p < end ? JSONNumber.exponent(p + 1, end) : 0) + zeros - fraction
+        exponent = (p < end ? JSONNumber.exponent(in: text, p + 1..<end) : 0) + zeros - fraction
     }
 
     /// The digits of a mantissa from its first one that is not zero on.
-    private static func digits(_ start: BytePointer, _ end: BytePointer, _ count: Int) -> [UInt8] {
+    private static func digits(_ text: Span<UInt8>, _ range: Range<Int>, _ count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
-        var p = start
-        while p < end, digits.count < count {
-            let digit = p.pointee &- 0x30
-            if p.pointee != 0x2E, digit != 0 || !digits.isEmpty { digits.append(digit) }
-            p += 1
+        for index in range where digits.count < count {
+            let digit = text[index] &- 0x30
+            if text[index] != 0x2E, digit != 0 || !digits.isEmpty { digits.append(digit) }
         }
         return digits
     }

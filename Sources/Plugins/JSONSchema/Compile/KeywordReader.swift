@@ -62,9 +62,8 @@ struct KeywordReader {
     }
 
     func decimal(_ value: Int) throws(JSONSchemaError) -> ExactDecimal {
-        guard document.values[value].kind == .number, let decimal = document.text(value, ExactDecimal.init) else {
-            throw fault(value, "expected a number")
-        }
+        guard document.values[value].kind == .number else { throw fault(value, "expected a number") }
+        let decimal = document.text(value) { ExactDecimal($0, $1) }
         if decimal.digitCount > 1_000 {
             throw compiler.registry.fault(.tooLarge, here(value), "has more than 1,000 digits")
         }
@@ -73,9 +72,11 @@ struct KeywordReader {
 
     /// A number of characters, elements or members; large ones count as the largest.
     func count(_ value: Int) throws(JSONSchemaError) -> Int {
-        guard document.values[value].kind == .number, let decimal = document.text(value, ExactDecimal.init),
-            decimal.isIntegral, !decimal.isNegative
-        else { throw fault(value, "expected an integer that is not negative") }
+        let decimal =
+            document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
+        guard let decimal, decimal.isIntegral, !decimal.isNegative else {
+            throw fault(value, "expected an integer that is not negative")
+        }
         return decimal.integer ?? Int.max
     }
 
@@ -198,11 +199,11 @@ struct KeywordReader {
                 found.strings[KeyHash.hash(bytes), default: []].append(bytes)
                 found.kinds |= ValueKind.string
             case .number:
-                if let decimal = document.text(value, ExactDecimal.init) { found.numbers.insert(decimal) }
+                found.numbers.insert(document.text(value) { ExactDecimal($0, $1) })
                 found.kinds |= ValueKind.number
             case .array, .object:
                 let range = document.values[value].start..<document.values[value].end
-                let digest = document.text(value) { ValueHash.shared.digest($0, $1) } ?? ValueDigest(hash: 0, length: 0)
+                let digest = document.text(value) { ValueHash.shared.digest($0, $1) }
                 found.composites[digest, default: []].append(Array(document.bytes[range]))
                 found.kinds |= document.values[value].kind == .array ? ValueKind.array : ValueKind.object
             }

@@ -19,10 +19,8 @@ final class SchemaProgram: Sendable {
     let patterns: [SchemaPattern]
     let tags: [SchemaTag]
     let root: Int32
-    private let parked = Mutex<[Parked]>([])
-
-    /// A machine that no validation uses.
-    private struct Parked: @unchecked Sendable { let machine: SchemaMachine }
+    /// Machines that no validation uses.
+    private let parked = Mutex<[SchemaMachine]>([])
 
     init(_ compiler: SchemaCompiler, root: Int32) {
         documents = compiler.registry.documents
@@ -39,48 +37,40 @@ final class SchemaProgram: Sendable {
     }
 
     /// Validates a text; nil if it is valid. Tests compare what comes of it without tags.
-    func validate(
-        _ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits, usesTags: Bool = true
-    ) -> JSONValidationError? {
-        let machine = parked.withLock { $0.popLast() }?.machine ?? SchemaMachine(self)
-        defer { park(machine) }
-        return bytes.withMemoryRebound(to: UInt8.self) { text in
-            var validator = SchemaValidator(machine, text, limits.clamped)
-            validator.usesTags = usesTags
-            validator.run()
-            if validator.hasTooManyKeys, validator.hasParts {
-                validator = SchemaValidator(machine, text, limits.clamped)
-                validator.usesTags = false
-                validator.run()
-            }
-            return validator.problems.error
+    func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
+        let limits = limits.clamped
+        var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
+        validator.usesTags = usesTags
+        validator.run(text)
+        if validator.hasTooManyKeys, validator.hasParts {
+            validator = SchemaValidator(validator.machine, self, textCount: text.count, limits)
+            validator.usesTags = false
+            validator.run(text)
         }
+        park(validator.machine)
+        return validator.problems.error
     }
 
     /// The annotations of a valid text, or the limit that they exceed.
-    func annotations(
-        _ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits
-    ) -> Result<[JSONAnnotation], JSONValidationError> {
-        let machine = SchemaMachine(self)
-        return bytes.withMemoryRebound(to: UInt8.self) { text in
-            var validator = SchemaValidator(machine, text, limits.clamped)
-            validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-            // A branch that cannot fit has no annotations, but the numbers of lanes are those of all.
-            validator.usesTags = false
-            if let found = validator.collect() { return .success(found) }
-            if let error = validator.problems.error { return .failure(error) }
-            let problem = JSONProblem(
-                kind: .limit, pointer: "", expected: "at most \(JSONSchema.maximumAnnotations) annotations",
-                found: "more", offset: 0)
-            return .failure(JSONValidationError(problems: [problem], count: 1))
-        }
+    func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
+        var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
+        validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
+        // A branch that cannot fit has no annotations, but the numbers of lanes are those of all.
+        validator.usesTags = false
+        if let found = validator.collect(text) { return .success(found) }
+        if let error = validator.problems.error { return .failure(error) }
+        let problem = JSONProblem(
+            kind: .limit, pointer: "", expected: "at most \(JSONSchema.maximumAnnotations) annotations",
+            found: "more", offset: 0)
+        return .failure(JSONValidationError(problems: [problem], count: 1))
     }
+
+    private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
     /// Machines grow with the documents that they have seen, so that few are kept, and none that is full.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
-        let parkedMachine = Parked(machine: machine)
-        parked.withLock { if $0.count < 4 { $0.append(parkedMachine) } }
+        parked.withLock { if $0.count < 4 { $0.append(machine) } }
     }
 
     /// The location of a keyword of a schema: the URI of its resource with a JSON Pointer as the fragment.

@@ -50,22 +50,25 @@ struct ValueHash: Sendable {
     }
 
     /// The digest of a string, between its quotes and including them.
-    func text(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
-        let text = JSONText(start: start + 1, end: end - 1)
-        let hasEscapes = text.hasEscapes
-        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
-        let length = hasEscapes ? text.decoded.reduce(0) { count, _ in count + 1 } : text.count
-        return ValueDigest(hash: absorb(hash, into: string), length: length + 2)
+    func text(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
+        let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
+        if content.hasEscapes(in: text) {
+            let decoded = content.decoded(in: text)
+            return ValueDigest(hash: absorb(KeyHash.hash(decoded), into: string), length: decoded.count + 2)
+        }
+        let hash = KeyHash.hash(text, content.start, content.count)
+        return ValueDigest(hash: absorb(hash, into: string), length: content.count + 2)
     }
 
     /// The digest of a value that is not an array or an object.
-    func scalar(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
-        switch start.pointee {
-        case JSONGrammar.quote: return text(start, end)
+    func scalar(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
+        let first = text[range.lowerBound]
+        switch first {
+        case JSONGrammar.quote: return self.text(text, range)
         case 0x74, 0x66, 0x6E:
-            return ValueDigest(hash: absorb(UInt64(start.pointee), into: literal), length: end - start)
+            return ValueDigest(hash: absorb(UInt64(first), into: literal), length: range.count)
         default:
-            let value = ExactDecimal(start, end)
+            let value = ExactDecimal(text, range)
             let digits = value.isShort ? value.short : KeyHash.hash(value.long)
             // A sign more makes another power, which is far from any that a text can have.
             let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
@@ -75,15 +78,15 @@ struct ValueHash: Sendable {
     }
 
     /// The digest of any valid value.
-    func digest(_ start: BytePointer, _ end: BytePointer) -> ValueDigest {
+    func digest(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let none = ValueDigest(hash: 0, length: 0)
         // The digests of the open containers, with the key of the member to come.
         var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
-        var p = start
-        while p < end {
-            p = JSONGrammar.skipSpace(p, end)
-            guard p < end else { break }
-            let byte = p.pointee
+        var p = range.lowerBound
+        while p < range.upperBound {
+            p = JSONGrammar.skipSpace(in: text, from: p)
+            guard p < range.upperBound else { break }
+            let byte = text[p]
             let value: ValueDigest
             switch byte {
             case JSONGrammar.comma, JSONGrammar.colon:
@@ -99,14 +102,14 @@ struct ValueHash: Sendable {
                 value = open.popLast()?.digest ?? none
             default:
                 let first = p
-                p = JSONGrammar.scalarEnd(p, end)
+                p = JSONGrammar.scalarEnd(text, p)
                 // The grammar accepted the text before; this ends a loop that would make no way.
                 if p == first { return none }
                 if let last = open.last, last.isObject, last.key == nil {
-                    open[open.count - 1].key = text(first, p)
+                    open[open.count - 1].key = self.text(text, first..<p)
                     continue
                 }
-                value = scalar(first, p)
+                value = scalar(text, first..<p)
             }
             guard let last = open.last else { return value }
             open[open.count - 1].digest =
@@ -119,11 +122,11 @@ struct ValueHash: Sendable {
 
 extension JSONGrammar {
     /// Where a string, a number or a literal ends that was accepted before.
-    static func scalarEnd(_ p: BytePointer, _ end: BytePointer) -> BytePointer {
-        switch p.pointee {
-        case quote: string(p + 1, end).end
-        case 0x2D, 0x30...0x39: number(p, end).scan.end
-        default: literal(p, end).end
+    static func scalarEnd(_ text: Span<UInt8>, _ p: Int) -> Int {
+        switch text[p] {
+        case quote: string(in: text, from: p + 1).end
+        case 0x2D, 0x30...0x39: number(in: text, from: p).end.index
+        default: literal(in: text, from: p).end
         }
     }
 }

@@ -47,40 +47,31 @@ struct AnnotationCollector {
 
 extension SchemaValidator {
     /// Notes the annotations of a lane that has its result: its own, and those of the lanes that it applies to the value.
-    mutating func annotate(
-        _ index: Int, _ state: StatePointer, _ first: Int, _ results: UnsafeMutablePointer<UInt8>,
-        _ frame: UnsafeMutablePointer<SchemaFrame>?, _ start: BytePointer, _ depth: Int
+    @inline(never) mutating func annotate(
+        _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {
-        guard results[index] != 0 else {
+        guard machine.results[first + index] != 0 else {
             collector?.drop(first + index)
             return
         }
-        let lane = state.pointee.lanes[index]
+        let lane = machine.arena.lane(index, of: state)
         let node = program.nodes[Int(lane.node)]
         for annotation in node.annotations {
-            if annotation.keyword.hasPrefix("content"), start.pointee != JSONGrammar.quote { continue }
+            if annotation.keyword.hasPrefix("content"), text[start] != JSONGrammar.quote { continue }
             let location = SchemaLocation(document: node.location.document, value: annotation.value)
             let made = JSONAnnotation(
-                pointer: pointer(depth), keyword: annotation.keyword, value: value(of: location),
+                pointer: pointer(text, depth), keyword: annotation.keyword, value: value(of: location),
                 schemaLocation: program.location(
-                    lane.node, JSONPointer.appending(annotation.keyword, to: "")), offset: start - base)
+                    lane.node, JSONPointer.appending(annotation.keyword, to: "")), offset: start)
             machine.arena.count(
                 160 + made.pointer.utf8.count + made.keyword.utf8.count + made.schemaLocation.utf8.count)
             steps -= 64
             collector?.add(made, to: first + index)
         }
         for gateIndex in 0..<Int(lane.gateCount) {
-            let gate = state.pointee.gates[Int(lane.firstGate) + gateIndex]
-            let branches = state.pointee.branches + Int(gate.first)
-            var live: [Int32] = []
-            switch gate.kind {
-            case .all, .any, .one: live = (0..<Int(gate.count)).map { branches[$0] }
-            case .not: break
-            case .condition: live = results[Int(branches[0])] != 0 ? [branches[0], branches[1]] : [branches[2]]
-            case .dependent:
-                if let frame, frame.pointee.object != nil, hasSeen(frame, Int(gate.entry)) { live = [branches[0]] }
-            }
-            for branch in live where results[Int(branch)] != 0 {
+            let gate = machine.arena.gate(gateIndex, of: lane, state)
+            let live = liveBranches(gate, state, first, isFrame: isFrame)
+            for branch in live where machine.results[first + Int(branch)] != 0 {
                 steps -= collector?.numbers(of: first + Int(branch)).count ?? 0
                 collector?.move(from: first + Int(branch), to: first + index)
             }
@@ -96,43 +87,39 @@ extension SchemaValidator {
         return made
     }
 
-    /// Takes the annotations of a part over to the lanes of the whole.
-    mutating func takeAnnotations(
-        _ results: UnsafeMutablePointer<UInt8>, _ first: Int, _ frame: UnsafeMutablePointer<SchemaFrame>,
-        _ start: BytePointer
-    ) {
-        let transition = frame.pointee.transition
-        for index in 0..<transition.pointee.wireCount {
-            let wire = transition.pointee.wires[index]
-            guard results[Int(wire.child)] != 0 else { continue }
+    /// Takes the annotations of a part over to the lanes of the innermost frame.
+    @inline(never) mutating func takeAnnotations(_ first: Int, _ start: Int) {
+        let transition = machine.arena.transitions[Int(frame.transition)]
+        for index in transition.firstWire..<transition.firstWire + transition.wireCount {
+            let wire = machine.arena.wires[index]
+            guard machine.results[first + Int(wire.child)] != 0 else { continue }
             if wire.role != .unevaluated {
                 steps -= collector?.numbers(of: first + Int(wire.child)).count ?? 0
-                collector?.move(from: first + Int(wire.child), to: frame.pointee.results + Int(wire.parent))
+                collector?.move(from: first + Int(wire.child), to: frame.results + Int(wire.parent))
                 continue
             }
             // They stand if no other lane evaluates the part, which is known at the end of the whole.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
-            guard !numbers.isEmpty, let evaluators = transition.pointee.evaluators else { continue }
-            let count = (frame.pointee.state.pointee.laneCount + 63) / 64
+            guard !numbers.isEmpty, transition.evaluators >= 0 else { continue }
+            let set = evaluators(transition)
             pending.append(
                 PendingPart(
                     fate: PendingFate(
-                        container: frame.pointee.number, lane: wire.parent,
-                        evaluators: (0..<count).map { evaluators[$0] }),
-                    values: [(start, frame.pointee.count)], annotations: numbers))
-            machine.arena.count(160 + count * 8)
+                        container: frame.number, lane: wire.parent,
+                        evaluators: set),
+                    values: [(start, frame.count)], annotations: numbers))
+            machine.arena.count(160 + set.count * 8)
         }
     }
 
     /// The annotations of a valid text; nil if there are more than the limit allows.
-    mutating func collect() -> [JSONAnnotation]? {
-        var p = base
-        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
+    mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
+        let hasMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
         // Nothing is hard, so that every lane has a result that annotations are bound to.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
-        let lanes = (0..<root.pointee.laneCount).map { root.pointee.lanes[$0].node }
-        guard read(JSONGrammar.skipSpace(p, end), root, 0) != nil else { return nil }
-        if steps < 0 || machine.isFull { _ = tooMuch(at: end, depth: 0) }
+        let lanes = machine.arena.lanes(of: root).map(\.node)
+        guard read(text, JSONGrammar.skipSpace(in: text, from: hasMark ? 3 : 0), root, 0) != nil else { return nil }
+        if steps < 0 || machine.isFull { _ = tooMuch(text, at: text.count, depth: 0) }
         guard problems.count == 0, let collector, !collector.isFull else { return nil }
         guard let lane = lanes.firstIndex(of: program.root) else { return [] }
         return collector.annotations(of: lane)

@@ -4,12 +4,16 @@ import ErrandJSONValidation
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
     /// Whether two values are equal. Each of them is read once, however deep it is; the cost is their length.
-    static func areEqual(_ a: BytePointer, _ aEnd: BytePointer, _ b: BytePointer, _ bEnd: BytePointer) -> Bool {
-        if aEnd - a == bEnd - b, Bytes.equal(a, b, count: aEnd - a) { return true }
-        let (first, second) = (ValueOutline(a, aEnd), ValueOutline(b, bEnd))
+    static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
+        if aRange.count == bRange.count,
+            Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
+        {
+            return true
+        }
+        let (first, second) = (ValueOutline(a, aRange), ValueOutline(b, bRange))
         var open = [(0, 0)]
         while let (one, other) = open.popLast() {
-            guard let pairs = first.pairs(one, second, other) else { return false }
+            guard let pairs = first.pairs(one, a, second, other, b) else { return false }
             open += pairs
         }
         return true
@@ -19,8 +23,8 @@ enum JSONEquality {
 /// The values within a value, in the order of the text; the keys of an object are among them.
 private struct ValueOutline {
     private struct Part {
-        var start: BytePointer
-        var end: BytePointer
+        var start: Int
+        var end: Int
         /// The index behind the parts of this one.
         var next = 0
         var isContainer = false
@@ -28,13 +32,13 @@ private struct ValueOutline {
 
     private var parts: [Part] = []
 
-    init(_ start: BytePointer, _ end: BytePointer) {
+    init(_ text: Span<UInt8>, _ range: Range<Int>) {
         var open: [Int] = []
-        var p = start
-        while p < end {
-            p = JSONGrammar.skipSpace(p, end)
-            guard p < end else { break }
-            switch p.pointee {
+        var p = range.lowerBound
+        while p < range.upperBound {
+            p = JSONGrammar.skipSpace(in: text, from: p)
+            guard p < range.upperBound else { break }
+            switch text[p] {
             case JSONGrammar.comma, JSONGrammar.colon: p += 1
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 open.append(parts.count)
@@ -46,7 +50,7 @@ private struct ValueOutline {
                 parts[last].end = p
                 parts[last].next = parts.count
             default:
-                let behind = JSONGrammar.scalarEnd(p, end)
+                let behind = JSONGrammar.scalarEnd(text, p)
                 // The grammar accepted the text before; this ends a loop that would make no way.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
@@ -56,23 +60,25 @@ private struct ValueOutline {
     }
 
     /// The parts of two values that have to be equal for the values to be equal; nil if they differ already.
-    func pairs(_ index: Int, _ other: ValueOutline, _ otherIndex: Int) -> [(Int, Int)]? {
+    func pairs(
+        _ index: Int, _ text: Span<UInt8>, _ other: ValueOutline, _ otherIndex: Int, _ otherText: Span<UInt8>
+    ) -> [(Int, Int)]? {
         guard index < parts.count, otherIndex < other.parts.count else { return nil }
         let (a, b) = (parts[index], other.parts[otherIndex])
         guard a.isContainer, b.isContainer else {
-            return !a.isContainer && !b.isContainer && Self.areEqual(a, b) ? [] : nil
+            return !a.isContainer && !b.isContainer && Self.areEqual(a, text, b, otherText) ? [] : nil
         }
-        guard a.start.pointee == b.start.pointee else { return nil }
+        guard text[a.start] == otherText[b.start] else { return nil }
         let (mine, others) = (children(index), other.children(otherIndex))
         guard mine.count == others.count else { return nil }
-        if a.start.pointee == JSONGrammar.openBracket { return Array(zip(mine, others)) }
+        if text[a.start] == JSONGrammar.openBracket { return Array(zip(mine, others)) }
         var members: [[UInt8]: Int] = [:]
         for member in stride(from: 0, to: others.count - 1, by: 2) {
-            members[other.key(others[member])] = others[member + 1]
+            members[other.key(others[member], otherText)] = others[member + 1]
         }
         var pairs: [(Int, Int)] = []
         for member in stride(from: 0, to: mine.count - 1, by: 2) {
-            guard let match = members[key(mine[member])] else { return nil }
+            guard let match = members[key(mine[member], text)] else { return nil }
             pairs.append((mine[member + 1], match))
         }
         return pairs
@@ -89,19 +95,19 @@ private struct ValueOutline {
         return found
     }
 
-    private func key(_ index: Int) -> [UInt8] {
-        Array(JSONText(start: parts[index].start + 1, end: parts[index].end - 1).decoded)
+    private func key(_ index: Int, _ text: Span<UInt8>) -> [UInt8] {
+        JSONContent(parts[index].start + 1, parts[index].end - 1).decoded(in: text)
     }
 
-    private static func areEqual(_ a: Part, _ b: Part) -> Bool {
-        switch (a.start.pointee, b.start.pointee) {
+    private static func areEqual(_ a: Part, _ aText: Span<UInt8>, _ b: Part, _ bText: Span<UInt8>) -> Bool {
+        switch (aText[a.start], bText[b.start]) {
         case (JSONGrammar.quote, JSONGrammar.quote):
-            JSONText(start: a.start + 1, end: a.end - 1).decoded.elementsEqual(
-                JSONText(start: b.start + 1, end: b.end - 1).decoded)
+            JSONContent(a.start + 1, a.end - 1).decoded(in: aText)
+                == JSONContent(b.start + 1, b.end - 1).decoded(in: bText)
         case (0x2D, let byte), (0x30...0x39, let byte):
             (byte == 0x2D || JSONGrammar.isDigit(byte))
-                && ExactDecimal(a.start, a.end) == ExactDecimal(b.start, b.end)
-        default: a.start.pointee == b.start.pointee
+                && ExactDecimal(aText, a.start..<a.end) == ExactDecimal(bText, b.start..<b.end)
+        case (let first, let second): first == second
         }
     }
 }

@@ -1,105 +1,88 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A set of strings, prepared to find one of them in a text.
+/// A set of strings in ``SchemaKeyTables``.
 struct SchemaKeys {
-    let rules: UnsafeMutablePointer<KeyRule>
+    fileprivate let firstRule: Int
     let count: Int
-    private let slots: UnsafeMutablePointer<Int32>
-    private let mask: Int
-    private let pool: UnsafeMutablePointer<UInt8>
+    fileprivate let firstSlot: Int
+    fileprivate let mask: Int
+}
 
-    init(_ keys: [[UInt8]], _ arena: SchemaArena) {
-        count = keys.count
-        pool = arena.copy(keys.flatMap { $0 })
-        var offset = 0
-        var made: [KeyRule] = []
+/// Sets of strings, prepared to find one of them in a text.
+struct SchemaKeyTables {
+    private var rules: [KeyRule] = []
+    private var slots: [Int32] = []
+    private var pool: [UInt8] = []
+
+    /// Adds a set; also returns how many bytes it takes.
+    mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }
-        var table = [Int32](repeating: -1, count: size)
+        let set = SchemaKeys(firstRule: rules.count, count: keys.count, firstSlot: slots.count, mask: size - 1)
+        slots += [Int32](repeating: -1, count: size)
+        var length = 0
         for (index, key) in keys.enumerated() {
-            made.append(KeyRule(key, text: offset, node: 0, isRequired: false))
-            offset += key.count
-            var slot = Int(truncatingIfNeeded: KeyHash.hash(key)) & (size - 1)
-            while table[slot] >= 0 { slot = (slot + 1) & (size - 1) }
-            table[slot] = Int32(index)
+            rules.append(KeyRule(key, text: pool.count, node: 0, isRequired: false))
+            pool += key
+            length += key.count
+            var slot = Int(truncatingIfNeeded: KeyHash.hash(key)) & set.mask
+            while slots[set.firstSlot + slot] >= 0 { slot = (slot + 1) & set.mask }
+            slots[set.firstSlot + slot] = Int32(index)
         }
-        rules = arena.copy(made)
-        slots = arena.copy(table)
-        mask = size - 1
+        let bytes = max(16, length) + max(16, keys.count * MemoryLayout<KeyRule>.stride) + size * 4
+        return (set, bytes)
     }
 
     /// Whether a text continues with a key and its closing quote; at least 16 bytes are left.
-    @inline(__always) func isNext(_ index: Int, _ p: BytePointer, _ end: BytePointer) -> Bool {
-        let rule = rules + index
-        guard Bytes.word(p) & rule.pointee.mask0 == rule.pointee.word0,
-            Bytes.word(p + 8) & rule.pointee.mask1 == rule.pointee.word1
-        else { return false }
-        return rule.pointee.length < 16 || isLongNext(rule, p, end)
+    @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ p: Int) -> Bool {
+        let place = keys.firstRule &+ index
+        let rule = rules[place]
+        return rule.starts(text, p) && (rule.length < 16 || isLongNext(place, text, p))
     }
 
-    @inline(never) private func isLongNext(_ rule: UnsafeMutablePointer<KeyRule>, _ p: BytePointer, _ end: BytePointer)
-        -> Bool
-    {
-        let length = Int(rule.pointee.length)
-        return end - p > length && p[length] == JSONGrammar.quote
-            && Bytes.equal(p, pool + Int(rule.pointee.text), count: length)
+    @inline(never) private func isLongNext(_ rule: Int, _ text: Span<UInt8>, _ p: Int) -> Bool {
+        let length = Int(rules[rule].length)
+        return text.count - p > length && text[p + length] == JSONGrammar.quote
+            && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
+    }
+
+    /// The length of a string in bytes.
+    @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
+        Int(rules[keys.firstRule &+ index].length)
     }
 
     /// The index of a string; -1 if it is none of the set.
-    func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64) -> Int {
-        var slot = Int(truncatingIfNeeded: hash) & mask
-        while slots[slot] >= 0 {
-            let index = Int(slots[slot])
-            if isText(index, text, hasEscapes) { return index }
-            slot = (slot + 1) & mask
+    func find(
+        _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
+    ) -> Int {
+        var slot = Int(truncatingIfNeeded: hash) & keys.mask
+        while true {
+            let index = Int(slots[keys.firstSlot + slot])
+            if index < 0 { return -1 }
+            if isText(index, of: keys, text, content, hasEscapes) { return index }
+            slot = (slot + 1) & keys.mask
         }
-        return -1
     }
 
-    func find(_ text: JSONText) -> Int {
-        let hasEscapes = text.hasEscapes
-        return find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes))
+    func find(_ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys) -> Int {
+        let hasEscapes = content.hasEscapes(in: text)
+        return find(text, content, in: keys, hasEscapes, KeyHash.hash(text, content, hasEscapes: hasEscapes))
     }
 
-    private func isText(_ index: Int, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
-        let length = Int(rules[index].length)
-        if hasEscapes { return bytes(index).elementsEqual(text.decoded) }
-        return length == text.count && Bytes.equal(text.start, pool + Int(rules[index].text), count: length)
+    private func isText(
+        _ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool
+    ) -> Bool {
+        let rule = rules[keys.firstRule + index]
+        if hasEscapes { return bytes(index, of: keys).elementsEqual(content.decoded(in: text)) }
+        return content.count == Int(rule.length)
+            && Bytes.equal(text, content.start, pool.span, Int(rule.text), count: content.count)
     }
 
-    func bytes(_ index: Int) -> UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(start: pool + Int(rules[index].text), count: Int(rules[index].length))
+    func bytes(_ index: Int, of keys: SchemaKeys) -> ArraySlice<UInt8> {
+        let rule = rules[keys.firstRule + index]
+        return pool[Int(rule.text)..<Int(rule.text) + Int(rule.length)]
     }
 
-    func string(_ index: Int) -> String { String(decoding: bytes(index), as: UTF8.self) }
-}
-
-/// Memory that lives as long as its owner.
-final class SchemaArena {
-    private var blocks: [UnsafeMutableRawPointer] = []
-    /// How many bytes there are.
-    private(set) var size = 0
-
-    deinit { for block in blocks { block.deallocate() } }
-
-    /// Counts memory that others hold for the owner.
-    func count(_ bytes: Int) { size += bytes }
-
-    /// Copies the elements, which must not need to be destroyed.
-    func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeMutablePointer<Element> {
-        let pointer = make(Element.self, count: elements.count)
-        for (index, element) in elements.enumerated() { (pointer + index).initialize(to: element) }
-        return pointer
-    }
-
-    func copy<Element: BitwiseCopyable>(_ element: Element) -> UnsafeMutablePointer<Element> { copy([element]) }
-
-    private func make<Element>(_ type: Element.Type, count: Int) -> UnsafeMutablePointer<Element> {
-        let bytes = max(16, count * MemoryLayout<Element>.stride)
-        let block = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 16)
-        blocks.append(block)
-        size += bytes
-        return block.bindMemory(to: type, capacity: max(1, count))
-    }
+    func string(_ index: Int, of keys: SchemaKeys) -> String { String(decoding: bytes(index, of: keys), as: UTF8.self) }
 }

@@ -1,21 +1,23 @@
 import ErrandJSONValidation
 
-/// A pointer to a state; the machine owns what it leads to.
-typealias StatePointer = UnsafeMutablePointer<SchemaState>
-typealias TransitionPointer = UnsafeMutablePointer<SchemaTransition>
+/// The index of a state in its arena; what it leads to is in the same arena.
+typealias StateIndex = Int32
+/// The index of a transition in its arena; -1 for one that was not derived yet.
+typealias TransitionIndex = Int32
 
 /// The schemas that one value is validated against at the same time, with everything that they apply to the same value: a
 /// lane for each, in an order in which each one comes behind those that its own result depends on.
 ///
 /// States are derived when a document first needs them, as those of a lazily determinised automaton are.
 struct SchemaState {
-    var lanes: UnsafeMutablePointer<SchemaLane>
+    /// The lanes, by their places in the arena.
+    var firstLane = 0
     var laneCount = 0
-    var gates: UnsafeMutablePointer<LaneGate>
+    var firstGate = 0
     /// The lanes that gates refer to.
-    var branches: UnsafeMutablePointer<Int32>
+    var firstBranch = 0
     /// The lanes that others refer to, ascending.
-    var roots: UnsafeMutablePointer<Int32>?
+    var firstRoot = 0
     var rootCount = 0
     /// The steps that applying it takes: its lanes, and what their gates refer to.
     var cost = 0
@@ -26,15 +28,15 @@ struct SchemaState {
     /// Whether a lane has rules for arrays or for objects.
     var hasArrays = false
     var hasObjects = false
-    /// The rules for arrays and objects, derived at the first array and at the first object.
-    var array: UnsafeMutablePointer<ArrayPlan>?
-    var object: UnsafeMutablePointer<ObjectPlan>?
+    /// The rules for arrays and objects, derived at the first array and at the first object; -1 before.
+    var array: Int32 = -1
+    var object: Int32 = -1
     /// The tag of the gate with most branches among those that have one, and this gate; -1 without one.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// By the number of a value of the tag, what remains of the state for an object with it, once that is derived: the state
-    /// itself where it is not worth it.
-    var variants: UnsafeMutablePointer<StatePointer?>?
+    /// Where the variants are, once there are any: by the number of a value of the tag, what remains of the state for an object
+    /// with it; the state itself where it is not worth it, and -1 before it is derived.
+    var firstVariant = -1
 }
 
 /// One schema among those for a value.
@@ -73,7 +75,7 @@ struct SchemaLane {
     }
 }
 
-/// A gate of a lane, with its lanes in `branches`.
+/// A gate of a lane, with its lanes among the branches of the state.
 struct LaneGate {
     var kind: SchemaGate.Kind
     var first: Int32
@@ -86,11 +88,11 @@ struct LaneGate {
 
 /// The state that a part of a value is validated against, and the effect of its results on the lanes of the whole.
 struct SchemaTransition {
-    var state: StatePointer
-    var wires: UnsafeMutablePointer<SchemaWire>
+    var state: StateIndex
+    var firstWire = 0
     var wireCount = 0
-    /// A bit for each lane that evaluates the part, whatever the part is; nil if no lane asks.
-    var evaluators: UnsafeMutablePointer<UInt64>?
+    /// Where the bits are, one for each lane that evaluates the part, whatever the part is; -1 if no lane asks.
+    var evaluators = -1
     /// Whether a part for which all lanes hold changes nothing.
     var isSimple = true
 }
@@ -110,10 +112,11 @@ struct SchemaWire {
 
 /// The rules for arrays of all lanes of a state.
 struct ArrayPlan {
-    var prefix: UnsafeMutablePointer<TransitionPointer?>
+    /// Where the transitions of the first elements are.
+    var firstPrefix = 0
     var prefixCount = 0
-    var rest: TransitionPointer?
-    var rules: UnsafeMutablePointer<LaneArray>
+    var rest: TransitionIndex = -1
+    var firstRule = 0
     var ruleCount = 0
     var counters = 0
     var isUnique = false
@@ -133,28 +136,28 @@ struct LaneArray {
 
 /// The rules for objects of all lanes of a state.
 struct ObjectPlan {
-    /// The keys that some lane names.
+    /// The keys that some lane names, and where the entry of the first one is.
     var keys: SchemaKeys
-    var entries: UnsafeMutablePointer<KeyEntry>
+    var firstEntry = 0
     /// The words for a bit for each key, beyond the first 64.
     var moreWords = 0
-    var patterns: UnsafeMutablePointer<Int32>
+    var firstPattern = 0
     var patternCount = 0
     /// For other keys, if there are no patterns.
-    var other: TransitionPointer?
+    var other: TransitionIndex = -1
     /// The number of the table of the transitions for other keys, by the patterns that they match.
     var variants = 0
-    /// For the keys themselves.
-    var names: TransitionPointer?
+    /// For the keys themselves; -1 if no lane asks.
+    var names: TransitionIndex = -1
     /// The entry that is expected first.
     var first: Int32 = -1
-    var rules: UnsafeMutablePointer<LaneObject>
+    var firstRule = 0
     var ruleCount = 0
 }
 
 /// A key that some lane names.
 struct KeyEntry {
-    var transition: TransitionPointer?
+    var transition: TransitionIndex
     /// The entry that followed the last time.
     var next: Int32
 }
@@ -165,11 +168,11 @@ struct LaneObject {
     /// A bit for each required key among the first 64.
     var required: UInt64 = 0
     /// All required keys.
-    var needs: UnsafeMutablePointer<Int32>
+    var firstNeed = 0
     var needCount = 0
     var isWide = false
     /// Pairs of a key, and one that it requires.
-    var dependents: UnsafeMutablePointer<Int32>
+    var firstDependent = 0
     var dependentCount = 0
     var minimum = 0
     var maximum = Int.max

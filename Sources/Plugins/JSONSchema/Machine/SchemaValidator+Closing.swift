@@ -1,171 +1,175 @@
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Closes the innermost array or object: computes the results of its lanes and delivers them; false if the rest of the
-    /// text is not read.
-    @inline(__always) mutating func close(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ count: Int, _ p: BytePointer, _ depth: Int, _ base: Int
-    ) -> Bool {
-        if keys.count != frame.pointee.keysBefore { keys.removeAll(behind: frame.pointee.keysBefore) }
-        if frame.pointee.state.pointee.laneCount == 0, depth - 1 == base || frame[-1].isQuiet { return true }
-        return settle(frame, count, p, depth, base)
+    /// Closes the innermost array or object: computes the results of its lanes and delivers them to the frame around it; false
+    /// if the rest of the text is not read.
+    @inline(__always)
+    mutating func close(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
+        if keys.count != Int(frame.keysBefore) { keys.removeAll(behind: Int(frame.keysBefore)) }
+        if machine.arena.states[Int(frame.state)].laneCount == 0,
+            depth &- 1 == base || machine.frames.last.isQuiet
+        {
+            leaveFrame()
+            return true
+        }
+        return settle(text, count, p, depth, base)
     }
 
-    @inline(never) private mutating func settle(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ count: Int, _ p: BytePointer, _ depth: Int, _ base: Int
-    ) -> Bool {
-        let state = frame.pointee.state
-        let results = machine.results + frame.pointee.results
-        if let plan = frame.pointee.array {
-            for index in 0..<plan.pointee.ruleCount {
-                checkArray(plan.pointee.rules + index, frame, count, results, depth)
+    @inline(never)
+    private mutating func settle(_ text: Span<UInt8>, _ parts: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
+        let (state, start, results) = (frame.state, frame.start, frame.results)
+        if frame.array >= 0 {
+            let plan = machine.arena.arrayPlans[Int(frame.array)]
+            for index in plan.firstRule..<plan.firstRule + plan.ruleCount {
+                checkArray(text, machine.arena.arrayRules[index], parts, depth)
             }
-        } else if let plan = frame.pointee.object {
-            for index in 0..<plan.pointee.ruleCount {
-                checkObject(plan.pointee.rules + index, plan, frame, count, results, depth)
-            }
-        }
-        for index in 0..<state.pointee.laneCount {
-            let lane = state.pointee.lanes + index
-            if lane.pointee.gateCount > 0, !gatesHold(lane, state, results, frame, frame.pointee.start, depth - 1) {
-                results[index] = 0
-            }
-            if lane.pointee.constant >= 0 || lane.pointee.enumeration >= 0 {
-                checkConstants(lane, index, frame, p, results, depth)
-            }
-            if pending.count > frame.pointee.pendingBefore {
-                checkPending(index, lane, state, frame, results, depth)
-            }
-            if collector != nil {
-                annotate(index, state, frame.pointee.results, results, frame, frame.pointee.start, depth - 1)
+        } else if frame.object >= 0 {
+            let plan = machine.arena.objectPlans[Int(frame.object)]
+            for index in plan.firstRule..<plan.firstRule + plan.ruleCount {
+                checkObject(text, machine.arena.objectRules[index], plan.keys, parts, depth)
             }
         }
-        while pending.count > frame.pointee.pendingBefore { pendingIndices[pending.removeLast().fate] = nil }
-        if uniques.count > frame.pointee.uniquesBefore { uniques.removeAll(behind: frame.pointee.uniquesBefore) }
-        resultTop = frame.pointee.results
-        wordTop = frame.pointee.words
+        let (count, firstLane) = (
+            machine.arena.states[Int(state)].laneCount, machine.arena.states[Int(state)].firstLane
+        )
+        for index in 0..<count {
+            let place = firstLane &+ index
+            if machine.arena.lanes[place].gateCount > 0,
+                !gatesHold(text, machine.arena.lanes[place], state, results, isFrame: true, start, depth - 1)
+            {
+                machine.results[results + index] = 0
+            }
+            if machine.arena.lanes[place].constant >= 0 || machine.arena.lanes[place].enumeration >= 0 {
+                checkConstants(text, machine.arena.lanes[place], index, p, depth)
+            }
+            if pending.count > frame.pendingBefore {
+                checkPending(text, index, machine.arena.lanes[place], depth)
+            }
+            if collector != nil { annotate(text, index, state, results, isFrame: true, start, depth - 1) }
+        }
+        while pending.count > frame.pendingBefore { pendingIndices[pending.removeLast().fate] = nil }
+        if uniques.count > Int(frame.uniquesBefore) { uniques.removeAll(behind: Int(frame.uniquesBefore)) }
+        resultTop = results
+        wordTop = frame.words
+        let (whole, digest) = (frame.whole, frame.digest)
+        leaveFrame()
         if depth - 1 > base {
-            if state != frame.pointee.whole { spread(results, state, to: frame.pointee.whole) }
-            if collector != nil { takeAnnotations(results, resultTop, frame - 1, frame.pointee.start) }
-            guard deliver(results, to: frame - 1, frame.pointee.start, p, frame.pointee.digest, depth - 1) else {
-                return false
-            }
+            if state != whole { spread(results, state, to: whole) }
+            if collector != nil { takeAnnotations(results, start) }
+            guard deliver(text, results, start..<p, digest, depth - 1) else { return false }
         }
-        return unexplained.isEmpty || explain(frame.pointee.start, p, depth - 1)
+        return unexplained.isEmpty || explain(text, start..<p, depth - 1)
     }
 
     // MARK: Arrays and objects
 
-    private mutating func checkArray(
-        _ rule: UnsafeMutablePointer<LaneArray>, _ frame: UnsafeMutablePointer<SchemaFrame>, _ count: Int,
-        _ results: UnsafeMutablePointer<UInt8>, _ depth: Int
-    ) {
-        let lane = frame.pointee.state.pointee.lanes[Int(rule.pointee.lane)]
-        let start = frame.pointee.start
+    @inline(never) private mutating func checkArray(_ text: Span<UInt8>, _ rule: LaneArray, _ count: Int, _ depth: Int)
+    {
+        let lane = machine.arena.lane(Int(rule.lane), of: frame.state)
+        let (start, result) = (frame.start, frame.results + Int(rule.lane))
         func fail(
             _ keyword: String, _ words: @autoclosure () -> String, _ found: @autoclosure () -> String,
             _ validator: inout SchemaValidator, isDerived: Bool = false
         ) {
-            results[Int(rule.pointee.lane)] = 0
+            validator.machine.results[result] = 0
             if lane.isHard {
-                validator.report(.value, lane, keyword, depth - 1, start, words(), found(), isDerived: isDerived)
+                validator.report(text, .value, lane, keyword, depth - 1, start, words(), found(), isDerived: isDerived)
             }
         }
-        if count < rule.pointee.minimum {
+        if count < rule.minimum {
             fail(
-                "/minItems", "an array of \(MessageText.counted("at least \(rule.pointee.minimum)", "element"))",
+                "/minItems", "an array of \(MessageText.counted("at least \(rule.minimum)", "element"))",
                 "\(count)", &self)
         }
-        if count > rule.pointee.maximum {
+        if count > rule.maximum {
             fail(
-                "/maxItems", "an array of \(MessageText.counted("at most \(rule.pointee.maximum)", "element"))",
+                "/maxItems", "an array of \(MessageText.counted("at most \(rule.maximum)", "element"))",
                 "\(count)", &self)
         }
-        if rule.pointee.isUnique, frame.pointee.hasEqual {
+        if rule.isUnique, frame.hasEqual {
             fail("/uniqueItems", "an array whose elements differ", "two that are equal", &self)
         }
-        if rule.pointee.counter >= 0 {
-            let contained = machine.words[frame.pointee.words + Int(rule.pointee.counter)]
-            if contained < rule.pointee.minimumContained {
-                let isPlain = rule.pointee.minimumContained == 1
+        if rule.counter >= 0 {
+            let contained = machine.words[frame.words + Int(rule.counter)]
+            if contained < rule.minimumContained {
+                let isPlain = rule.minimumContained == 1
                 fail(
                     isPlain ? "/contains" : "/minContains",
-                    "\(MessageText.counted("at least \(rule.pointee.minimumContained)", "element")) that \(isPlain ? "fits" : "fit")",
+                    "\(MessageText.counted("at least \(rule.minimumContained)", "element")) that \(isPlain ? "fits" : "fit")",
                     "\(contained)", &self,
                     isDerived: true)
             }
-            if contained > rule.pointee.maximumContained {
+            if contained > rule.maximumContained {
                 fail(
                     "/maxContains",
-                    "\(MessageText.counted("at most \(rule.pointee.maximumContained)", "element")) that \(rule.pointee.maximumContained == 1 ? "fits" : "fit")",
+                    "\(MessageText.counted("at most \(rule.maximumContained)", "element")) that \(rule.maximumContained == 1 ? "fits" : "fit")",
                     "\(contained)", &self,
                     isDerived: true)
             }
         }
     }
 
-    private mutating func checkObject(
-        _ rule: UnsafeMutablePointer<LaneObject>, _ plan: UnsafeMutablePointer<ObjectPlan>,
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ count: Int, _ results: UnsafeMutablePointer<UInt8>, _ depth: Int
+    @inline(never) private mutating func checkObject(
+        _ text: Span<UInt8>, _ rule: LaneObject, _ keys: SchemaKeys, _ count: Int, _ depth: Int
     ) {
-        let isHard = frame.pointee.state.pointee.lanes[Int(rule.pointee.lane)].isHard
-        let lane = frame.pointee.state.pointee.lanes[Int(rule.pointee.lane)]
-        let start = frame.pointee.start
-        if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.isWide {
-            steps -= rule.pointee.needCount
-            for index in 0..<rule.pointee.needCount {
-                let entry = Int(rule.pointee.needs[index])
-                if hasSeen(frame, entry) { continue }
-                results[Int(rule.pointee.lane)] = 0
+        let lane = machine.arena.lane(Int(rule.lane), of: frame.state)
+        let isHard = lane.isHard
+        let (start, result) = (frame.start, frame.results + Int(rule.lane))
+        if rule.required & ~frame.seen != 0 || rule.isWide {
+            steps -= rule.needCount
+            for index in 0..<rule.needCount {
+                let entry = Int(machine.arena.numbers[rule.firstNeed + index])
+                if hasSeen(entry) { continue }
+                machine.results[result] = 0
                 guard isHard else { break }
-                missing(plan.pointee.keys.string(entry), lane, "/required", depth, start)
+                let name = machine.arena.keys.string(entry, of: keys)
+                missing(text, name, lane, "/required", depth, start)
             }
         }
-        steps -= rule.pointee.dependentCount
-        for index in 0..<rule.pointee.dependentCount {
-            let (key, need) = (Int(rule.pointee.dependents[index * 2]), Int(rule.pointee.dependents[index * 2 + 1]))
-            if !hasSeen(frame, key) || hasSeen(frame, need) { continue }
-            results[Int(rule.pointee.lane)] = 0
+        steps -= rule.dependentCount
+        for index in 0..<rule.dependentCount {
+            let first = rule.firstDependent + index * 2
+            let (key, need) = (Int(machine.arena.numbers[first]), Int(machine.arena.numbers[first + 1]))
+            if !hasSeen(key) || hasSeen(need) { continue }
+            machine.results[result] = 0
             guard isHard else { break }
-            missing(plan.pointee.keys.string(need), lane, "/dependentRequired", depth, start)
+            let name = machine.arena.keys.string(need, of: keys)
+            missing(text, name, lane, "/dependentRequired", depth, start)
         }
-        if count < rule.pointee.minimum {
-            results[Int(rule.pointee.lane)] = 0
+        if count < rule.minimum {
+            machine.results[result] = 0
             if isHard {
                 report(
-                    .value, lane, "/minProperties", depth - 1, start,
-                    "an object of \(MessageText.counted("at least \(rule.pointee.minimum)", "key"))", "\(count)")
+                    text, .value, lane, "/minProperties", depth - 1, start,
+                    "an object of \(MessageText.counted("at least \(rule.minimum)", "key"))", "\(count)")
             }
         }
-        if count > rule.pointee.maximum {
-            results[Int(rule.pointee.lane)] = 0
+        if count > rule.maximum {
+            machine.results[result] = 0
             if isHard {
                 report(
-                    .value, lane, "/maxProperties", depth - 1, start,
-                    "an object of \(MessageText.counted("at most \(rule.pointee.maximum)", "key"))",
+                    text, .value, lane, "/maxProperties", depth - 1, start,
+                    "an object of \(MessageText.counted("at most \(rule.maximum)", "key"))",
                     "\(count)")
             }
         }
     }
 
-    private mutating func checkConstants(
-        _ lane: UnsafeMutablePointer<SchemaLane>, _ index: Int, _ frame: UnsafeMutablePointer<SchemaFrame>,
-        _ p: BytePointer, _ results: UnsafeMutablePointer<UInt8>, _ depth: Int
+    @inline(never) private mutating func checkConstants(
+        _ text: Span<UInt8>, _ lane: SchemaLane, _ index: Int, _ p: Int, _ depth: Int
     ) {
-        for number in [lane.pointee.constant, lane.pointee.enumeration] where number >= 0 {
+        let value = frame.start..<p
+        for number in [lane.constant, lane.enumeration] where number >= 0 {
             let constants = program.constants[Int(number)]
-            let known = constants.composites[frame.pointee.digest] ?? []
-            let isOne = known.contains { text in
-                steps -= (text.count + (p - frame.pointee.start)) / Self.bytesOfStep
-                return text.withUnsafeBufferPointer { text in
-                    text.baseAddress.map {
-                        JSONEquality.areEqual($0, $0 + text.count, frame.pointee.start, p)
-                    } ?? false
-                }
+            let known = constants.composites[frame.digest] ?? []
+            var isOne = false
+            for constant in known where !isOne {
+                steps -= (constant.count + value.count) / Self.bytesOfStep
+                isOne = JSONEquality.areEqual(constant.span, 0..<constant.count, text, value)
             }
             if isOne { continue }
-            results[index] = 0
-            if lane.pointee.isHard { otherThan(number, lane.pointee, depth - 1, frame.pointee.start) }
+            machine.results[frame.results + index] = 0
+            if lane.isHard { otherThan(text, number, lane, depth - 1, value.lowerBound) }
         }
     }
 }

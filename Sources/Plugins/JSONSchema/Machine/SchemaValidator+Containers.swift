@@ -4,109 +4,126 @@ import ErrandJSONValidation
 extension SchemaValidator {
     /// Opens a frame for an array or an object; whether there is room.
     mutating func open(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ whole: StatePointer, at p: BytePointer, isObject: Bool,
-        hashes: Bool, _ depth: Int
+        _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
     ) -> Bool {
         containers &+= 1
-        let state = isObject && whole.pointee.tag >= 0 && usesTags ? tagged(whole, at: p) : whole
-        // Field by field, which is faster than assigning a whole frame.
-        let count = state.pointee.laneCount
-        frame.pointee.state = state
-        frame.pointee.whole = whole
-        frame.pointee.transition = machine.anyTransition
-        frame.pointee.array = nil
-        frame.pointee.object = nil
-        frame.pointee.start = p
-        frame.pointee.key = p
-        frame.pointee.keyEnd = p
-        frame.pointee.count = 0
-        frame.pointee.seen = 0
-        frame.pointee.entry = -1
-        frame.pointee.number = containers
-        frame.pointee.keysBefore = keys.count
-        frame.pointee.uniquesBefore = uniques.count
-        frame.pointee.pendingBefore = pending.count
-        frame.pointee.isObject = isObject
-        frame.pointee.hasEqual = false
-        frame.pointee.results = resultTop
-        frame.pointee.words = wordTop
-        frame.pointee.hashes = hashes || state.pointee.wantsHash || collector != nil
-        if frame.pointee.hashes { frame.pointee.digest = valueHash.start(isObject: isObject) }
+        let isTagged = isObject && usesTags && machine.arena.states[Int(whole)].tag >= 0
+        let state = isTagged ? tagged(text, whole, at: p) : whole
+        let count = machine.arena.states[Int(state)].laneCount
+        machine.frames.push(frame)
+        frame.state = state
+        frame.whole = whole
+        frame.transition = SchemaMachine.anyTransition
+        frame.part = SchemaMachine.any
+        frame.array = -1
+        frame.object = -1
+        frame.entry = -1
+        frame.isObject = isObject
+        frame.hasEqual = false
+        frame.start = p
+        frame.key = p
+        frame.keyEnd = p
+        frame.count = 0
+        frame.seen = 0
+        frame.number = containers
+        frame.keysBefore = Int32(truncatingIfNeeded: keys.count)
+        frame.uniquesBefore = Int32(truncatingIfNeeded: uniques.count)
+        frame.pendingBefore = pending.count
+        frame.results = resultTop
+        frame.words = wordTop
+        frame.hashes = hashes || collector != nil || machine.arena.states[Int(state)].wantsHash
+        if frame.hashes { frame.digest = valueHash.start(isObject: isObject) }
         if count > 0 {
-            steps -= whole.pointee.cost
-            if steps < 0 || machine.isFull { return tooMuch(at: p, depth: depth - 1) }
-            let room = resultTop + whole.pointee.laneCount
-            if room > machine.resultCapacity { machine.growResults(room) }
-            let kind = isObject ? ValueKind.object : ValueKind.array
-            let results = machine.results + resultTop
-            collector?.clear(resultTop..<resultTop + count)
-            resultTop += count
-            for lane in 0..<count {
-                let holds = state.pointee.lanes[lane].kinds & kind != 0
-                results[lane] = holds ? 1 : 0
-                if !holds, state.pointee.lanes[lane].isHard {
-                    mismatch(state.pointee.lanes[lane], depth - 1, at: p)
-                }
-            }
-            var more = 0
-            if isObject, state.pointee.hasObjects {
-                let plan =
-                    state.pointee.object ?? PlanBuilder(machine: machine, program: program, state: state).objectPlan()
-                if state.pointee.object == nil { charge() }
-                state.pointee.object = plan
-                frame.pointee.object = plan
-                frame.pointee.entry = -2
-                more = plan.pointee.moreWords
-            } else if !isObject, state.pointee.hasArrays {
-                let plan =
-                    state.pointee.array ?? PlanBuilder(machine: machine, program: program, state: state).arrayPlan()
-                if state.pointee.array == nil { charge() }
-                state.pointee.array = plan
-                frame.pointee.array = plan
-                more = plan.pointee.counters
-                if plan.pointee.isUnique { frame.pointee.hashes = true }
-            }
-            if more > 0 {
-                steps -= more / 8
-                if wordTop + more > machine.wordCapacity { machine.growWords(wordTop + more) }
-                for word in wordTop..<wordTop + more { machine.words[word] = 0 }
-                wordTop += more
+            guard beginLanes(text, at: p, count, depth) else { return false }
+        }
+        frame.isQuiet = !frame.hashes
+        return true
+    }
+
+    /// Makes the results and the plan for a frame whose state has lanes; whether there is room.
+    private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
+        let (state, isObject) = (frame.state, frame.isObject)
+        steps -= machine.arena.states[Int(frame.whole)].cost
+        if steps < 0 || machine.isFull { return tooMuch(text, at: p, depth: depth - 1) }
+        let room = resultTop + machine.arena.states[Int(frame.whole)].laneCount
+        if room > machine.results.count { machine.growResults(room) }
+        let kind = isObject ? ValueKind.object : ValueKind.array
+        let results = resultTop
+        collector?.clear(results..<results + count)
+        resultTop += count
+        let firstLane = machine.arena.states[Int(state)].firstLane
+        for index in 0..<count {
+            let lane = firstLane &+ index
+            let holds = machine.arena.lanes[lane].kinds & kind != 0
+            machine.results[results &+ index] = holds ? 1 : 0
+            if !holds, machine.arena.lanes[lane].isHard {
+                mismatch(text, machine.arena.lanes[lane], depth - 1, at: p)
             }
         }
-        frame.pointee.isQuiet = !frame.pointee.hashes
+        var more = 0
+        if isObject, machine.arena.states[Int(state)].hasObjects {
+            if machine.arena.states[Int(state)].object < 0 {
+                machine.makeObjectPlan(state, program)
+                charge()
+            }
+            frame.object = machine.arena.states[Int(state)].object
+            frame.entry = -2
+            more = machine.arena.objectPlans[Int(frame.object)].moreWords
+        } else if !isObject, machine.arena.states[Int(state)].hasArrays {
+            if machine.arena.states[Int(state)].array < 0 {
+                machine.makeArrayPlan(state, program)
+                charge()
+            }
+            frame.array = machine.arena.states[Int(state)].array
+            more = machine.arena.arrayPlans[Int(frame.array)].counters
+            if machine.arena.arrayPlans[Int(frame.array)].isUnique { frame.hashes = true }
+        }
+        if more > 0 {
+            steps -= more / 8
+            if wordTop + more > machine.words.count { machine.growWords(wordTop + more) }
+            for word in wordTop..<wordTop + more { machine.words[word] = 0 }
+            wordTop += more
+        }
         return true
+    }
+
+    /// Goes back to the frame around the innermost one.
+    @inline(__always) mutating func leaveFrame() { frame = machine.frames.pop() }
+
+    /// Sets what the current element or member is validated against.
+    @inline(__always) mutating func take(_ transition: TransitionIndex) {
+        frame.transition = transition
+        frame.part = machine.arena.transitions[Int(transition)].state
+        frame.isQuiet = machine.arena.transitions[Int(transition)].isSimple && !frame.hashes
     }
 
     // MARK: Elements
 
-    @inline(__always) mutating func firstElement(_ frame: UnsafeMutablePointer<SchemaFrame>) {
-        if frame.pointee.array != nil { nextElement(frame) }
+    @inline(__always) mutating func firstElement() {
+        if frame.array >= 0 { nextElement() }
     }
 
     /// Chooses the transition for the element with the index of the frame.
-    @inline(__always) mutating func nextElement(_ frame: UnsafeMutablePointer<SchemaFrame>) {
-        guard let plan = frame.pointee.array else { return }
-        let index = frame.pointee.count
-        if index > plan.pointee.prefixCount { return }
-        choose(index, plan, frame)
+    @inline(__always) mutating func nextElement() {
+        if frame.array < 0 || frame.count > machine.arena.arrayPlans[Int(frame.array)].prefixCount { return }
+        choose(frame.count, Int(frame.array))
     }
 
-    @inline(never) private mutating func choose(
-        _ index: Int, _ plan: UnsafeMutablePointer<ArrayPlan>, _ frame: UnsafeMutablePointer<SchemaFrame>
-    ) {
-        let transition: TransitionPointer
-        if index < plan.pointee.prefixCount {
-            let builder = PlanBuilder(machine: machine, program: program, state: frame.pointee.state)
-            transition = plan.pointee.prefix[index] ?? builder.element(index, plan)
-            plan.pointee.prefix[index] = transition
-        } else {
-            let builder = PlanBuilder(machine: machine, program: program, state: frame.pointee.state)
-            transition = plan.pointee.rest ?? builder.element(index, plan)
-            plan.pointee.rest = transition
+    @inline(never) private mutating func choose(_ index: Int, _ plan: Int) {
+        let found = machine.arena.arrayPlans[plan]
+        let place = found.firstPrefix + index
+        let isPrefix = index < found.prefixCount
+        var transition = isPrefix ? machine.arena.indexes[place] : found.rest
+        if transition < 0 {
+            transition = machine.element(index, found, of: frame.state, program)
+            if isPrefix {
+                machine.arena.indexes[place] = transition
+            } else {
+                machine.arena.arrayPlans[plan].rest = transition
+            }
         }
         charge()
-        frame.pointee.transition = transition
-        frame.pointee.isQuiet = transition.pointee.isSimple && !frame.pointee.hashes
+        take(transition)
     }
 
     /// Whether what is stored of the text takes no more memory than it may.
@@ -118,126 +135,128 @@ extension SchemaValidator {
     // MARK: Keys
 
     /// Reads a key; nil if the rest of the text is not read.
-    @inline(__always) mutating func readKey(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ p: BytePointer, _ depth: Int
-    ) -> BytePointer? {
-        guard let plan = frame.pointee.object else { return readOtherKey(frame, nil, p, depth) }
-        let last = Int(frame.pointee.entry)
-        let guess = last >= 0 ? Int(plan.pointee.entries[last].next) : last == -2 ? Int(plan.pointee.first) : -1
-        if guess >= 0, guess < 64, end - p > 16, plan.pointee.keys.isNext(guess, p + 1, end),
-            let transition = plan.pointee.entries[guess].transition, plan.pointee.names == nil
+    @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
+        guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
+        let plan = machine.arena.objectPlans[Int(frame.object)]
+        let last = Int(frame.entry)
+        let guess =
+            last >= 0 ? Int(machine.arena.entries[plan.firstEntry &+ last].next) : last == -2 ? Int(plan.first) : -1
+        if guess >= 0, guess < 64, text.count &- p > 16, plan.names < 0,
+            machine.arena.keys.isNext(guess, of: plan.keys, text, p &+ 1)
         {
-            let bit: UInt64 = 1 << UInt64(guess)
-            if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) } else { frame.pointee.count &+= 1 }
-            frame.pointee.seen |= bit
-            frame.pointee.entry = Int32(guess)
-            frame.pointee.transition = transition
-            frame.pointee.isQuiet = transition.pointee.isSimple && !frame.pointee.hashes
-            let behind = p + Int(plan.pointee.keys.rules[guess].length) + 2
-            frame.pointee.keyEnd = behind
-            return behind
+            let transition = machine.arena.entries[plan.firstEntry &+ guess].transition
+            if transition >= 0 {
+                let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: guess)
+                if frame.seen & bit != 0 { duplicate(text, depth, at: p) } else { frame.count &+= 1 }
+                frame.seen |= bit
+                frame.entry = Int32(truncatingIfNeeded: guess)
+                take(transition)
+                let behind = p &+ machine.arena.keys.length(guess, of: plan.keys) &+ 2
+                frame.keyEnd = behind
+                return behind
+            }
         }
-        return readOtherKey(frame, plan, p, depth)
+        return readOtherKey(text, p, depth)
     }
 
     /// Reads a key that is not the expected one.
-    @inline(never) private mutating func readOtherKey(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ plan: UnsafeMutablePointer<ObjectPlan>?, _ p: BytePointer,
-        _ depth: Int
-    ) -> BytePointer? {
-        let scan = JSONGrammar.string(p + 1, end)
+    @inline(never) private mutating func readOtherKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
+        let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {
-            stop(scan.fault, at: scan.end, depth: depth - 1)
+            stop(text, scan.fault, at: scan.index, depth: depth - 1)
             return nil
         }
-        frame.pointee.keyEnd = scan.end
-        let text = JSONText(start: p + 1, end: scan.end - 1)
-        let hasEscapes = text.hasEscapes
-        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
-        let entry = plan.map { $0.pointee.keys.count == 0 ? -1 : $0.pointee.keys.find(text, hasEscapes, hash) } ?? -1
+        frame.keyEnd = scan.index
+        let content = JSONContent(p + 1, scan.index - 1)
+        let hasEscapes = content.hasEscapes(in: text)
+        let hash = KeyHash.hash(text, content, hasEscapes: hasEscapes)
+        let plan = frame.object < 0 ? nil : machine.arena.objectPlans[Int(frame.object)]
+        var entry = -1
+        if let plan, plan.keys.count > 0 {
+            entry = machine.arena.keys.find(text, content, in: plan.keys, hasEscapes, hash)
+        }
         if let plan, entry >= 0 {
-            let last = Int(frame.pointee.entry)
+            let last = Int(frame.entry)
             if last >= 0 {
-                plan.pointee.entries[last].next = Int32(entry)
+                machine.arena.entries[plan.firstEntry + last].next = Int32(entry)
             } else if last == -2 {
-                plan.pointee.first = Int32(entry)
+                machine.arena.objectPlans[Int(frame.object)].first = Int32(entry)
             }
-            frame.pointee.entry = Int32(entry)
-            if markSeen(frame, entry) { frame.pointee.count &+= 1 } else { duplicate(depth, at: p) }
+            frame.entry = Int32(entry)
+            if markSeen(entry) { frame.count &+= 1 } else { duplicate(text, depth, at: p) }
         } else {
-            switch keys.insert(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.number) {
+            switch keys.insert(text, content, hasEscapes: hasEscapes, hash: hash, object: frame.number) {
             case .new:
-                frame.pointee.count &+= 1
+                frame.count &+= 1
                 if keys.count & 0xFFF == 0, !hasRoom() {
                     hasTooManyKeys = true
-                    _ = tooMuch(at: p, depth: depth)
+                    _ = tooMuch(text, at: p, depth: depth)
                     return nil
                 }
-            case .present: duplicate(depth, at: p)
+            case .present: duplicate(text, depth, at: p)
             case .full:
                 hasTooManyKeys = true
-                tooManyKeys(at: p, depth: depth)
+                tooManyKeys(text, at: p, depth: depth)
                 return nil
             }
         }
-        guard let plan else { return scan.end }
-        guard let transition = transition(frame, plan, entry, text, hasEscapes, p, depth) else { return nil }
-        frame.pointee.transition = transition
-        frame.pointee.isQuiet = transition.pointee.isSimple && !frame.pointee.hashes
-        if let names = plan.pointee.names { guard settleName(names, frame, p, scan.end, depth) else { return nil } }
-        return scan.end
+        guard let plan else { return scan.index }
+        guard let transition = transition(text, entry, content, hasEscapes, p, depth) else { return nil }
+        take(transition)
+        if plan.names >= 0 { guard settleName(text, plan.names, p..<scan.index, depth) else { return nil } }
+        return scan.index
     }
 
     /// Notes that a key of the plan was found; false if it was before.
-    private func markSeen(_ frame: UnsafeMutablePointer<SchemaFrame>, _ entry: Int) -> Bool {
-        if hasSeen(frame, entry) { return false }
+    private mutating func markSeen(_ entry: Int) -> Bool {
+        if hasSeen(entry) { return false }
         if entry < 64 {
-            frame.pointee.seen |= 1 << UInt64(entry)
+            frame.seen |= 1 << UInt64(entry)
         } else {
-            machine.words[frame.pointee.words + entry / 64 - 1] |= 1 << (entry % 64)
+            machine.words[frame.words + entry / 64 - 1] |= 1 << (entry % 64)
         }
         return true
     }
 
-    @inline(__always) func hasSeen(_ frame: UnsafeMutablePointer<SchemaFrame>, _ entry: Int) -> Bool {
+    /// Whether a key of the plan of the innermost frame was found.
+    @inline(__always) func hasSeen(_ entry: Int) -> Bool {
         entry < 64
-            ? frame.pointee.seen >> UInt64(entry) & 1 != 0
-            : machine.words[frame.pointee.words + entry / 64 - 1] >> (entry % 64) & 1 != 0
+            ? frame.seen >> UInt64(entry) & 1 != 0
+            : machine.words[frame.words + entry / 64 - 1] >> (entry % 64) & 1 != 0
     }
 
     private mutating func transition(
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ plan: UnsafeMutablePointer<ObjectPlan>, _ entry: Int,
-        _ text: JSONText, _ hasEscapes: Bool, _ p: BytePointer, _ depth: Int
-    ) -> TransitionPointer? {
-        let builder = PlanBuilder(machine: machine, program: program, state: frame.pointee.state)
+        _ text: Span<UInt8>, _ entry: Int, _ content: JSONContent, _ hasEscapes: Bool, _ p: Int, _ depth: Int
+    ) -> TransitionIndex? {
+        let plan = machine.arena.objectPlans[Int(frame.object)]
         if entry >= 0 {
-            if let known = plan.pointee.entries[entry].transition { return known }
-        } else if let other = plan.pointee.other {
-            return other
+            let known = machine.arena.entries[plan.firstEntry + entry].transition
+            if known >= 0 { return known }
+        } else if plan.other >= 0 {
+            return plan.other
         }
-        let count = plan.pointee.patternCount
-        var matches = [UInt64](repeating: 0, count: (count + 63) / 64)
-        for bit in 0..<count {
-            switch match(plan.pointee.patterns[bit], text, hasEscapes) {
+        var matches = [UInt64](repeating: 0, count: (plan.patternCount + 63) / 64)
+        for bit in 0..<plan.patternCount {
+            switch match(text, machine.arena.numbers[plan.firstPattern + bit], content, hasEscapes) {
             case .matches: matches[bit / 64] |= 1 << UInt64(bit % 64)
             case .differs: break
             case .exceeded:
-                let (expected, found) = patternLimit(text)
+                let (expected, found) = patternLimit(content)
                 problems.stop(
-                    .limit, pointer: pointer(depth - 1), expected: expected, found: found, offset: p - base)
+                    .limit, pointer: pointer(text, depth - 1), expected: expected, found: found, offset: p)
                 return nil
             }
         }
         defer { charge() }
         if entry >= 0 {
-            let key = Array(plan.pointee.keys.bytes(entry))
-            let made = builder.member(key, matches, patterns: plan.pointee.patterns, count: count)
-            plan.pointee.entries[entry].transition = made
+            let key = Array(machine.arena.keys.bytes(entry, of: plan.keys))
+            let made = machine.member(key, matches, plan, of: frame.state, program)
+            machine.arena.entries[plan.firstEntry + entry].transition = made
             return made
         }
-        if let known = machine.variants[plan.pointee.variants][matches] { return known }
-        let made = builder.member(nil, matches, patterns: plan.pointee.patterns, count: count)
-        machine.variants[plan.pointee.variants][matches] = made
+        if let known = machine.variants[plan.variants][matches] { return known }
+        let made = machine.member(nil, matches, plan, of: frame.state, program)
+        machine.variants[plan.variants][matches] = made
         machine.arena.count(128 + matches.count * 8)
         return made
     }

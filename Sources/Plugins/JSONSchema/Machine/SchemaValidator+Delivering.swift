@@ -2,60 +2,62 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Takes the results of the lanes of a part over to the frame around it.
+    /// Takes the results of the lanes of a part over to the innermost frame, which is the one around it.
+    ///
+    /// - Parameters:
+    ///   - results: where the results of the part are.
+    ///   - range: the part in the text.
     @inline(__always) mutating func deliver(
-        _ results: UnsafeMutablePointer<UInt8>, to frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer,
-        _ p: BytePointer, _ digest: ValueDigest, _ depth: Int
+        _ text: Span<UInt8>, _ results: Int, _ range: Range<Int>, _ digest: ValueDigest, _ depth: Int
     ) -> Bool {
-        let transition = frame.pointee.transition
-        steps &-= transition.pointee.wireCount
-        if transition.pointee.isSimple, transition.pointee.evaluators == nil {
-            let parents = machine.results + frame.pointee.results
-            for index in 0..<transition.pointee.wireCount {
-                let wire = transition.pointee.wires + index
-                if results[Int(wire.pointee.child)] == 0 { parents[Int(wire.pointee.parent)] = 0 }
+        let transition = machine.arena.transitions[Int(frame.transition)]
+        steps &-= transition.wireCount
+        if transition.isSimple, transition.evaluators < 0 {
+            let parents = frame.results
+            for index in transition.firstWire..<transition.firstWire &+ transition.wireCount {
+                let wire = machine.arena.wires[index]
+                if machine.results[results &+ Int(wire.child)] == 0 { machine.results[parents &+ Int(wire.parent)] = 0 }
             }
         } else {
-            deliverAll(results, frame, start)
+            deliverAll(results, range.lowerBound)
         }
-        if frame.pointee.hashes { return addDigest(digest, frame, start, p, depth) }
+        if frame.hashes { return addDigest(text, digest, range, depth) }
         return true
     }
 
-    @inline(never) private mutating func deliverAll(
-        _ results: UnsafeMutablePointer<UInt8>, _ frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer
-    ) {
-        let transition = frame.pointee.transition
-        let parents = machine.results + frame.pointee.results
+    @inline(never)
+    private mutating func deliverAll(_ results: Int, _ start: Int) {
+        let transition = machine.arena.transitions[Int(frame.transition)]
+        let parents = frame.results
+        let wires = transition.firstWire..<transition.firstWire + transition.wireCount
         var contained: [Int32] = []
-        for index in 0..<transition.pointee.wireCount {
-            let wire = transition.pointee.wires[index]
-            let holds = results[Int(wire.child)] != 0
+        for index in wires {
+            let wire = machine.arena.wires[index]
+            let holds = machine.results[results + Int(wire.child)] != 0
             switch wire.role {
-            case .and: if !holds { parents[Int(wire.parent)] = 0 }
+            case .and: if !holds { machine.results[parents + Int(wire.parent)] = 0 }
             case .contains:
                 guard holds else { continue }
-                machine.words[frame.pointee.words + Int(wire.counter)] += 1
+                machine.words[frame.words + Int(wire.counter)] += 1
                 if wire.evaluates { contained.append(wire.parent) }
             case .unevaluated: break
             }
         }
-        guard let evaluators = transition.pointee.evaluators else { return }
-        steps -= transition.pointee.wireCount + contained.count + 160
-        let count = (frame.pointee.state.pointee.laneCount + 63) / 64
-        var set = (0..<count).map { evaluators[$0] }
+        guard transition.evaluators >= 0 else { return }
+        steps -= transition.wireCount + contained.count + 160
+        var set = evaluators(transition)
         for lane in contained { set[Int(lane) / 64] |= 1 << UInt64(lane % 64) }
-        for index in 0..<transition.pointee.wireCount {
-            let wire = transition.pointee.wires[index]
-            guard wire.role == .unevaluated, results[Int(wire.child)] == 0, !contained.contains(wire.parent) else {
-                continue
-            }
-            let part = (value: frame.pointee.isObject ? frame.pointee.key : start, index: frame.pointee.count)
-            let fate = PendingFate(container: frame.pointee.number, lane: wire.parent, evaluators: set)
+        for index in wires {
+            let wire = machine.arena.wires[index]
+            guard wire.role == .unevaluated, machine.results[results + Int(wire.child)] == 0,
+                !contained.contains(wire.parent)
+            else { continue }
+            let part = (value: frame.isObject ? frame.key : start, index: frame.count)
+            let fate = PendingFate(container: frame.number, lane: wire.parent, evaluators: set)
             guard let known = pendingIndices[fate] else {
                 pendingIndices[fate] = pending.count
                 pending.append(PendingPart(fate: fate, values: [part]))
-                machine.arena.count(160 + count * 16)
+                machine.arena.count(160 + set.count * 16)
                 continue
             }
             pending[known].count += 1
@@ -63,28 +65,35 @@ extension SchemaValidator {
         }
     }
 
+    /// A bit for each lane of the innermost frame that evaluates a part.
+    func evaluators(_ transition: SchemaTransition) -> [UInt64] {
+        let count = (machine.arena.states[Int(frame.state)].laneCount + 63) / 64
+        return Array(machine.arena.evaluators[transition.evaluators..<transition.evaluators + count])
+    }
+
     @inline(never) private mutating func addDigest(
-        _ digest: ValueDigest, _ frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer, _ p: BytePointer,
-        _ depth: Int
+        _ text: Span<UInt8>, _ digest: ValueDigest, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
-        if frame.pointee.isObject {
-            let key = valueHash.text(frame.pointee.key, frame.pointee.keyEnd)
-            frame.pointee.digest = valueHash.adding(key, digest, to: frame.pointee.digest)
+        if frame.isObject {
+            let key = valueHash.text(text, frame.key..<frame.keyEnd)
+            frame.digest = valueHash.adding(key, digest, to: frame.digest)
             return true
         }
-        frame.pointee.digest = valueHash.adding(digest, to: frame.pointee.digest)
-        guard let plan = frame.pointee.array, plan.pointee.isUnique, !frame.pointee.hasEqual else { return true }
-        let outcome = uniques.insert(start, p, digest, array: frame.pointee.number)
+        frame.digest = valueHash.adding(digest, to: frame.digest)
+        guard frame.array >= 0, machine.arena.arrayPlans[Int(frame.array)].isUnique, !frame.hasEqual else {
+            return true
+        }
+        let outcome = uniques.insert(text, range, digest, array: frame.number)
         steps -= uniques.takeCompared() / Self.bytesOfStep
         switch outcome {
         case .new:
-            if !hasRoom() { return tooMuch(at: start, depth: depth) }
-        case .present: frame.pointee.hasEqual = true
+            if !hasRoom() { return tooMuch(text, at: range.lowerBound, depth: depth) }
+        case .present: frame.hasEqual = true
         case .full:
             problems.stop(
-                .limit, pointer: pointer(depth),
+                .limit, pointer: pointer(text, depth),
                 expected: "at most \(limits.maximumUniqueItems) elements that have to differ",
-                found: "more", offset: start - base)
+                found: "more", offset: range.lowerBound)
             return false
         }
         return true

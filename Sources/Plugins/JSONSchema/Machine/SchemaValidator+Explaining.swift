@@ -6,7 +6,8 @@ extension SchemaValidator {
 
     /// Explains why gates of the value that just ended do not hold, by reading it again; false if the rest of the text is
     /// not read.
-    mutating func explain(_ start: BytePointer, _ end: BytePointer, _ depth: Int) -> Bool {
+    @inline(never) mutating func explain(_ text: Span<UInt8>, _ range: Range<Int>, _ depth: Int) -> Bool {
+        let start = range.lowerBound
         let gates = unexplained
         unexplained.removeAll(keepingCapacity: true)
         for (node, number) in gates {
@@ -17,20 +18,23 @@ extension SchemaValidator {
                 let words =
                     gate.nodes.count == 1
                     ? "a value that fits a schema" : "a value that fits one of \(gate.nodes.count) schemas"
-                report(.value, node, gate.keyword, depth, start, words, Self.kindWord(start), isDerived: true)
+                report(
+                    text, .value, node, gate.keyword, depth, start, words, Self.kindWord(text[start]), isDerived: true)
                 if isWeighing || problems.isFull { continue }
-                if let best = closest(gate.nodes, start, end, depth) { _ = reread(best, start, end, depth) }
+                if let best = closest(text, gate.nodes, range, depth) { _ = reread(text, best, range, depth) }
             case .condition:
                 let branch = gate.nodes[number % 4]
-                if isWeighing || problems.isFull || !reread(branch, start, end, depth) {
+                if isWeighing || problems.isFull || !reread(text, branch, range, depth) {
                     report(
-                        .value, node, number % 4 == 1 ? "/then" : "/else", depth, start, "a value that fits a schema",
-                        Self.kindWord(start), isDerived: true)
+                        text, .value, node, number % 4 == 1 ? "/then" : "/else", depth, start,
+                        "a value that fits a schema",
+                        Self.kindWord(text[start]), isDerived: true)
                 }
             default:
-                if isWeighing || problems.isFull || !reread(gate.nodes[0], start, end, depth) {
+                if isWeighing || problems.isFull || !reread(text, gate.nodes[0], range, depth) {
                     report(
-                        .value, node, gate.keyword, depth, start, "a value that fits a schema", Self.kindWord(start),
+                        text, .value, node, gate.keyword, depth, start, "a value that fits a schema",
+                        Self.kindWord(text[start]),
                         isDerived: true)
                 }
             }
@@ -39,37 +43,43 @@ extension SchemaValidator {
     }
 
     /// Reads a value again, and lists its problems with a schema; false if it has none to list.
-    private mutating func reread(_ node: Int32, _ start: BytePointer, _ end: BytePointer, _ depth: Int) -> Bool {
+    private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
-        rereadBudget -= end - start
+        rereadBudget -= range.count
         let before = problems.count
         rereads += 1
-        let (results, words) = (resultTop, wordTop)
         let others = unexplained
         unexplained = []
-        _ = read(start, machine.state([SchemaMachine.root(node, isHard: true)], program), depth)
+        readAgain(text, node, range, depth)
         unexplained = others
-        (resultTop, wordTop) = (results, words)
         rereads -= 1
         return problems.count > before
     }
 
     /// The schema that a value has the least problems with.
-    private mutating func closest(_ nodes: [Int32], _ start: BytePointer, _ end: BytePointer, _ depth: Int) -> Int32? {
+    private mutating func closest(_ text: Span<UInt8>, _ nodes: [Int32], _ range: Range<Int>, _ depth: Int) -> Int32? {
         var best: (node: Int32, weight: Int)?
         for node in nodes.prefix(Self.maximumBranches) {
             guard rereads < Self.maximumRereads, rereadBudget > 0 else { break }
-            rereadBudget -= end - start
+            rereadBudget -= range.count
             (isWeighing, weight) = (true, 0)
             rereads += 1
-            let (results, words) = (resultTop, wordTop)
             weighBase = depth
-            _ = read(start, machine.state([SchemaMachine.root(node, isHard: true)], program), depth)
-            (resultTop, wordTop) = (results, words)
+            readAgain(text, node, range, depth)
             rereads -= 1
             isWeighing = false
             if weight < best?.weight ?? .max { best = (node, weight) }
         }
         return best?.node
+    }
+
+    /// Reads a value with a schema, and leaves the stacks as they were, wherever the reading ended.
+    private mutating func readAgain(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) {
+        let (results, words) = (resultTop, wordTop)
+        let (inner, outer) = (frame, machine.frames.count)
+        let root = machine.state([SchemaMachine.root(node, isHard: true)], program)
+        _ = read(text, range.lowerBound, root, depth)
+        machine.frames.truncate(to: outer)
+        (frame, resultTop, wordTop) = (inner, results, words)
     }
 }

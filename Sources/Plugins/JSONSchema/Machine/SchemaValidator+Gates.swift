@@ -2,115 +2,123 @@ import ErrandJSONValidation
 
 extension SchemaValidator {
     /// Whether the gates of a lane hold, by the results of the lanes that they refer to; what does not hold is explained if
-    /// the lane is hard. The frame is that of an array or an object.
-    mutating func gatesHold(
-        _ lane: UnsafeMutablePointer<SchemaLane>, _ state: StatePointer, _ results: UnsafeMutablePointer<UInt8>,
-        _ frame: UnsafeMutablePointer<SchemaFrame>?, _ start: BytePointer, _ depth: Int
+    /// the lane is hard.
+    ///
+    /// - Parameters:
+    ///   - results: where the results of the state are.
+    ///   - isFrame: whether the value is the array or object of the innermost frame, rather than a scalar.
+    @inline(never) mutating func gatesHold(
+        _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,
+        _ depth: Int
     ) -> Bool {
         var holds = true
-        for gateIndex in 0..<Int(lane.pointee.gateCount) {
-            let gate = state.pointee.gates + Int(lane.pointee.firstGate) + gateIndex
-            let branches = state.pointee.branches + Int(gate.pointee.first)
-            let count = Int(gate.pointee.count)
+        let whole = machine.arena.states[Int(state)]
+        for gateIndex in 0..<Int(lane.gateCount) {
+            let gate = machine.arena.gates[whole.firstGate &+ Int(lane.firstGate) &+ gateIndex]
+            let first = whole.firstBranch &+ Int(gate.first)
+            let count = Int(gate.count)
             var passes = true
-            switch gate.pointee.kind {
+            switch gate.kind {
             case .all:
-                for branch in 0..<count where results[Int(branches[branch])] == 0 { holds = false }
+                for branch in 0..<count where !refersToHolding(first &+ branch, results) { holds = false }
                 // Lanes that have to hold report their problems themselves.
                 continue
             case .any:
                 passes = false
-                for branch in 0..<count where results[Int(branches[branch])] != 0 {
+                for branch in 0..<count where refersToHolding(first &+ branch, results) {
                     passes = true
                     break
                 }
             case .one:
                 var found = 0
-                for branch in 0..<count where results[Int(branches[branch])] != 0 { found += 1 }
+                for branch in 0..<count where refersToHolding(first &+ branch, results) { found += 1 }
                 passes = found == 1
                 if found > 1 {
                     holds = false
-                    if lane.pointee.isHard { several(lane.pointee, gateIndex, found, depth, start) }
+                    if lane.isHard { several(text, lane, gateIndex, found, depth, start) }
                     continue
                 }
-            case .not: passes = results[Int(branches[0])] == 0
-            case .condition: passes = results[Int(results[Int(branches[0])] != 0 ? branches[1] : branches[2])] != 0
+            case .not: passes = !refersToHolding(first, results)
+            case .condition:
+                let isThen = refersToHolding(first, results)
+                passes = refersToHolding(first &+ (isThen ? 1 : 2), results)
             case .dependent:
-                if let frame, frame.pointee.object != nil, hasSeen(frame, Int(gate.pointee.entry)) {
-                    passes = results[Int(branches[0])] != 0
+                if isFrame, frame.object >= 0, hasSeen(Int(gate.entry)) {
+                    passes = refersToHolding(first, results)
                 }
             }
             if passes { continue }
             holds = false
-            guard lane.pointee.isHard else { return false }
-            switch gate.pointee.kind {
-            case .not: forbidden(lane.pointee, gateIndex, depth, start)
+            guard lane.isHard else { return false }
+            switch gate.kind {
+            case .not: forbidden(text, lane, gateIndex, depth, start)
             case .condition:
-                unexplained.append((lane.pointee.node, gateIndex * 4 + (results[Int(branches[0])] != 0 ? 1 : 2)))
-            default: unexplained.append((lane.pointee.node, gateIndex * 4))
+                let isThen = refersToHolding(first, results)
+                unexplained.append((lane.node, gateIndex * 4 + (isThen ? 1 : 2)))
+            default: unexplained.append((lane.node, gateIndex * 4))
             }
         }
         return holds
     }
 
+    /// Whether the lane holds that a gate refers to, by the place of the reference.
+    @inline(__always) private func refersToHolding(_ reference: Int, _ results: Int) -> Bool {
+        machine.results[results &+ Int(machine.arena.numbers[reference])] != 0
+    }
+
     // MARK: Unevaluated parts
 
-    /// Whether a lane has a part that it has to treat as unevaluated, and that no other lane evaluates.
-    mutating func checkPending(
-        _ index: Int, _ lane: UnsafeMutablePointer<SchemaLane>, _ state: StatePointer,
-        _ frame: UnsafeMutablePointer<SchemaFrame>, _ results: UnsafeMutablePointer<UInt8>, _ depth: Int
-    ) {
-        let parts = frame.pointee.pendingBefore..<pending.count
+    /// Whether a lane of the innermost frame has a part that it has to treat as unevaluated, and that no other lane evaluates.
+    @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
+        let parts = frame.pendingBefore..<pending.count
         steps -= parts.count
         guard parts.contains(where: { pending[$0].fate.lane == index }) else { return }
         if steps < 0 { return }
-        let live = liveLanes(index, state, results, frame)
+        let live = liveLanes(index)
         var found: [Int] = []
         for part in parts where pending[part].fate.lane == index {
             if zip(live, pending[part].fate.evaluators).contains(where: { $0 & $1 != 0 }) { continue }
             if let annotations = pending[part].annotations {
-                collector?.add(annotations, to: frame.pointee.results + index)
+                collector?.add(annotations, to: frame.results + index)
                 continue
             }
-            results[index] = 0
-            guard lane.pointee.isHard else { return }
+            machine.results[frame.results + index] = 0
+            guard lane.isHard else { return }
             found.append(part)
         }
-        if !found.isEmpty { unevaluated(found.map { pending[$0] }, lane.pointee, frame, depth) }
+        if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
     }
 
-    /// The lanes whose annotations reach a lane: those that it applies to the same value, and that hold.
-    private mutating func liveLanes(
-        _ index: Int, _ state: StatePointer, _ results: UnsafeMutablePointer<UInt8>,
-        _ frame: UnsafeMutablePointer<SchemaFrame>
-    ) -> [UInt64] {
-        var live = [UInt64](repeating: 0, count: (state.pointee.laneCount + 63) / 64)
+    /// The lanes whose annotations reach a lane of the innermost frame: those that it applies to the same value, and that hold.
+    private mutating func liveLanes(_ index: Int) -> [UInt64] {
+        let state = frame.state
+        var live = [UInt64](repeating: 0, count: (machine.arena.states[Int(state)].laneCount + 63) / 64)
         var open = [index]
-        func visit(_ lane: Int32) {
-            let lane = Int(lane)
-            guard results[lane] != 0, live[lane / 64] >> UInt64(lane % 64) & 1 == 0 else { return }
-            live[lane / 64] |= 1 << UInt64(lane % 64)
-            open.append(lane)
-        }
         while let next = open.popLast() {
-            let lane = state.pointee.lanes + next
-            steps -= 1 + Int(lane.pointee.gateCount)
-            for gateIndex in 0..<Int(lane.pointee.gateCount) {
-                let gate = state.pointee.gates + Int(lane.pointee.firstGate) + gateIndex
-                let branches = state.pointee.branches + Int(gate.pointee.first)
-                steps -= Int(gate.pointee.count)
-                switch gate.pointee.kind {
-                case .all, .any, .one: for branch in 0..<Int(gate.pointee.count) { visit(branches[branch]) }
-                case .not: break
-                case .condition:
-                    let holds = results[Int(branches[0])] != 0
-                    if holds { visit(branches[0]) }
-                    visit(holds ? branches[1] : branches[2])
-                case .dependent:
-                    if frame.pointee.object != nil, hasSeen(frame, Int(gate.pointee.entry)) { visit(branches[0]) }
+            let lane = machine.arena.lane(next, of: state)
+            steps -= 1 + Int(lane.gateCount)
+            for gateIndex in 0..<Int(lane.gateCount) {
+                let gate = machine.arena.gate(gateIndex, of: lane, state)
+                steps -= Int(gate.count)
+                for lane in liveBranches(gate, state, frame.results, isFrame: true).map({ Int($0) }) {
+                    guard machine.results[frame.results + lane] != 0, live[lane / 64] >> UInt64(lane % 64) & 1 == 0
+                    else { continue }
+                    live[lane / 64] |= 1 << UInt64(lane % 64)
+                    open.append(lane)
                 }
             }
         }
         return live
+    }
+
+    /// The lanes of a gate that count for the lane that has it.
+    func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
+        func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
+        switch gate.kind {
+        case .all, .any, .one: return (0..<Int(gate.count)).map { branch($0) }
+        case .not: return []
+        case .condition: return machine.results[results + Int(branch(0))] != 0 ? [branch(0), branch(1)] : [branch(2)]
+        case .dependent: return isFrame && frame.object >= 0 && hasSeen(Int(gate.entry)) ? [branch(0)] : []
+        }
     }
 }

@@ -7,14 +7,14 @@ extension SchemaValidator {
     /// Counts a problem, and creates its text only if the list is not full. A derived one follows from the results of other
     /// schemas.
     mutating func report(
-        _ kind: JSONProblem.Kind, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: BytePointer,
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: Int,
         _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
     ) {
-        report(kind, lane.node, keyword, depth, p, expected(), found(), isDerived: isDerived)
+        report(text, kind, lane.node, keyword, depth, p, expected(), found(), isDerived: isDerived)
     }
 
-    mutating func report(
-        _ kind: JSONProblem.Kind, _ node: Int32, _ keyword: String, _ depth: Int, _ p: BytePointer,
+    @inline(never) mutating func report(
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ node: Int32, _ keyword: String, _ depth: Int, _ p: Int,
         _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
     ) {
         if isWeighing {
@@ -24,58 +24,65 @@ extension SchemaValidator {
         problems.note(kind, isDerived: isDerived || rereads > 0)
         if problems.isFull { return problems.addUnlisted(1) }
         let problem = JSONProblem(
-            kind: kind, pointer: pointer(depth), expected: expected(), found: found(), offset: p - base,
+            kind: kind, pointer: pointer(text, depth), expected: expected(), found: found(), offset: p,
             schemaLocation: program.location(node, keyword))
         problems.add(problem)
     }
 
-    mutating func mismatch(_ lane: SchemaLane, _ depth: Int, at p: BytePointer) {
+    @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ lane: SchemaLane, _ depth: Int, at p: Int) {
         guard lane.isNever else {
-            return report(.type, lane, "/type", depth, p, MessageText.list(Self.kindWords(lane)), Self.kindWord(p))
+            return report(
+                text, .type, lane, "/type", depth, p, MessageText.list(Self.kindWords(lane)), Self.kindWord(text[p]))
         }
-        let isMember = depth > 0 && machine.frames[depth].isObject
+        let isMember = depth > 0 && frame(at: depth).isObject
         report(
-            isMember ? .unexpectedKey : .value, lane, "", depth, p, isMember ? "no other key" : "no value",
-            Self.kindWord(p))
+            text, isMember ? .unexpectedKey : .value, lane, "", depth, p, isMember ? "no other key" : "no value",
+            Self.kindWord(text[p]))
     }
 
-    mutating func otherThan(_ constants: Int32, _ lane: SchemaLane, _ depth: Int, _ p: BytePointer) {
+    @inline(never) mutating func otherThan(
+        _ text: Span<UInt8>, _ constants: Int32, _ lane: SchemaLane, _ depth: Int, _ p: Int
+    ) {
         let rule = program.constants[Int(constants)]
         let words = rule.words.isEmpty ? "no value" : MessageText.list(rule.words)
         report(
-            .value, lane, rule.isConst ? "/const" : "/enum", depth, p, words,
-            "another \(Self.kindWord(p).split(separator: " ").last ?? "value")")
+            text, .value, lane, rule.isConst ? "/const" : "/enum", depth, p, words,
+            "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
     }
 
     /// A key that is missing in an object, which is at a depth.
-    mutating func missing(
-        _ key: @autoclosure () -> String, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: BytePointer
+    @inline(never) mutating func missing(
+        _ text: Span<UInt8>, _ key: @autoclosure () -> String, _ lane: SchemaLane, _ keyword: String, _ depth: Int,
+        _ p: Int
     ) {
         if isWeighing { return weight += 10 }
         problems.note(.missing, isDerived: rereads > 0)
         if problems.isFull { return problems.addUnlisted(1) }
         let problem = JSONProblem(
-            kind: .missing, pointer: JSONPointer.appending(key(), to: pointer(depth - 1)), expected: "a value",
-            found: "nothing", offset: p - base, schemaLocation: program.location(lane.node, keyword))
+            kind: .missing, pointer: JSONPointer.appending(key(), to: pointer(text, depth - 1)), expected: "a value",
+            found: "nothing", offset: p, schemaLocation: program.location(lane.node, keyword))
         problems.add(problem)
     }
 
-    mutating func several(_ lane: SchemaLane, _ gate: Int, _ found: Int, _ depth: Int, _ p: BytePointer) {
+    @inline(never) mutating func several(
+        _ text: Span<UInt8>, _ lane: SchemaLane, _ gate: Int, _ found: Int, _ depth: Int, _ p: Int
+    ) {
         let rule = program.nodes[Int(lane.node)].gates[gate]
         let words = "a value that fits exactly one of \(rule.nodes.count) schemas"
-        report(.value, lane, rule.keyword, depth, p, words, "one that fits \(found)", isDerived: true)
+        report(text, .value, lane, rule.keyword, depth, p, words, "one that fits \(found)", isDerived: true)
     }
 
-    mutating func forbidden(_ lane: SchemaLane, _ gate: Int, _ depth: Int, _ p: BytePointer) {
+    @inline(never) mutating func forbidden(_ text: Span<UInt8>, _ lane: SchemaLane, _ gate: Int, _ depth: Int, _ p: Int)
+    {
         report(
-            .value, lane, program.nodes[Int(lane.node)].gates[gate].keyword, depth, p,
+            text, .value, lane, program.nodes[Int(lane.node)].gates[gate].keyword, depth, p,
             "a value that does not fit a schema", "one that fits", isDerived: true)
     }
 
-    mutating func unevaluated(
-        _ parts: [PendingPart], _ lane: SchemaLane, _ frame: UnsafeMutablePointer<SchemaFrame>, _ depth: Int
+    @inline(never) mutating func unevaluated(
+        _ text: Span<UInt8>, _ parts: [PendingPart], _ lane: SchemaLane, _ depth: Int
     ) {
-        let isObject = frame.pointee.isObject
+        let isObject = frame.isObject
         let keyword = isObject ? "/unevaluatedProperties" : "/unevaluatedItems"
         let count = parts.reduce(0) { $0 + $1.count }
         if isWeighing { return weight += 3 * count }
@@ -83,11 +90,11 @@ extension SchemaValidator {
         problems.note(kind, isDerived: true)
         var listed = 0
         for (value, index) in parts.flatMap(\.values).sorted(by: { $0.value < $1.value }) where !problems.isFull {
-            let token = isObject ? key(value) : "\(index)"
+            let token = isObject ? key(text, value) : "\(index)"
             let expected = isObject ? "no key that no schema evaluates" : "no element that no schema evaluates"
             let problem = JSONProblem(
-                kind: kind, pointer: JSONPointer.appending(token, to: pointer(depth - 1)), expected: expected,
-                found: "one", offset: value - base, schemaLocation: program.location(lane.node, keyword))
+                kind: kind, pointer: JSONPointer.appending(token, to: pointer(text, depth - 1)), expected: expected,
+                found: "one", offset: value, schemaLocation: program.location(lane.node, keyword))
             problems.add(problem)
             listed += 1
         }
@@ -96,31 +103,31 @@ extension SchemaValidator {
 
     // MARK: Problems of the text
 
-    mutating func duplicate(_ depth: Int, at p: BytePointer) {
+    @inline(never) mutating func duplicate(_ text: Span<UInt8>, _ depth: Int, at p: Int) {
         guard limits.refusesRepeatedKeys, rereads == 0 else { return }
         problems.note(.duplicateKey)
         if problems.isFull { return problems.addUnlisted(1) }
         let problem = JSONProblem(
-            kind: .duplicateKey, pointer: pointer(depth), expected: "each key once", found: "a repeated key",
-            offset: p - base)
+            kind: .duplicateKey, pointer: pointer(text, depth), expected: "each key once", found: "a repeated key",
+            offset: p)
         problems.add(problem)
     }
 
     /// Always false.
-    mutating func tooMuch(at p: BytePointer, depth: Int) -> Bool {
+    @inline(never) mutating func tooMuch(_ text: Span<UInt8>, at p: Int, depth: Int) -> Bool {
         guard steps < 0 else {
-            tooMuchMemory(at: p, depth: depth)
+            tooMuchMemory(text, at: p, depth: depth)
             return false
         }
         let (expected, found) = tooManySteps
-        problems.stop(.limit, pointer: pointer(depth), expected: expected, found: found, offset: p - base)
+        problems.stop(.limit, pointer: pointer(text, depth), expected: expected, found: found, offset: p)
         return false
     }
 
     /// The limit of patterns that a text exceeds, in words.
-    func patternLimit(_ text: JSONText) -> (expected: String, found: String) {
-        if text.count > limits.maximumPatternBytes {
-            return ("a string of at most \(limits.maximumPatternBytes) bytes for its pattern", "\(text.count)")
+    func patternLimit(_ content: JSONContent) -> (expected: String, found: String) {
+        if content.count > limits.maximumPatternBytes {
+            return ("a string of at most \(limits.maximumPatternBytes) bytes for its pattern", "\(content.count)")
         }
         if steps <= 0 { return tooManySteps }
         return (
@@ -129,8 +136,12 @@ extension SchemaValidator {
     }
 
     func position(_ level: Int) -> ValuePosition {
-        let frame = machine.frames[level]
+        let frame = frame(at: level)
         return frame.isObject ? .key(frame.key) : .index(frame.count)
+    }
+
+    private func frame(at level: Int) -> SchemaFrame {
+        level == machine.frames.count ? frame : machine.frames[level]
     }
 
     private static func kindWords(_ lane: SchemaLane) -> [String] {

@@ -3,46 +3,49 @@ import ErrandJSONValidation
 
 extension SchemaValidator {
     mutating func numberFits(
-        _ lane: UnsafeMutablePointer<SchemaLane>, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
-        let isFractional = lane.pointee.isIntegral && kind == ValueKind.fraction
-        if lane.pointee.number < 0, !isFractional { return true }
-        if !isFractional, kind == ValueKind.integer, p - start <= 18 {
-            let rule = machine.numbers + Int(lane.pointee.number)
-            if rule.pointee.isFast {
-                let value = Self.integer(start, p)
-                if value >= rule.pointee.least, value <= rule.pointee.most { return true }
-                if !lane.pointee.isHard { return false }
+        let number = machine.arena.lanes[lane].number
+        let isFractional = machine.arena.lanes[lane].isIntegral && kind == ValueKind.fraction
+        if number < 0, !isFractional { return true }
+        if !isFractional, kind == ValueKind.integer, range.count <= 18 {
+            let rule = machine.numbers[Int(number)]
+            if rule.isFast {
+                let value = Self.integer(text, range)
+                if value >= rule.least, value <= rule.most { return true }
+                if !machine.arena.lanes[lane].isHard { return false }
             }
         }
-        return exactFits(lane, start, p, depth)
+        return exactFits(text, lane, range, depth)
     }
 
     /// The value of at most 18 characters: digits, and perhaps a sign.
-    @inline(__always) private static func integer(_ start: BytePointer, _ p: BytePointer) -> Int64 {
-        var q = start
-        let isNegative = q.pointee == 0x2D
-        if isNegative { q += 1 }
+    @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
+        var q = range.lowerBound
+        let isNegative = text[q] == 0x2D
+        if isNegative { q &+= 1 }
         var value: Int64 = 0
-        while q < p {
-            value = value &* 10 &+ Int64(q.pointee &- 0x30)
-            q += 1
+        while q < range.upperBound {
+            value = value &* 10 &+ Int64(text[q] &- 0x30)
+            q &+= 1
         }
         return isNegative ? -value : value
     }
 
-    private mutating func exactFits(
-        _ lane: UnsafeMutablePointer<SchemaLane>, _ start: BytePointer, _ p: BytePointer, _ depth: Int
+    @inline(never) private mutating func exactFits(
+        _ text: Span<UInt8>, _ lane: Int, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
-        let value = ExactDecimal(start, p)
-        let isHard = lane.pointee.isHard
-        steps -= (p - start) / 8
-        if lane.pointee.isIntegral, !value.isIntegral {
-            if isHard { report(.type, lane.pointee, "/type", depth, start, "an integer", "a number with a fraction") }
+        let value = ExactDecimal(text, range)
+        let start = range.lowerBound
+        let (isHard, node) = (machine.arena.lanes[lane].isHard, machine.arena.lanes[lane].node)
+        steps -= range.count / 8
+        if machine.arena.lanes[lane].isIntegral, !value.isIntegral {
+            if isHard { report(text, .type, node, "/type", depth, start, "an integer", "a number with a fraction") }
             return false
         }
-        if lane.pointee.number < 0 { return true }
-        let rule = program.numbers[Int(lane.pointee.number)]
+        let number = machine.arena.lanes[lane].number
+        if number < 0 { return true }
+        let rule = program.numbers[Int(number)]
         var failed: [(String, String)] = []
         if let bound = rule.minimum, value < bound { failed.append(("/minimum", "a number of at least \(bound)")) }
         if let bound = rule.maximum, bound < value { failed.append(("/maximum", "a number of at most \(bound)")) }
@@ -58,7 +61,7 @@ extension SchemaValidator {
                 let words =
                     cost > limits.maximumPatternSteps
                     ? "a number that is divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
-                report(.limit, lane.pointee, "/multipleOf", depth, start, words, "one that takes more")
+                report(text, .limit, node, "/multipleOf", depth, start, words, "one that takes more")
                 if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false
             }
@@ -67,7 +70,7 @@ extension SchemaValidator {
         }
         if isHard {
             for (keyword, words) in failed {
-                report(.value, lane.pointee, keyword, depth, start, words, "another number")
+                report(text, .value, node, keyword, depth, start, words, "another number")
             }
         }
         return failed.isEmpty

@@ -4,104 +4,114 @@ import ErrandJSONValidation
 extension SchemaValidator {
     /// Computes the results of all lanes for a scalar, and delivers them; false if the rest of the text is not read.
     @inline(never) mutating func settleScalar(
-        _ state: StatePointer, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer, _ depth: Int, _ base: Int
+        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
-        guard let results = scalar(state, kind, start, p, depth) else { return false }
+        guard scalar(text, state, kind, range, depth) else { return false }
         if depth > base {
-            let frame = machine.frames + depth
-            let digest = frame.pointee.hashes ? valueHash.scalar(start, p) : ValueDigest(hash: 0, length: 0)
-            if collector != nil { takeAnnotations(results, resultTop, frame, start) }
-            guard deliver(results, to: frame, start, p, digest, depth) else { return false }
+            let digest = frame.hashes ? valueHash.scalar(text, range) : ValueDigest(hash: 0, length: 0)
+            if collector != nil { takeAnnotations(resultTop, range.lowerBound) }
+            guard deliver(text, resultTop, range, digest, depth) else { return false }
         }
-        return unexplained.isEmpty || explain(start, p, depth)
+        return unexplained.isEmpty || explain(text, range, depth)
     }
 
     /// Computes the results for a key.
     mutating func settleName(
-        _ names: TransitionPointer, _ frame: UnsafeMutablePointer<SchemaFrame>, _ start: BytePointer, _ p: BytePointer,
-        _ depth: Int
+        _ text: Span<UInt8>, _ names: TransitionIndex, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
-        let state = names.pointee.state
-        if state.pointee.plain & ValueKind.string != 0 { return true }
-        guard let results = scalar(state, ValueKind.string, start, p, depth) else { return false }
-        for index in 0..<names.pointee.wireCount {
-            let wire = names.pointee.wires[index]
-            if results[Int(wire.child)] == 0 { machine.results[frame.pointee.results + Int(wire.parent)] = 0 }
+        let transition = machine.arena.transitions[Int(names)]
+        if machine.arena.states[Int(transition.state)].plain & ValueKind.string != 0 { return true }
+        guard scalar(text, transition.state, ValueKind.string, range, depth) else { return false }
+        for index in transition.firstWire..<transition.firstWire + transition.wireCount {
+            let wire = machine.arena.wires[index]
+            if machine.results[resultTop + Int(wire.child)] == 0 {
+                machine.results[frame.results + Int(wire.parent)] = 0
+            }
         }
-        return unexplained.isEmpty || explain(start, p, depth)
+        return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// The results of all lanes for a scalar, valid until the next ones; nil if the rest of the text is not read.
+    /// Computes the results of all lanes for a scalar, which are behind those in use until the next ones; false if the rest of
+    /// the text is not read.
     private mutating func scalar(
-        _ state: StatePointer, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer, _ depth: Int
-    ) -> UnsafeMutablePointer<UInt8>? {
-        let count = state.pointee.laneCount
+        _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
+    ) -> Bool {
+        let found = machine.arena.states[Int(state)]
+        let (count, firstLane) = (found.laneCount, found.firstLane)
+        let start = range.lowerBound
         // Each lane may read a long one.
-        steps -= state.pointee.cost &* (1 &+ (p - start) >> 4)
+        steps -= found.cost &* (1 &+ range.count >> 4)
         if steps < 0 || machine.isFull {
-            _ = tooMuch(at: start, depth: depth)
-            return nil
+            _ = tooMuch(text, at: start, depth: depth)
+            return false
         }
-        if resultTop + count > machine.resultCapacity { machine.growResults(resultTop + count) }
-        let results = machine.results + resultTop
-        let lanes = state.pointee.lanes
-        collector?.clear(resultTop..<resultTop + count)
+        if resultTop + count > machine.results.count { machine.growResults(resultTop + count) }
+        let results = resultTop
+        collector?.clear(results..<results + count)
         for index in 0..<count {
-            let lane = lanes + index
-            var holds = lane.pointee.isPlain(kind) || check(lane, kind, start, p, depth)
-            if lane.pointee.gateCount > 0, !gatesHold(lane, state, results, nil, start, depth) { holds = false }
-            results[index] = holds ? 1 : 0
-            if collector != nil { annotate(index, state, resultTop, results, nil, start, depth) }
+            let lane = firstLane &+ index
+            var holds = machine.arena.lanes[lane].isPlain(kind) || check(text, lane, kind, range, depth)
+            if machine.arena.lanes[lane].gateCount > 0,
+                !gatesHold(text, machine.arena.lanes[lane], state, results, isFrame: false, start, depth)
+            {
+                holds = false
+            }
+            machine.results[results &+ index] = holds ? 1 : 0
+            if collector != nil { annotate(text, index, state, results, isFrame: false, start, depth) }
         }
-        return results
+        return true
     }
 
-    /// Whether a scalar fits a lane, without its gates; reports the problem if the lane is hard.
+    /// Whether a scalar fits the lane at a place, without its gates; reports the problem if the lane is hard.
     private mutating func check(
-        _ lane: UnsafeMutablePointer<SchemaLane>, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer, _ depth: Int
+        _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
-        if lane.pointee.kinds & kind == 0 {
-            if lane.pointee.isHard { mismatch(lane.pointee, depth, at: start) }
+        let isHard = machine.arena.lanes[lane].isHard
+        if machine.arena.lanes[lane].kinds & kind == 0 {
+            if isHard { mismatch(text, machine.arena.lanes[lane], depth, at: range.lowerBound) }
             return false
         }
         var holds = true
-        if lane.pointee.constant >= 0, !isConstant(lane.pointee.constant, kind, start, p) {
-            guard lane.pointee.isHard else { return false }
-            otherThan(lane.pointee.constant, lane.pointee, depth, start)
+        let (constant, enumeration) = (machine.arena.lanes[lane].constant, machine.arena.lanes[lane].enumeration)
+        if constant >= 0, !isConstant(text, constant, kind, range) {
+            guard isHard else { return false }
+            otherThan(text, constant, machine.arena.lanes[lane], depth, range.lowerBound)
             holds = false
         }
-        if lane.pointee.enumeration >= 0, !isConstant(lane.pointee.enumeration, kind, start, p) {
-            guard lane.pointee.isHard else { return false }
-            otherThan(lane.pointee.enumeration, lane.pointee, depth, start)
+        if enumeration >= 0, !isConstant(text, enumeration, kind, range) {
+            guard isHard else { return false }
+            otherThan(text, enumeration, machine.arena.lanes[lane], depth, range.lowerBound)
             holds = false
         }
         if kind == ValueKind.string {
-            if lane.pointee.string >= 0, !stringFits(lane, start, p, depth) { holds = false }
+            if machine.arena.lanes[lane].string >= 0, !stringFits(text, lane, range, depth) { holds = false }
         } else if kind & ValueKind.number != 0 {
-            if !numberFits(lane, kind, start, p, depth) { holds = false }
+            if !numberFits(text, lane, kind, range, depth) { holds = false }
         }
         return holds
     }
 
     // MARK: Constants
 
-    private func isConstant(_ index: Int32, _ kind: UInt8, _ start: BytePointer, _ p: BytePointer) -> Bool {
-        let constants = machine.constantChecks + Int(index)
+    private func isConstant(_ text: Span<UInt8>, _ index: Int32, _ kind: UInt8, _ range: Range<Int>) -> Bool {
+        let constants = machine.constants[Int(index)]
         switch kind {
         case ValueKind.string:
-            let keys = constants.pointee.keys
+            let (keys, start) = (constants.keys, range.lowerBound)
             if keys.count == 0 { return false }
-            if keys.count <= 4, end - start > 17 {
-                for number in 0..<keys.count where keys.isNext(number, start + 1, end) { return true }
+            let content = JSONContent(start + 1, range.upperBound - 1)
+            if keys.count <= 4, text.count - start > 17 {
+                for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
+                    return true
+                }
                 // A text with escapes may still be one of them.
-                let text = JSONText(start: start + 1, end: p - 1)
-                return text.hasEscapes && keys.find(text) >= 0
+                return content.hasEscapes(in: text) && machine.arena.keys.find(text, content, in: keys) >= 0
             }
-            return keys.find(JSONText(start: start + 1, end: p - 1)) >= 0
+            return machine.arena.keys.find(text, content, in: keys) >= 0
         case ValueKind.integer, ValueKind.fraction:
-            return constants.pointee.kinds & ValueKind.number != 0
-                && program.constants[Int(index)].numbers.contains(ExactDecimal(start, p))
-        default: return constants.pointee.literals & kind != 0
+            return constants.kinds & ValueKind.number != 0
+                && program.constants[Int(index)].numbers.contains(ExactDecimal(text, range))
+        default: return constants.literals & kind != 0
         }
     }
 }

@@ -14,17 +14,20 @@ extension SchemaValidator {
     private static let skippedBytes = 4
 
     /// What an object is validated against.
-    @inline(never) mutating func tagged(_ whole: StatePointer, at p: BytePointer) -> StatePointer {
+    @inline(never) mutating func tagged(_ text: Span<UInt8>, _ whole: StateIndex, at p: Int) -> StateIndex {
         var state = whole
-        while state.pointee.tag >= 0, tagBudget > 0 {
-            let (program, number) = (program, Int(state.pointee.tag))
-            let branches = Int(state.pointee.gates[Int(state.pointee.tagGate)].count)
+        while tagBudget > 0 {
+            let found = machine.arena.states[Int(state)]
+            if found.tag < 0 { break }
+            let number = Int(found.tag)
+            let branches = Int(machine.arena.gates[found.firstGate + Int(found.tagGate)].count)
             let budget = min(tagBudget, branches * branches * Self.skippedBytes)
-            let (value, skipped) = machine.tags[number].value(in: p, end, budget: budget, program.tags[number])
+            let (value, skipped) = machine.tags[number].value(
+                in: text, from: p, machine.arena.keys, budget: budget, program.tags[number])
             tagBudget -= skipped
-            guard let value,
-                let next = state.pointee.variants?[value] ?? derive(state, value), next != state
-            else { break }
+            guard let value else { break }
+            let known = found.firstVariant < 0 ? -1 : machine.arena.indexes[found.firstVariant + value]
+            guard let next = known >= 0 ? known : derive(state, value), next != state else { break }
             state = next
             hasParts = true
         }
@@ -32,24 +35,26 @@ extension SchemaValidator {
     }
 
     /// Derives what remains of a state for a value of its tag; nil if there is no room for it.
-    private mutating func derive(_ state: StatePointer, _ value: Int) -> StatePointer? {
+    private mutating func derive(_ state: StateIndex, _ value: Int) -> StateIndex? {
         guard steps > Self.spareSteps, machine.hasRoom(for: Self.spareBytes) else { return nil }
-        let tag = program.tags[Int(state.pointee.tag)]
-        let variants =
-            state.pointee.variants ?? machine.arena.copy([StatePointer?](repeating: nil, count: tag.branches.count))
-        state.pointee.variants = variants
-        let made = tag.branches[value].map { StateBuilder.part(of: state, $0, program, machine.arena) } ?? state
-        machine.work += 64 + made.pointee.cost * 8
+        let tag = program.tags[Int(machine.arena.states[Int(state)].tag)]
+        if machine.arena.states[Int(state)].firstVariant < 0 {
+            machine.arena.states[Int(state)].firstVariant = machine.arena.addIndexes(tag.branches.count)
+        }
+        let made = tag.branches[value].map { StateBuilder.part(of: state, $0, program, &machine.arena) } ?? state
+        machine.work += 64 + machine.arena.states[Int(made)].cost * 8
         charge()
-        variants[value] = made
+        machine.arena.indexes[machine.arena.states[Int(state)].firstVariant + value] = made
         return made
     }
 
     /// Takes the results of what remained over to the lanes of the whole. Every lane has a place behind its own there.
-    func spread(_ results: UnsafeMutablePointer<UInt8>, _ part: StatePointer, to whole: StatePointer) {
-        guard let from = part.pointee.roots, let to = whole.pointee.roots else { return }
-        for index in stride(from: whole.pointee.rootCount - 1, through: 0, by: -1) {
-            results[Int(to[index])] = results[Int(from[index])]
+    mutating func spread(_ results: Int, _ part: StateIndex, to whole: StateIndex) {
+        let (from, to) = (machine.arena.states[Int(part)], machine.arena.states[Int(whole)])
+        for index in stride(from: to.rootCount - 1, through: 0, by: -1) {
+            let lane = Int(machine.arena.numbers[from.firstRoot + index])
+            machine.results[results + Int(machine.arena.numbers[to.firstRoot + index])] =
+                machine.results[results + lane]
         }
     }
 }
@@ -58,19 +63,21 @@ extension StateBuilder {
     /// What remains of a state if some branches of the gate with its tag are known to fail: the lanes that are left, in their
     /// order.
     static func part(
-        of whole: StatePointer, _ kept: [Int32], _ program: SchemaProgram, _ arena: SchemaArena
-    ) -> StatePointer {
-        let whole = whole.pointee
+        of whole: StateIndex, _ kept: [Int32], _ program: SchemaProgram, _ arena: inout SchemaArena
+    ) -> StateIndex {
+        let known = arena
+        let state = known.states[Int(whole)]
         func targets(_ gate: Int32) -> [Int32] {
-            let first = whole.branches + Int(whole.gates[Int(gate)].first)
-            return gate == whole.tagGate
-                ? kept.map { first[Int($0)] } : (0..<Int(whole.gates[Int(gate)].count)).map { first[$0] }
+            let found = known.gates[state.firstGate + Int(gate)]
+            return gate == state.tagGate
+                ? kept.map { known.branch(Int($0), of: found, whole) }
+                : (0..<Int(found.count)).map { known.branch($0, of: found, whole) }
         }
-        let roots = (0..<whole.rootCount).compactMap { whole.roots?[$0] }
+        let roots = Array(known.roots(of: whole))
         var found = Set(roots)
         var open = roots
         while let next = open.popLast() {
-            let lane = whole.lanes[Int(next)]
+            let lane = known.lane(Int(next), of: whole)
             for gate in lane.firstGate..<lane.firstGate + lane.gateCount {
                 for target in targets(gate) where found.insert(target).inserted { open.append(target) }
             }
@@ -80,19 +87,19 @@ extension StateBuilder {
         for (number, lane) in order.enumerated() { numbers[lane] = Int32(number) }
         var (lanes, gates, branches): ([SchemaLane], [LaneGate], [Int32]) = ([], [], [])
         for number in order {
-            var lane = whole.lanes[Int(number)]
+            var lane = known.lane(Int(number), of: whole)
             let first = Int32(gates.count)
             for gate in lane.firstGate..<lane.firstGate + lane.gateCount {
                 let targets = targets(gate)
-                var made = whole.gates[Int(gate)]
+                var made = known.gates[state.firstGate + Int(gate)]
                 (made.first, made.count, made.entry) = (Int32(branches.count), Int32(targets.count), -1)
-                if gate == whole.tagGate { made.tag = -1 }
+                if gate == state.tagGate { made.tag = -1 }
                 gates.append(made)
                 branches += targets.compactMap { numbers[$0] }
             }
             lane.firstGate = first
             lanes.append(lane)
         }
-        return state(lanes, gates, branches, roots: roots.compactMap { numbers[$0] }, program, arena)
+        return self.state(lanes, gates, branches, roots: roots.compactMap { numbers[$0] }, program, &arena)
     }
 }

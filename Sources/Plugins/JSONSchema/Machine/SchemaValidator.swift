@@ -3,12 +3,14 @@ import ErrandJSONValidation
 
 /// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each
 /// lane of the state.
+///
+/// The text is a parameter, as a span cannot be stored.
 struct SchemaValidator: ~Copyable, TextValidator {
-    let machine: SchemaMachine
+    var machine: SchemaMachine
     let program: SchemaProgram
-    let base: BytePointer
-    let end: BytePointer
     let limits: JSONLimits
+    /// The innermost open array or object; that of the document if none is open. Those around it are in the machine.
+    var frame = SchemaFrame()
     var keys: KeySet
     var uniques: UniqueSet
     let valueHash = ValueHash.shared
@@ -46,144 +48,133 @@ struct SchemaValidator: ~Copyable, TextValidator {
     /// How many steps may still be taken.
     var steps: Int
 
-    init(_ machine: SchemaMachine, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
+    init(_ machine: consuming SchemaMachine, _ program: SchemaProgram, textCount: Int, _ limits: JSONLimits) {
         self.machine = machine
-        program = machine.program.takeUnretainedValue()
+        self.program = program
         self.limits = limits
-        // An empty text has no address; this pointer is compared only.
-        base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
-        end = base + text.count
         keys = KeySet(limit: limits.maximumKeys)
         uniques = UniqueSet(limit: limits.maximumUniqueItems)
         problems = ProblemList(limit: limits.maximumProblems)
-        rereadBudget = text.count * 4 + 1 << 20
+        rereadBudget = textCount * 4 + 1 << 20
         tagBudget = rereadBudget
         steps = limits.maximumSteps
-        machine.begin(limits)
+        self.machine.begin(limits)
     }
 
-    mutating func run() {
-        guard let p = firstByte() else { return }
+    mutating func run(_ text: Span<UInt8>) {
+        guard let p = firstByte(text) else { return }
         let root = machine.state([SchemaMachine.root(program.root, isHard: true)], program)
-        guard var rest = read(p, root, 0) else { return }
-        rest = JSONGrammar.skipSpace(rest, end)
-        if rest < end { stop(.end, at: rest, depth: 0) }
-        if steps < 0 || machine.isFull { _ = tooMuch(at: rest, depth: 0) }
+        guard var rest = read(text, p, root, 0) else { return }
+        rest = JSONGrammar.skipSpace(in: text, from: rest)
+        if rest < text.count { stop(text, .end, at: rest, depth: 0) }
+        if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
     /// Reads a value within some open frames; nil if the rest of the text is not read.
-    mutating func read(_ start: BytePointer, _ root: StatePointer, _ base: Int) -> BytePointer? {
-        let end = end
+    mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
         var p = start
         var depth = base
         var state = root
-        var frame = machine.frames + depth
         var isQuiet = collector == nil
         values: while true {
-            guard p < end else { return stopped(.value, p, depth) }
+            guard p < text.count else { return stopped(text, .value, p, depth) }
             let start = p
-            let byte = p.pointee
+            let byte = text[p]
             var isOpen = false
             switch byte {
             case JSONGrammar.quote:
-                let scan = JSONGrammar.string(p + 1, end)
-                p = scan.end
-                if scan.fault != .none { return stopped(scan.fault, p, depth) }
-                if state.pointee.plain & ValueKind.string == 0 || !isQuiet {
-                    guard settleScalar(state, ValueKind.string, start, p, depth, base) else { return nil }
-                    frame = machine.frames + depth
+                let scan = JSONGrammar.string(in: text, from: p &+ 1)
+                p = scan.index
+                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
+                if machine.arena.states[Int(state)].plain & ValueKind.string == 0 || !isQuiet {
+                    guard settleScalar(text, state, ValueKind.string, start..<p, depth, base) else { return nil }
                 }
             case 0x2D, 0x30...0x39:
-                let (scan, isPlain) = JSONGrammar.number(p, end)
-                p = scan.end
-                if scan.fault != .none { return stopped(scan.fault, p, depth) }
+                let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
+                p = scan.index
+                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
                 let kind = isPlain ? ValueKind.integer : ValueKind.fraction
-                if state.pointee.plain & kind == 0 || !isQuiet {
-                    guard settleScalar(state, kind, start, p, depth, base) else { return nil }
-                    frame = machine.frames + depth
+                if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
+                    guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
                 }
             case 0x74, 0x66, 0x6E:
-                let scan = JSONGrammar.literal(p, end)
-                p = scan.end
-                if scan.fault != .none { return stopped(scan.fault, p, depth) }
+                let scan = JSONGrammar.literal(in: text, from: p)
+                p = scan.index
+                if scan.fault != .none { return stopped(text, scan.fault, p, depth) }
                 let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
-                if state.pointee.plain & kind == 0 || !isQuiet {
-                    guard settleScalar(state, kind, start, p, depth, base) else { return nil }
-                    frame = machine.frames + depth
+                if machine.arena.states[Int(state)].plain & kind == 0 || !isQuiet {
+                    guard settleScalar(text, state, kind, start..<p, depth, base) else { return nil }
                 }
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
-                depth += 1
+                depth &+= 1
                 if depth > limits.maximumDepth {
-                    tooDeep(at: p, depth: depth - 1)
+                    tooDeep(text, at: p, depth: depth - 1)
                     return nil
                 }
-                if depth == machine.frameCapacity { machine.growFrames() }
-                frame = machine.frames + depth
                 let isObject = byte == JSONGrammar.openBrace
-                guard open(frame, state, at: p, isObject: isObject, hashes: depth - 1 > base && frame[-1].hashes, depth)
-                else { return nil }
-                p = JSONGrammar.skipSpace(p + 1, end)
-                if p < end, p.pointee == byte + 2 {
-                    p += 1
-                    guard close(frame, 0, p, depth, base) else { return nil }
-                    depth -= 1
-                    frame = machine.frames + depth
+                let hashes = depth &- 1 > base && frame.hashes
+                guard open(text, state, at: p, isObject: isObject, hashes: hashes, depth) else { return nil }
+                p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
+                if p < text.count, text[p] == byte &+ 2 {
+                    p &+= 1
+                    guard close(text, 0, p, depth, base) else { return nil }
+                    depth &-= 1
                 } else if isObject {
                     isOpen = true
                 } else {
-                    firstElement(frame)
-                    state = frame.pointee.transition.pointee.state
-                    isQuiet = frame.pointee.isQuiet
+                    firstElement()
+                    state = frame.part
+                    isQuiet = frame.isQuiet
                     continue values
                 }
-            default: return stopped(.value, p, depth)
+            default: return stopped(text, .value, p, depth)
             }
             // After a value: closing brackets, then the next key or element.
             while !isOpen {
                 if depth == base { return p }
-                p = JSONGrammar.skipSpace(p, end)
-                guard p < end else {
-                    return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                p = JSONGrammar.skipSpace(in: text, from: p)
+                guard p < text.count else {
+                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, p, depth - 1)
                 }
-                if p.pointee == JSONGrammar.comma {
-                    p = JSONGrammar.skipSpace(p + 1, end)
-                    if frame.pointee.isObject { break }
-                    frame.pointee.count &+= 1
-                    nextElement(frame)
-                    state = frame.pointee.transition.pointee.state
-                    isQuiet = frame.pointee.isQuiet
+                let byte = text[p]
+                if byte == JSONGrammar.comma {
+                    p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
+                    if frame.isObject { break }
+                    frame.count &+= 1
+                    nextElement()
+                    state = frame.part
+                    isQuiet = frame.isQuiet
                     continue values
                 }
-                guard p.pointee == (frame.pointee.isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
-                    return stopped(frame.pointee.isObject ? .memberEnd : .elementEnd, p, depth - 1)
+                guard byte == (frame.isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket) else {
+                    return stopped(text, frame.isObject ? .memberEnd : .elementEnd, p, depth - 1)
                 }
-                p += 1
-                guard
-                    close(frame, frame.pointee.isObject ? frame.pointee.count : frame.pointee.count + 1, p, depth, base)
-                else { return nil }
-                depth -= 1
-                frame = machine.frames + depth
+                p &+= 1
+                guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
+                depth &-= 1
             }
             // A key. Mostly it is the one that followed the previous key in the object before.
-            guard p < end, p.pointee == JSONGrammar.quote else { return stopped(.key, p, depth - 1) }
-            frame.pointee.key = p
-            guard let key = readKey(frame, p, depth) else { return nil }
+            guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
+            frame.key = p
+            guard let key = readKey(text, p, depth) else { return nil }
             p = key
-            state = frame.pointee.transition.pointee.state
-            isQuiet = frame.pointee.isQuiet
-            if p < end, p.pointee == JSONGrammar.colon {
-                p += 1
+            state = frame.part
+            isQuiet = frame.isQuiet
+            if p < text.count, text[p] == JSONGrammar.colon {
+                p &+= 1
             } else {
-                p = JSONGrammar.skipSpace(p, end)
-                guard p < end, p.pointee == JSONGrammar.colon else { return stopped(.colon, p, depth - 1) }
-                p += 1
+                p = JSONGrammar.skipSpace(in: text, from: p)
+                guard p < text.count, text[p] == JSONGrammar.colon else {
+                    return stopped(text, .colon, p, depth - 1)
+                }
+                p &+= 1
             }
-            p = JSONGrammar.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(in: text, from: p)
         }
     }
 
-    private mutating func stopped(_ fault: JSONFault, _ p: BytePointer, _ depth: Int) -> BytePointer? {
-        stop(fault, at: p, depth: depth)
+    private mutating func stopped(_ text: Span<UInt8>, _ fault: JSONFault, _ p: Int, _ depth: Int) -> Int? {
+        stop(text, fault, at: p, depth: depth)
         return nil
     }
 }

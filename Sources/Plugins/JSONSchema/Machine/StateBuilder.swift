@@ -7,7 +7,7 @@ struct StateBuilder {
 
     init(_ program: SchemaProgram, _ roots: [Int32]) { (self.program, self.roots) = (program, roots) }
 
-    func build(_ arena: SchemaArena) -> StatePointer {
+    func build(_ arena: inout SchemaArena) -> StateIndex {
         let hard = hardNodes()
         var laneNumbers: [Int32: Int32] = [:]
         var lanes: [SchemaLane] = []
@@ -30,17 +30,17 @@ struct StateBuilder {
             lanes.append(lane)
         }
         return Self.state(
-            lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, arena)
+            lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, &arena)
     }
 
     /// The state with these lanes, and with those among them that others refer to.
     static func state(
         _ lanes: [SchemaLane], _ gates: [LaneGate], _ branches: [Int32], roots: [Int32], _ program: SchemaProgram,
-        _ arena: SchemaArena
-    ) -> StatePointer {
-        var state = SchemaState(lanes: arena.copy(lanes), gates: arena.copy(gates), branches: arena.copy(branches))
-        state.laneCount = lanes.count
-        (state.roots, state.rootCount) = (arena.copy(roots), roots.count)
+        _ arena: inout SchemaArena
+    ) -> StateIndex {
+        var state = SchemaState(
+            firstLane: arena.add(lanes), laneCount: lanes.count, firstGate: arena.add(gates),
+            firstBranch: arena.addNumbers(branches), firstRoot: arena.addNumbers(roots), rootCount: roots.count)
         state.cost = lanes.count + branches.count
         state.hasArrays = lanes.contains { $0.array >= 0 }
         state.hasObjects = lanes.contains { lane in
@@ -55,7 +55,7 @@ struct StateBuilder {
             if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
             (state.tag, state.tagGate) = (gate.tag, Int32(index))
         }
-        return arena.copy(state)
+        return arena.add(state)
     }
 
     /// The kinds for which all lanes hold, whatever the value is.

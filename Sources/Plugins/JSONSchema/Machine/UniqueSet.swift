@@ -5,8 +5,8 @@ import ErrandJSONValidation
 struct UniqueSet {
     private struct Entry: ProbeEntry {
         var hash: UInt64
-        var start: BytePointer
-        var end: BytePointer
+        /// The element in the text.
+        var range: Range<Int>
         /// The length of the canonical form.
         var length: Int
         var array: Int
@@ -22,14 +22,16 @@ struct UniqueSet {
     /// The bytes that the table takes.
     var size: Int { table.size }
 
-    mutating func insert(_ start: BytePointer, _ end: BytePointer, _ digest: ValueDigest, array: Int) -> ProbeOutcome {
+    mutating func insert(
+        _ text: Span<UInt8>, _ range: Range<Int>, _ digest: ValueDigest, array: Int
+    ) -> ProbeOutcome {
         let hash = KeyHash.mix(digest.hash ^ UInt64(truncatingIfNeeded: array), 0x2D35_8DCC_AA6C_78A5)
         var compared = 0
-        let entry = Entry(hash: hash, start: start, end: end, length: digest.length, array: array)
+        let entry = Entry(hash: hash, range: range, length: digest.length, array: array)
         let outcome = table.insert(entry) { other in
             guard other.array == array, other.length == digest.length else { return false }
-            compared += (end - start) + (other.end - other.start)
-            return JSONEquality.areEqual(other.start, other.end, start, end)
+            compared += range.count + other.range.count
+            return JSONEquality.areEqual(text, other.range, text, range)
         }
         self.compared += compared
         return outcome

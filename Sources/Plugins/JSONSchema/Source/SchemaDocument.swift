@@ -40,9 +40,9 @@ final class SchemaDocument: Sendable {
         limits.maximumProblems = 1
         try JSONShape.any.validate(data, limits: limits)
         self.uri = uri
-        bytes = Array(data)
-        let parsed = bytes.withUnsafeBufferPointer { Self.parse($0, &budget) }
-        guard let parsed else { return nil }
+        let bytes = Array(data)
+        self.bytes = bytes
+        guard let parsed = Self.parse(bytes.span, &budget) else { return nil }
         (values, children, keys) = parsed
         var tables: [Int: [[UInt8]: Int]] = [:]
         for (index, value) in parsed.values.enumerated() where value.kind == .object && value.count > 12 {
@@ -55,18 +55,16 @@ final class SchemaDocument: Sendable {
 
     private typealias Parsed = (values: [Value], children: [Int], keys: [[UInt8]])
 
-    private static func parse(_ text: UnsafeBufferPointer<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
+    private static func parse(_ text: Span<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
         var parsed: Parsed = ([], [], [])
-        guard var p = text.baseAddress else { return parsed }
-        let (base, end) = (p, p + text.count)
-        if end - p >= 3, p[0] == 0xEF { p += 3 }
+        var p = text.count >= 3 && text[0] == 0xEF ? 3 : 0
         // The open containers with their children so far; the key is that of the child to come.
         var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
         var key: [UInt8] = []
         while true {
-            p = JSONGrammar.skipSpace(p, end)
-            guard p < end else { return parsed }
-            let byte = p.pointee
+            p = JSONGrammar.skipSpace(in: text, from: p)
+            guard p < text.count else { return parsed }
+            let byte = text[p]
             if byte == JSONGrammar.comma || byte == JSONGrammar.colon {
                 p += 1
                 continue
@@ -74,7 +72,7 @@ final class SchemaDocument: Sendable {
             if byte == JSONGrammar.closeBrace || byte == JSONGrammar.closeBracket {
                 guard let closed = open.popLast() else { return parsed }
                 p += 1
-                parsed.values[closed.value].end = p - base
+                parsed.values[closed.value].end = p
                 parsed.values[closed.value].first = parsed.children.count
                 parsed.values[closed.value].count = closed.children.count
                 parsed.children += closed.children
@@ -86,9 +84,9 @@ final class SchemaDocument: Sendable {
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
             {
-                let scan = JSONGrammar.string(p + 1, end)
-                key = Array(JSONText(start: p + 1, end: scan.end - 1).decoded)
-                p = scan.end
+                let scan = JSONGrammar.string(in: text, from: p + 1)
+                key = JSONContent(p + 1, scan.index - 1).decoded(in: text)
+                p = scan.index
                 guard budget.spend(steps: 2, bytes: bytesOfKey + key.count) else { return nil }
                 open[innermost].keys.append(key)
                 continue
@@ -100,7 +98,7 @@ final class SchemaDocument: Sendable {
                 open[innermost].children.append(index)
             }
             let parent = innermost >= 0 ? open[innermost].value : -1
-            var value = Value(kind: .null, start: p - base, end: 0, parent: parent)
+            var value = Value(kind: .null, start: p, end: 0, parent: parent)
             switch byte {
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 value.kind = byte == JSONGrammar.openBrace ? .object : .array
@@ -108,15 +106,15 @@ final class SchemaDocument: Sendable {
                 p += 1
             case JSONGrammar.quote:
                 value.kind = .string
-                p = JSONGrammar.string(p + 1, end).end
+                p = JSONGrammar.string(in: text, from: p + 1).index
             case 0x74: (value.kind, p) = (.true, p + 4)
             case 0x66: (value.kind, p) = (.false, p + 5)
             case 0x6E: p += 4
             default:
                 value.kind = .number
-                p = JSONGrammar.number(p, end).scan.end
+                p = JSONGrammar.number(in: text, from: p).end.index
             }
-            value.end = p - base
+            value.end = p
             parsed.values.append(value)
         }
     }
@@ -143,16 +141,16 @@ final class SchemaDocument: Sendable {
         return range.map { (keys[$0], children[$0]) }
     }
 
-    func text<Result>(_ index: Int, _ body: (BytePointer, BytePointer) -> Result) -> Result? {
-        bytes.withUnsafeBufferPointer { text in
-            text.baseAddress.map { body($0 + values[index].start, $0 + values[index].end) }
-        }
+    /// Calls a function with the text, and the range of a value in it.
+    func text<Result>(_ index: Int, _ body: (Span<UInt8>, Range<Int>) -> Result) -> Result {
+        let bytes = bytes
+        return body(bytes.span, values[index].start..<values[index].end)
     }
 
     /// The bytes of a string, with escapes resolved; nil for another value.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
-        return text(index) { Array(JSONText(start: $0 + 1, end: $1 - 1).decoded) }
+        return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
     }
 
     func string(_ index: Int) -> String? { stringBytes(index).map { String(decoding: $0, as: UTF8.self) } }

@@ -1,26 +1,65 @@
-@usableFromInline package typealias BytePointer = UnsafePointer<UInt8>
+package import ErrandEssentials
+
+// The only code of this module that touches addresses: it makes spans of them for the duration of a call, and loads words
+// out of spans. Spans check the bounds of every access, these loads included.
 
 /// Bytes of a text as numbers, for hashes and comparisons.
 @usableFromInline package enum Bytes {
-    /// Eight bytes, the first one lowest.
-    @inlinable @inline(__always) package static func word(_ p: BytePointer) -> UInt64 {
-        UInt64(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt64.self))
+    /// Eight bytes at an index, the first one lowest; traps if there are fewer.
+    ///
+    /// Unsafe is only that a load may make a value of bits that its type does not have; every bit pattern is a `UInt64`.
+    @inlinable @inline(__always) package static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
+        UInt64(littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// Fewer than eight bytes, the first one lowest.
-    @inlinable package static func shortWord(_ p: BytePointer, _ count: Int) -> UInt64 {
+    @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
-        for offset in 0..<count { word |= UInt64(p[offset]) << UInt64(8 * offset) }
+        for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }
         return word
     }
 
-    @inlinable package static func equal(_ a: BytePointer, _ b: BytePointer, count: Int) -> Bool {
-        if count < 8 { return shortWord(a, count) == shortWord(b, count) }
+    /// Whether two texts have the same bytes from two indices on.
+    @inlinable package static func equal(
+        _ a: Span<UInt8>, _ aStart: Int, _ b: Span<UInt8>, _ bStart: Int, count: Int
+    ) -> Bool {
+        if count < 8 { return shortWord(a, aStart, count) == shortWord(b, bStart, count) }
         var offset = 0
-        while offset + 8 <= count {
-            if word(a + offset) != word(b + offset) { return false }
-            offset += 8
+        while offset &+ 8 <= count {
+            if word(a, aStart &+ offset) != word(b, bStart &+ offset) { return false }
+            offset &+= 8
         }
-        return word(a + (count - 8)) == word(b + (count - 8))
+        return word(a, aStart &+ count &- 8) == word(b, bStart &+ count &- 8)
+    }
+}
+
+extension Data {
+    /// Calls a function with the bytes, which it can use until it returns.
+    package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        unsafe withUnsafeBytes { bytes in
+            // The data owns the bytes, and keeps them in place until the closure returns; a span cannot outlive it.
+            unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// A copy of the bytes in a range.
+    package func data(_ range: Range<Int>) -> Data {
+        unsafe extracting(range).withUnsafeBytes { unsafe Data($0) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Calls a function with the bytes, which the caller keeps in place until it returns.
+    package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        unsafe withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
+    }
+}
+
+extension JSONShape {
+    /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.
+    public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
+        if let error = unsafe bytes.withSpan({ node.program.validate($0, limits) }) { throw error }
     }
 }

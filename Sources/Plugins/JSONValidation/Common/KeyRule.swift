@@ -1,11 +1,11 @@
 import ErrandJSONSyntax
 
 /// A key, prepared for comparison: its first 16 bytes with the closing quote, and all of it in the pool.
-package struct KeyRule: BitwiseCopyable {
-    package var word0: UInt64
-    package var mask0: UInt64
-    package var word1: UInt64
-    package var mask1: UInt64
+@usableFromInline package struct KeyRule: BitwiseCopyable, Sendable {
+    @usableFromInline package var word0: UInt64
+    @usableFromInline package var mask0: UInt64
+    @usableFromInline package var word1: UInt64
+    @usableFromInline package var mask1: UInt64
     package var length: Int32
     package var text: Int32
     /// The node of the value.
@@ -23,6 +23,12 @@ package struct KeyRule: BitwiseCopyable {
         self.text = Int32(text)
         self.node = node
         self.isRequired = isRequired
+    }
+
+    /// Whether a text continues with the first 16 bytes of the key and its closing quote, as far as they reach; at least
+    /// 16 bytes are left.
+    @inlinable @inline(__always) package func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
+        Bytes.word(text, p) & mask0 == word0 && Bytes.word(text, p &+ 8) & mask1 == word1
     }
 
     private static func word(_ key: [UInt8], from start: Int) -> (UInt64, UInt64) {

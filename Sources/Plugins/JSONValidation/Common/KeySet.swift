@@ -4,14 +4,24 @@ package import ErrandJSONSyntax
 @usableFromInline package struct KeySet {
     @usableFromInline struct Entry: ProbeEntry {
         @usableFromInline var hash: UInt64
-        var text: JSONText
+        var content: JSONContent
         var object: Int
         var hasEscapes: Bool
 
-        func isKey(_ text: JSONText, _ hasEscapes: Bool, _ object: Int) -> Bool {
+        func isKey(_ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ object: Int) -> Bool {
             guard self.object == object else { return false }
-            if self.hasEscapes || hasEscapes { return self.text.decoded.elementsEqual(text.decoded) }
-            return self.text.count == text.count && Bytes.equal(self.text.start, text.start, count: text.count)
+            if self.hasEscapes || hasEscapes { return self.content.decoded(in: text) == content.decoded(in: text) }
+            return self.content.count == content.count
+                && Bytes.equal(text, self.content.start, text, content.start, count: content.count)
+        }
+
+        func isKey(_ key: Span<UInt8>, in text: Span<UInt8>, _ object: Int) -> Bool {
+            guard self.object == object else { return false }
+            if hasEscapes {
+                let decoded = content.decoded(in: text)
+                return decoded.count == key.count && Bytes.equal(decoded.span, 0, key, 0, count: key.count)
+            }
+            return content.count == key.count && Bytes.equal(text, content.start, key, 0, count: key.count)
         }
     }
 
@@ -27,18 +37,21 @@ package import ErrandJSONSyntax
     var limit: Int { table.limit }
 
     /// A key by its number, prepared to be compared.
-    func key(_ index: Int) -> OrderedKey {
-        OrderedKey(table.entries[index].text, hasEscapes: table.entries[index].hasEscapes)
+    func key(_ index: Int, in text: Span<UInt8>) -> OrderedKey {
+        OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
     /// Adds a key of an object, which has a unique number.
-    package mutating func insert(_ text: JSONText, hasEscapes: Bool, hash key: UInt64, object: Int) -> ProbeOutcome {
-        let entry = Entry(hash: Self.slotHash(key, object), text: text, object: object, hasEscapes: hasEscapes)
-        return table.insert(entry) { $0.isKey(text, hasEscapes, object) }
+    package mutating func insert(
+        _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
+    ) -> ProbeOutcome {
+        let entry = Entry(hash: Self.slotHash(key, object), content: content, object: object, hasEscapes: hasEscapes)
+        return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    func contains(_ text: JSONText, hash key: UInt64, object: Int) -> Bool {
-        table.contains(Self.slotHash(key, object)) { $0.isKey(text, false, object) }
+    /// Whether an object has a key, which is given without escapes.
+    func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
+        table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }
 
     /// Removes the keys after the first `count`.

@@ -3,63 +3,62 @@ package import ErrandJSONSyntax
 /// Looks ahead for a member of an object, over those in front of it, which are not validated.
 package struct MemberSearch {
     package enum Outcome {
-        case value(BytePointer)
+        case value(Int)
         case missing
         /// The text is not JSON here, or the key is too far away.
         case unreadable
     }
 
-    private let start: BytePointer
-    private let end: BytePointer
+    private let start: Int
     /// Where the search ends.
-    private let limit: BytePointer
-    private var p: BytePointer
+    private let limit: Int
+    private var p: Int
 
     /// Starts at an opening brace.
-    package init(from start: BytePointer, to end: BytePointer, budget: Int) {
-        (self.start, self.end) = (start, end)
-        p = JSONGrammar.skipSpace(start + 1, end)
-        limit = end - p > budget ? p + max(0, budget) : end
+    package init(in text: Span<UInt8>, from start: Int, budget: Int) {
+        self.start = start
+        p = JSONGrammar.skipSpace(in: text, from: start + 1)
+        limit = text.count - p > budget ? p + max(0, budget) : text.count
     }
 
     /// How many bytes were read, which may be a string more than the budget.
     package var skipped: Int { p - start }
 
     /// Finds the first key that is the one.
-    package mutating func find(_ isKey: (JSONText) -> Bool) -> Outcome {
-        if p < end, p.pointee == JSONGrammar.closeBrace { return .missing }
-        while p < limit, p.pointee == JSONGrammar.quote {
-            let scan = JSONGrammar.string(p + 1, end)
+    package mutating func find(in text: Span<UInt8>, _ isKey: (JSONContent) -> Bool) -> Outcome {
+        if p < text.count, text[p] == JSONGrammar.closeBrace { return .missing }
+        while p < limit, text[p] == JSONGrammar.quote {
+            let scan = JSONGrammar.string(in: text, from: p + 1)
             guard scan.fault == .none else { return .unreadable }
-            let text = JSONText(start: p + 1, end: scan.end - 1)
-            p = JSONGrammar.skipSpace(scan.end, end)
-            guard p < end, p.pointee == JSONGrammar.colon else { return .unreadable }
-            p = JSONGrammar.skipSpace(p + 1, end)
-            guard p < end else { return .unreadable }
-            if isKey(text) { return .value(p) }
-            guard let behind = skipValue() else {
+            let content = JSONContent(p + 1, scan.index - 1)
+            p = JSONGrammar.skipSpace(in: text, from: scan.index)
+            guard p < text.count, text[p] == JSONGrammar.colon else { return .unreadable }
+            p = JSONGrammar.skipSpace(in: text, from: p + 1)
+            guard p < text.count else { return .unreadable }
+            if isKey(content) { return .value(p) }
+            guard let behind = skipValue(in: text) else {
                 p = limit
                 return .unreadable
             }
-            p = JSONGrammar.skipSpace(behind, end)
-            guard p < end else { return .unreadable }
-            if p.pointee == JSONGrammar.closeBrace { return .missing }
-            guard p.pointee == JSONGrammar.comma else { return .unreadable }
-            p = JSONGrammar.skipSpace(p + 1, end)
+            p = JSONGrammar.skipSpace(in: text, from: behind)
+            guard p < text.count else { return .unreadable }
+            if text[p] == JSONGrammar.closeBrace { return .missing }
+            guard text[p] == JSONGrammar.comma else { return .unreadable }
+            p = JSONGrammar.skipSpace(in: text, from: p + 1)
         }
         return .unreadable
     }
 
     /// The end of a value; nil if it does not end before the limit.
-    private func skipValue() -> BytePointer? {
+    private func skipValue(in text: Span<UInt8>) -> Int? {
         var p = p
         var depth = 0
         while p < limit {
-            switch p.pointee {
+            switch text[p] {
             case JSONGrammar.quote:
-                let scan = JSONGrammar.string(p + 1, end)
+                let scan = JSONGrammar.string(in: text, from: p + 1)
                 guard scan.fault == .none else { return nil }
-                p = scan.end
+                p = scan.index
             case JSONGrammar.openBrace, JSONGrammar.openBracket:
                 depth += 1
                 p += 1

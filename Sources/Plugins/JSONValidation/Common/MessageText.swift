@@ -1,3 +1,5 @@
+import ErrandMessageSyntax
+
 /// Makes external text suitable for one line of a message.
 package enum MessageText {
     /// An amount with what it counts, in the singular or the plural: "at least 1 element", "2 to 4 elements".
@@ -7,16 +9,11 @@ package enum MessageText {
 
     /// The text without control characters, line separators and bidirectional formatting, truncated to a number of scalars.
     package static func shown(_ text: String, limit: Int) -> String {
-        var shown = ""
-        for (count, scalar) in text.unicodeScalars.enumerated() {
-            if count == limit { return shown + "…" }
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
-                shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: shown.unicodeScalars.append(scalar)
-            }
-        }
-        return shown
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return ControlCharacters.escaped(text) }
+        return ControlCharacters.escaped(String(scalars[..<end])) + "…"
     }
 
     package static func list(_ words: [String]) -> String {

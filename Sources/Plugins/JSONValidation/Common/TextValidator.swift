@@ -3,8 +3,6 @@ package import ErrandJSONSyntax
 /// The common part of the validators of shapes and of schemas: the beginning of a text, and the problems of the text
 /// itself.
 package protocol TextValidator: ~Copyable {
-    var base: BytePointer { get }
-    var end: BytePointer { get }
     var limits: JSONLimits { get }
     var problems: ProblemList { get set }
 
@@ -14,52 +12,53 @@ package protocol TextValidator: ~Copyable {
 
 /// Where a value is within its object or array.
 package enum ValuePosition {
-    case key(BytePointer)
+    case key(Int)
     case index(Int)
 }
 
 extension TextValidator where Self: ~Copyable {
     /// The first byte of the document; nil if there is none to read.
-    package mutating func firstByte() -> BytePointer? {
-        if end - base > limits.maximumBytes {
+    package mutating func firstByte(_ text: Span<UInt8>) -> Int? {
+        if text.count > limits.maximumBytes {
             problems.stop(
-                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(end - base)",
+                .limit, pointer: "", expected: "at most \(limits.maximumBytes) bytes", found: "\(text.count)",
                 offset: limits.maximumBytes)
             return nil
         }
-        var p = base
+        var p = 0
         // A parser may ignore a byte order mark (RFC 8259, section 8.1).
-        if end - p >= 3, p[0] == 0xEF, p[1] == 0xBB, p[2] == 0xBF { p += 3 }
-        p = JSONGrammar.skipSpace(p, end)
-        if p < end { return p }
-        stop(.empty, at: p, depth: 0)
+        if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { p += 3 }
+        p = JSONGrammar.skipSpace(in: text, from: p)
+        if p < text.count { return p }
+        stop(text, .empty, at: p, depth: 0)
         return nil
     }
 
-    @inline(never) package mutating func stop(_ fault: JSONFault, at p: BytePointer, depth: Int) {
+    @inline(never) package mutating func stop(_ text: Span<UInt8>, _ fault: JSONFault, at p: Int, depth: Int) {
         problems.stop(
-            .syntax, pointer: pointer(depth), expected: fault.expected, found: fault.found(at: p, end), offset: p - base
-        )
+            .syntax, pointer: pointer(text, depth), expected: fault.expected, found: fault.found(in: text, at: p),
+            offset: p)
     }
 
-    package mutating func tooDeep(at p: BytePointer, depth: Int) {
+    package mutating func tooDeep(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
-            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumDepth) levels", found: "more",
-            offset: p - base)
+            .limit, pointer: pointer(text, depth), expected: "at most \(limits.maximumDepth) levels", found: "more",
+            offset: p)
     }
 
-    package mutating func tooManyKeys(at p: BytePointer, depth: Int) {
+    package mutating func tooManyKeys(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
-            .limit, pointer: pointer(depth), expected: "at most \(limits.maximumKeys) keys at a time", found: "more",
-            offset: p - base)
+            .limit, pointer: pointer(text, depth), expected: "at most \(limits.maximumKeys) keys at a time",
+            found: "more",
+            offset: p)
     }
 
-    package mutating func tooMuchMemory(at p: BytePointer, depth: Int) {
+    package mutating func tooMuchMemory(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
-            .limit, pointer: pointer(depth),
+            .limit, pointer: pointer(text, depth),
             expected: "a text that takes at most \(limits.maximumMemoryBytes) bytes of memory",
             found: "one that takes more",
-            offset: p - base)
+            offset: p)
     }
 
     /// The description of a text that takes too many steps.
@@ -68,11 +67,11 @@ extension TextValidator where Self: ~Copyable {
     }
 
     /// The pointer to the current value within a number of frames.
-    package func pointer(_ depth: Int) -> String {
+    package func pointer(_ text: Span<UInt8>, _ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
             switch position(level) {
-            case .key(let quote): pointer = JSONPointer.appending(key(quote), to: pointer)
+            case .key(let quote): pointer = JSONPointer.appending(key(text, quote), to: pointer)
             case .index(let index): pointer = JSONPointer.appending("\(index)", to: pointer)
             }
         }
@@ -80,15 +79,15 @@ extension TextValidator where Self: ~Copyable {
     }
 
     /// The key that starts with this quote.
-    package func key(_ quote: BytePointer) -> String {
-        guard quote < end, quote.pointee == JSONGrammar.quote else { return "" }
-        let scan = JSONGrammar.string(quote + 1, end)
-        return scan.fault == .none ? JSONText(start: quote + 1, end: scan.end - 1).string(limit: 256) : ""
+    package func key(_ text: Span<UInt8>, _ quote: Int) -> String {
+        guard quote < text.count, text[quote] == JSONGrammar.quote else { return "" }
+        let scan = JSONGrammar.string(in: text, from: quote + 1)
+        return scan.fault == .none ? JSONContent(quote + 1, scan.index - 1).string(in: text, limit: 256) : ""
     }
 
-    /// The kind of the valid value that starts here, in words.
-    package static func kindWord(_ p: BytePointer) -> String {
-        switch p.pointee {
+    /// The kind of the valid value that starts with this byte, in words.
+    package static func kindWord(_ first: UInt8) -> String {
+        switch first {
         case JSONGrammar.quote: "a string"
         case JSONGrammar.openBrace: "an object"
         case JSONGrammar.openBracket: "an array"

@@ -19,8 +19,8 @@ struct AlternativeMatch {
     }
 
     struct Level {
-        var start: BytePointer
-        var key: BytePointer
+        var start: Int
+        var key: Int
         var isObject: Bool
         /// The index of its first candidate; the candidates of the value inside follow.
         var first: Int
@@ -64,30 +64,30 @@ struct AlternativeMatch {
 extension Validator {
     /// The result of `choose`: the value has been validated if `end` is past it, otherwise it has to fit `node`.
     struct Choice {
-        var node: UnsafePointer<ShapeRule>
-        var end: BytePointer
+        var node: Int
+        var end: Int
         var isAtEnd = false
     }
 
     /// Finds the alternative that a value fits, or the one with the lowest cost.
     @inline(never) mutating func choose(
-        among node: UnsafePointer<ShapeRule>, at start: BytePointer, depth: Int
+        _ text: Span<UInt8>, among node: Int, at start: Int, depth: Int
     ) -> Choice {
-        guard let kind = kind(at: start), node.pointee.ambiguous & kind != 0 else {
+        guard let kind = kind(text, at: start), nodes[node].ambiguous & kind != 0 else {
             return Choice(node: node, end: start)
         }
-        if kind == ValueKind.object, node.pointee.tag >= 0,
-            let choice = choose(byTagOf: node, at: start, depth: depth)
+        if kind == ValueKind.object, nodes[node].tag >= 0,
+            let choice = choose(text, byTagOf: node, at: start, depth: depth)
         {
             return choice
         }
-        return choose(among: [node - tables.nodes], of: node, kind, at: start, depth: depth)
+        return choose(text, among: [node], of: node, kind, at: start, depth: depth)
     }
 
     mutating func choose(
-        among top: [Int], of node: UnsafePointer<ShapeRule>, _ kind: UInt8, at start: BytePointer, depth: Int
+        _ text: Span<UInt8>, among top: [Int], of node: Int, _ kind: UInt8, at start: Int, depth: Int
     ) -> Choice {
-        guard let (match, end) = evaluate(top, at: start, depth) else {
+        guard let (match, end) = evaluate(text, top, at: start, depth) else {
             return Choice(node: node, end: start, isAtEnd: true)
         }
         guard let best = match.candidates.min(by: { $0.cost < $1.cost }) else { return Choice(node: node, end: end) }
@@ -95,9 +95,9 @@ extension Validator {
             rereadBudget >= end - start
         {
             rereadBudget -= end - start
-            return Choice(node: tables.nodes + best.node, end: start)
+            return Choice(node: best.node, end: start)
         }
-        if best.cost > 0 { reportNoMatch(match, kind, start, end, depth) }
+        if best.cost > 0 { reportNoMatch(text, match, kind, start, end, depth) }
         if match.duplicateCount > 0 { problems.note(.duplicateKey) }
         for duplicate in match.duplicates { problems.add(duplicate) }
         problems.addUnlisted(match.duplicateCount - match.duplicates.count)
@@ -105,13 +105,15 @@ extension Validator {
     }
 
     /// Matches a value against several nodes; the candidates keep their costs. Nil if the rest of the text is not read.
-    mutating func evaluate(_ top: [Int], at start: BytePointer, _ depth: Int) -> (AlternativeMatch, BytePointer)? {
-        if candidateIndexes.isEmpty { candidateIndexes = [Int32](repeating: -1, count: program.nodes.count) }
+    mutating func evaluate(
+        _ text: Span<UInt8>, _ top: [Int], at start: Int, _ depth: Int
+    ) -> (AlternativeMatch, Int)? {
+        if candidateIndexes.isEmpty { candidateIndexes = [Int32](repeating: -1, count: nodes.count) }
         var match = AlternativeMatch(among: top, depth: depth, candidateIndexes: [])
         swap(&match.candidateIndexes, &candidateIndexes)
         let isOuter = isMatching
         isMatching = true
-        let end = readCompeting(&match, from: start)
+        let end = readCompeting(text, &match, from: start)
         isMatching = isOuter
         let candidates = match.candidates
         match.leave(behind: 0)
@@ -121,11 +123,11 @@ extension Validator {
     }
 
     private mutating func reportNoMatch(
-        _ match: AlternativeMatch, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
+        _ text: Span<UInt8>, _ match: AlternativeMatch, _ kind: UInt8, _ start: Int, _ end: Int, _ depth: Int
     ) {
-        let found = Self.kindWord(start) + " that fits none"
+        let found = Self.kindWord(text[start]) + " that fits none"
         if kind & (ValueKind.array | ValueKind.object) != 0 {
-            return problem(.value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
+            return problem(text, .value, depth, at: start) { _ in ("one of \(match.candidates.count) shapes", found) }
         }
         problems.note(.value, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
@@ -135,25 +137,26 @@ extension Validator {
                 words.append("others")
                 break
             }
-            let rule = tables.nodes + candidate.node
-            guard let violation = violation(rule, kind, start, end) else { continue }
+            let rule = candidate.node
+            guard let violation = violation(text, rule, kind, start..<end) else { continue }
             let word = expected(rule, kind, violation)
             if !words.contains(word) { words.append(word) }
         }
         let expected = MessageText.list(words)
-        problem(.value, depth, at: start) { _ in (expected, found) }
+        problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
     /// The kind of the value that starts here; nil if no value does.
-    func kind(at p: BytePointer) -> UInt8? {
-        switch p.pointee {
+    func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
+        switch text[p] {
         case JSONGrammar.quote: return ValueKind.string
         case JSONGrammar.openBrace: return ValueKind.object
         case JSONGrammar.openBracket: return ValueKind.array
         case 0x74: return ValueKind.true
         case 0x66: return ValueKind.false
         case 0x6E: return ValueKind.null
-        case 0x2D, 0x30...0x39: return JSONGrammar.number(p, end).isPlain ? ValueKind.integer : ValueKind.fraction
+        case 0x2D, 0x30...0x39:
+            return JSONGrammar.number(in: text, from: p).isPlain ? ValueKind.integer : ValueKind.fraction
         default: return nil
         }
     }

@@ -1,73 +1,100 @@
 import ErrandJSONSyntax
 
-/// The keys of an object that was read before at the same place, in their order. They are known to differ, so that an object
+/// The keys of objects that were read before at the same place, in their order. They are known to differ, so that an object
 /// with some of them in the same order has no key twice: none has to be stored.
 ///
 /// A place is that of a value in the objects and arrays around it: elements of an array share one, and the members of an object
 /// have a few, by their keys. Nothing follows from two values having the same place but that they may look alike.
-struct KeyOrder: BitwiseCopyable {
-    /// The most keys, as an object has a bit for each in a word.
+struct KeyOrders {
+    /// The most keys of an order, as an object has a bit for each in a word.
     static let maximumKeys = 64
     /// How many keys are compared to find the current one; what lies between is missing in the object.
     static let reach = 4
+    /// The most orders, which take 4 KB each.
+    private static let maximumOrders = 64
     /// The places of the values in an object.
     private static let placeBits: UInt64 = 3
 
-    /// What all places use for which there is no order left; it never has keys.
-    private let isCommon: Bool
-    /// There is room for all of them, once there is one.
-    private var keys: UnsafeMutablePointer<OrderedKey>?
-    private(set) var count = 0
-    /// How many objects in a row had other keys, or the same ones in another order.
-    private var misses = 0
-    private var places: UnsafeMutablePointer<UnsafeMutablePointer<KeyOrder>?>
-
-    init(isCommon: Bool) {
-        self.isCommon = isCommon
-        let count = 1 << Int(Self.placeBits)
-        places = .allocate(capacity: count)
-        places.initialize(repeating: nil, count: count)
+    private struct Order {
+        /// Where its keys are, once it has any; there is room for all of them then.
+        var firstKey = -1
+        var count = 0
+        /// How many objects in a row had other keys, or the same ones in another order.
+        var misses = 0
     }
 
-    func deallocate() {
-        keys?.deallocate()
-        places.deallocate()
+    private var orders: [Order] = []
+    private var keys: [OrderedKey] = []
+    /// For each order the orders of the places in its objects; -1 where none was needed yet.
+    private var places: [Int32] = []
+
+    /// The order of objects that are in none.
+    mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
+
+    /// The order of objects in a member of an object with an order; the key of the member starts at this quote.
+    @inline(__always) mutating func order(in order: Int32, _ text: Span<UInt8>, _ quote: Int) -> Int32 {
+        let place = Int(order) << Int(Self.placeBits) &+ Self.place(text, quote)
+        let known = places[place]
+        if known >= 0 { return known }
+        let made = make()
+        places[place] = made
+        return made
     }
 
-    /// The order of objects in the member whose key starts here.
-    @inline(__always) func place(_ quote: BytePointer, _ end: BytePointer)
-        -> UnsafeMutablePointer<UnsafeMutablePointer<KeyOrder>?>
-    {
-        guard end - quote > 8 else { return places }
+    @inline(__always) private static func place(_ text: Span<UInt8>, _ quote: Int) -> Int {
+        guard text.count &- quote > 8 else { return 0 }
         // The bytes in front of the first quote.
-        let word = Bytes.word(quote + 1)
+        let word = Bytes.word(text, quote &+ 1)
         let others = word ^ 0x2222_2222_2222_2222
         let quotes = (others &- 0x0101_0101_0101_0101) & ~others & 0x8080_8080_8080_8080
-        let text = word & ((quotes & (0 &- quotes)) >> 7 &- 1)
-        return places + Int(truncatingIfNeeded: (text &* 0x9E37_79B9_7F4A_7C15) >> (64 - Self.placeBits))
+        let key = word & ((quotes & (0 &- quotes)) >> 7 &- 1)
+        return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    @inline(__always) func key(_ index: Int) -> OrderedKey { keys.unsafelyUnwrapped[index] }
+    /// No value has the order of one that it is within, except for the last order, which stays empty: the keys that are
+    /// compared with an order do not change while an object is open.
+    @inline(never) private mutating func make() -> Int32 {
+        if orders.count < Self.maximumOrders {
+            orders.append(Order())
+            places += [Int32](repeating: -1, count: 1 << Int(Self.placeBits))
+        }
+        return Int32(orders.count - 1)
+    }
 
-    /// Whether the text continues with this key and its closing quote; at least 16 bytes are left.
-    @inline(__always) func isKey(_ index: Int, _ p: BytePointer, _ end: BytePointer) -> Bool {
-        index < count && keys.unsafelyUnwrapped[index].starts(p, end)
+    /// Where the keys of an order are; they stay there.
+    @inline(__always) func keys(of order: Int32) -> (first: Int, count: Int) {
+        let order = orders[Int(order)]
+        return (order.firstKey, order.count)
+    }
+
+    @inline(__always) func key(at place: Int) -> OrderedKey { keys[place] }
+
+    /// The length of a key, if the text continues with it and its closing quote; at least 16 bytes are left.
+    @inline(__always) func length(ofKeyAt place: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
+        let key = keys[place]
+        return key.starts(text, p) ? key.length : nil
     }
 
     // MARK: Learning
 
-    /// Notes that an object had these keys.
-    @inline(__always) mutating func hit() { misses = 0 }
+    /// Notes that an object had the keys of the order.
+    @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
     /// Notes that an object had others; whether its keys are to replace these. If no object looks like another, few do.
-    mutating func miss() -> Bool {
-        misses &+= 1
-        return !isCommon && misses & (misses &- 1) == 0
+    mutating func miss(_ order: Int32) -> Bool {
+        orders[Int(order)].misses &+= 1
+        let misses = orders[Int(order)].misses
+        // What all places share for which there is no order left never has keys.
+        return order < Self.maximumOrders - 1 && misses & (misses &- 1) == 0
     }
 
-    mutating func replace(count: Int, by key: (Int) -> OrderedKey) {
-        let room = keys ?? .allocate(capacity: Self.maximumKeys)
-        for index in 0..<count { (room + index).initialize(to: key(index)) }
-        (keys, self.count) = (room, count)
+    mutating func replace(_ order: Int32, _ new: [OrderedKey]) {
+        guard let blank = new.first, new.count <= Self.maximumKeys else { return }
+        if orders[Int(order)].firstKey < 0 {
+            orders[Int(order)].firstKey = keys.count
+            keys += [OrderedKey](repeating: blank, count: Self.maximumKeys)
+        }
+        for (index, key) in new.enumerated() { keys[orders[Int(order)].firstKey + index] = key }
+        orders[Int(order)].count = new.count
     }
 }

@@ -1,7 +1,8 @@
-import ErrandJSONSyntax
-
 /// A compiled shape: nodes that refer to each other and to their rules by index.
 final class ShapeProgram: Sendable {
+    /// The node that every value fits.
+    static let any = 0
+
     let nodes: [ShapeRule]
     let objects: [ObjectRule]
     let arrays: [ArrayRule]
@@ -18,6 +19,8 @@ final class ShapeProgram: Sendable {
     let checks: [JSONCheck]
     let tags: [TagRule]
     let tagged: [[Int32]]
+    /// Where the keys of an object are expected to begin with; each validation learns from a copy.
+    let successors: [Int32]
     let root: Int
     /// Why the shape cannot be used.
     private let fault: JSONProblem?
@@ -40,54 +43,30 @@ final class ShapeProgram: Sendable {
         tags = compiler.tags
         tagged = compiler.tagged
         fault = compiler.fault
+        successors = Self.successors(compiler.members.count, compiler.objects)
         self.root = Int(root)
     }
 
     /// Validates a text; nil if it is valid.
-    func validate(_ bytes: UnsafeRawBufferPointer, _ limits: JSONLimits) -> JSONValidationError? {
+    func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
-        return bytes.withMemoryRebound(to: UInt8.self) { text in
-            withTables { tables in
-                var validator = Validator(self, tables, text, limits.clamped)
-                validator.run()
-                return validator.problems.error
+        var validator = Validator(self, textCount: text.count, limits.clamped)
+        validator.run(text)
+        return validator.problems.error
+    }
+
+    /// For each key of an object, and behind them for the start of each object, the key that is expected next; -1 if none is.
+    private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
+        var successors = [Int32](repeating: -1, count: members + objects.count)
+        // All keys of a wide object go to the key set, so that the fast comparison does not apply.
+        for (index, object) in objects.enumerated() where !object.isWide && object.keys.count > 0 {
+            let keys = object.keys
+            successors[members + index] = keys.first
+            for offset in 0..<Int(keys.count) {
+                successors[Int(keys.first) + offset] = keys.first + Int32((offset + 1) % Int(keys.count))
             }
         }
-    }
-
-    private func withTables<Result>(_ body: (ShapeTables) -> Result) -> Result {
-        nodes.withUnsafeBufferPointer { nodes in
-            objects.withUnsafeBufferPointer { objects in
-                members.withUnsafeBufferPointer { members in
-                    pool.withUnsafeBufferPointer { pool in body(ShapeTables(nodes, objects, members, pool)) }
-                }
-            }
-        }
-    }
-}
-
-/// The addresses of the tables that the validator's loop reads.
-struct ShapeTables {
-    let nodes: UnsafePointer<ShapeRule>
-    let objects: UnsafePointer<ObjectRule>
-    let members: UnsafePointer<KeyRule>
-    let pool: BytePointer
-    /// The node that every value fits.
-    var any: UnsafePointer<ShapeRule> { nodes }
-
-    /// Empty tables have no address and are never read.
-    init(
-        _ nodes: UnsafeBufferPointer<ShapeRule>, _ objects: UnsafeBufferPointer<ObjectRule>,
-        _ members: UnsafeBufferPointer<KeyRule>, _ pool: UnsafeBufferPointer<UInt8>
-    ) {
-        self.nodes = Self.start(nodes)
-        self.objects = Self.start(objects)
-        self.members = Self.start(members)
-        self.pool = Self.start(pool)
-    }
-
-    private static func start<Element>(_ buffer: UnsafeBufferPointer<Element>) -> UnsafePointer<Element> {
-        buffer.baseAddress ?? UnsafePointer(bitPattern: MemoryLayout<Element>.alignment).unsafelyUnwrapped
+        return successors
     }
 }
 

@@ -17,7 +17,7 @@ extension Validator {
     private func add(
         _ index: Int, _ kind: UInt8, to match: inout AlternativeMatch, _ first: Int, _ unions: inout Set<Int>
     ) {
-        let node = tables.nodes[index]
+        let node = nodes[index]
         if node.kinds & ~node.plain & kind == 0 { return }
         if node.ambiguous & kind == 0 { return match.enter(index, behind: first) }
         guard unions.insert(index).inserted else { return }
@@ -30,7 +30,7 @@ extension Validator {
     private func cost(
         _ index: Int, _ kind: UInt8, _ match: AlternativeMatch, _ first: Int, _ unions: inout [Int: Int]
     ) -> Int {
-        let node = tables.nodes[index]
+        let node = nodes[index]
         if node.plain & kind != 0 { return 0 }
         if node.kinds & kind == 0 { return 1 }
         if node.ambiguous & kind == 0 {
@@ -40,7 +40,7 @@ extension Validator {
         if let known = unions[index] { return known }
         var least = Int.max
         for alternative in program.alternatives[node.alternativesRange]
-        where tables.nodes[Int(alternative)].kinds & kind != 0 {
+        where nodes[Int(alternative)].kinds & kind != 0 {
             least = min(least, cost(Int(alternative), kind, match, first, &unions))
         }
         let cost = least == .max ? 1 : least
@@ -59,21 +59,21 @@ extension Validator {
     }
 
     /// Closes the innermost array or object at its bracket.
-    mutating func leave(_ match: inout AlternativeMatch, _ p: BytePointer) -> BytePointer {
+    mutating func leave(_ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int) -> Int {
         let level = match.levels.removeLast()
         for index in level.first..<match.candidates.count {
-            let node = tables.nodes[match.candidates[index].node]
+            let node = nodes[match.candidates[index].node]
             var count: Int32 = -1
             if level.isObject, node.object >= 0 {
-                let rule = tables.objects[Int(node.object)]
+                let rule = objectRules[Int(node.object)]
                 match.candidates[index].cost += rule.requiredCount - match.candidates[index].required
                 count = rule.count
             } else if !level.isObject, node.array >= 0 {
-                count = program.arrays[Int(node.array)].count
+                count = arrayRules[Int(node.array)].count
             }
             if count >= 0, !program.bounds[Int(count)].contains(level.count) { match.candidates[index].cost += 1 }
             if node.hasChecks, match.candidates[index].cost == 0 {
-                for check in node.checks where passes(check, level.start, p + 1) != true {
+                for check in node.checks where passes(text, check, level.start..<p + 1) != true {
                     match.candidates[index].cost += 1
                 }
             }

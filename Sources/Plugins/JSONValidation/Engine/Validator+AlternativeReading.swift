@@ -3,22 +3,24 @@ import ErrandJSONSyntax
 /// Reads a value that several alternatives compete for.
 extension Validator {
     /// Reads a value; the candidates for it keep their costs. Nil if the rest of the text is not read.
-    mutating func readCompeting(_ match: inout AlternativeMatch, from start: BytePointer) -> BytePointer? {
+    mutating func readCompeting(
+        _ text: Span<UInt8>, _ match: inout AlternativeMatch, from start: Int
+    ) -> Int? {
         var p = start
         while true {
-            guard p < end, let kind = kind(at: p) else { return stop(match, .value, at: p) }
+            guard p < text.count, let kind = kind(text, at: p) else { return stop(text, match, .value, at: p) }
             let first = match.candidates.count
             enter(&match, kind)
             steps -= 1 + (match.candidates.count - first) * 2
             if steps < 0 {
                 let (expected, found) = tooManySteps
                 problems.stop(
-                    .limit, pointer: pointer(match.depth), expected: expected, found: found, offset: p - base)
+                    .limit, pointer: pointer(text, match.depth), expected: expected, found: found, offset: p)
                 return nil
             }
             if kind & (ValueKind.array | ValueKind.object) != 0 {
                 if match.depth + match.levels.count >= limits.maximumDepth {
-                    tooDeep(at: p, depth: match.depth)
+                    tooDeep(text, at: p, depth: match.depth)
                     return nil
                 }
                 let isObject = kind == ValueKind.object
@@ -26,126 +28,133 @@ extension Validator {
                 match.levels.append(
                     AlternativeMatch.Level(
                         start: p, key: p, isObject: isObject, first: first, object: objects, keysBefore: keys.count))
-                p = JSONGrammar.skipSpace(p + 1, end)
-                let isEmpty = p < end && p.pointee == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket)
+                p = JSONGrammar.skipSpace(in: text, from: p + 1)
+                let isEmpty =
+                    p < text.count && text[p] == (isObject ? JSONGrammar.closeBrace : JSONGrammar.closeBracket)
                 if !isEmpty {
-                    guard let next = isObject ? readCompetingKey(&match, p) : element(&match, p) else { return nil }
+                    guard let next = isObject ? readCompetingKey(text, &match, p) : element(&match, p) else {
+                        return nil
+                    }
                     p = next
                     continue
                 }
-                p = leave(&match, p)
+                p = leave(text, &match, p)
             } else {
-                let scan = scalar(p, kind)
-                if scan.fault != .none { return stop(match, scan.fault, at: scan.end) }
+                let scan = scalar(text, p, kind)
+                if scan.fault != .none { return stop(text, match, scan.fault, at: scan.index) }
                 for index in first..<match.candidates.count {
-                    let node = tables.nodes + match.candidates[index].node
-                    match.candidates[index].cost = violation(node, kind, p, scan.end)?.weight ?? 0
+                    let node = match.candidates[index].node
+                    match.candidates[index].cost = violation(text, node, kind, p..<scan.index)?.weight ?? 0
                 }
-                p = scan.end
+                p = scan.index
                 chargeParents(&match, kind, first)
             }
             // After a value: closing brackets, then the next key or element.
             var isNext = false
             while let level = match.levels.last, !isNext {
-                p = JSONGrammar.skipSpace(p, end)
+                p = JSONGrammar.skipSpace(in: text, from: p)
                 let fault = level.isObject ? JSONFault.memberEnd : .elementEnd
-                guard p < end else { return stop(match, fault, at: p) }
-                switch (p.pointee, level.isObject) {
+                guard p < text.count else { return stop(text, match, fault, at: p) }
+                switch (text[p], level.isObject) {
                 case (JSONGrammar.comma, let isObject):
-                    p = JSONGrammar.skipSpace(p + 1, end)
-                    guard let next = isObject ? readCompetingKey(&match, p) : element(&match, p) else { return nil }
+                    p = JSONGrammar.skipSpace(in: text, from: p + 1)
+                    guard let next = isObject ? readCompetingKey(text, &match, p) : element(&match, p) else {
+                        return nil
+                    }
                     p = next
                     isNext = true
-                case (JSONGrammar.closeBrace, true), (JSONGrammar.closeBracket, false): p = leave(&match, p)
-                default: return stop(match, fault, at: p)
+                case (JSONGrammar.closeBrace, true), (JSONGrammar.closeBracket, false): p = leave(text, &match, p)
+                default: return stop(text, match, fault, at: p)
                 }
             }
             if !isNext { return p }
         }
     }
 
-    private func scalar(_ p: BytePointer, _ kind: UInt8) -> JSONScan {
+    private func scalar(_ text: Span<UInt8>, _ p: Int, _ kind: UInt8) -> JSONTokenEnd {
         switch kind {
-        case ValueKind.string: JSONGrammar.string(p + 1, end)
-        case ValueKind.integer, ValueKind.fraction: JSONGrammar.number(p, end).scan
-        default: JSONGrammar.literal(p, end)
+        case ValueKind.string: JSONGrammar.string(in: text, from: p + 1)
+        case ValueKind.integer, ValueKind.fraction: JSONGrammar.number(in: text, from: p).end
+        default: JSONGrammar.literal(in: text, from: p)
         }
     }
 
     /// Prepares the candidates for the next element.
-    private func element(_ match: inout AlternativeMatch, _ p: BytePointer) -> BytePointer? {
+    private func element(_ match: inout AlternativeMatch, _ p: Int) -> Int? {
         let level = match.levels.count - 1
         match.levels[level].count += 1
         for index in match.levels[level].first..<match.candidates.count {
-            let array = tables.nodes[match.candidates[index].node].array
-            match.candidates[index].expectedNode = array < 0 ? -1 : Int(program.arrays[Int(array)].element)
+            let array = nodes[match.candidates[index].node].array
+            match.candidates[index].expectedNode = array < 0 ? -1 : Int(arrayRules[Int(array)].element)
         }
         return p
     }
 
     /// Reads a key with its colon, and prepares the candidates for its value.
-    private mutating func readCompetingKey(_ match: inout AlternativeMatch, _ p: BytePointer) -> BytePointer? {
-        guard p < end, p.pointee == JSONGrammar.quote else { return stop(match, .key, at: p) }
-        let scan = JSONGrammar.string(p + 1, end)
-        if scan.fault != .none { return stop(match, scan.fault, at: scan.end, isKey: true) }
-        let text = JSONText(start: p + 1, end: scan.end - 1)
-        let hasEscapes = text.hasEscapes
-        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
+    private mutating func readCompetingKey(
+        _ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int
+    ) -> Int? {
+        guard p < text.count, text[p] == JSONGrammar.quote else { return stop(text, match, .key, at: p) }
+        let scan = JSONGrammar.string(in: text, from: p + 1)
+        if scan.fault != .none { return stop(text, match, scan.fault, at: scan.index, isKey: true) }
+        let content = JSONContent(p + 1, scan.index - 1)
+        let hasEscapes = content.hasEscapes(in: text)
+        let hash = KeyHash.hash(text, content, hasEscapes: hasEscapes)
         let level = match.levels.count - 1
         match.levels[level].key = p
-        let outcome = store(text, hasEscapes: hasEscapes, hash: hash, object: match.levels[level].object)
+        let outcome = store(text, content, hasEscapes: hasEscapes, hash: hash, object: match.levels[level].object)
         if outcome == .full {
-            tooManyKeys(at: p, depth: match.depth)
+            tooManyKeys(text, at: p, depth: match.depth)
             return nil
         }
-        if outcome == .present { addDuplicate(&match, at: p) } else { match.levels[level].count += 1 }
+        if outcome == .present { addDuplicate(text, &match, at: p) } else { match.levels[level].count += 1 }
         steps -= (match.candidates.count - match.levels[level].first) * 2
         for index in match.levels[level].first..<match.candidates.count {
             match.candidates[index].expectedNode = -1
-            let object = Int(tables.nodes[match.candidates[index].node].object)
+            let object = Int(nodes[match.candidates[index].node].object)
             guard object >= 0 else { continue }
-            let rule = tables.objects[object]
-            let member = find(text, hasEscapes, hash, in: rule.keys)
+            let rule = objectRules[object]
+            let member = find(text, content, hasEscapes, hash, in: rule.keys)
             if member >= 0 {
-                match.candidates[index].expectedNode = Int(tables.members[member].node)
-                if tables.members[member].isRequired, outcome == .new { match.candidates[index].required += 1 }
+                match.candidates[index].expectedNode = Int(members[member].node)
+                if members[member].isRequired, outcome == .new { match.candidates[index].required += 1 }
             } else if rule.isClosed {
                 match.candidates[index].cost += 1
             } else {
                 match.candidates[index].expectedNode = Int(rule.others)
             }
         }
-        let colon = JSONGrammar.skipSpace(scan.end, end)
-        guard colon < end, colon.pointee == JSONGrammar.colon else { return stop(match, .colon, at: colon) }
-        return JSONGrammar.skipSpace(colon + 1, end)
+        let colon = JSONGrammar.skipSpace(in: text, from: scan.index)
+        guard colon < text.count, text[colon] == JSONGrammar.colon else { return stop(text, match, .colon, at: colon) }
+        return JSONGrammar.skipSpace(in: text, from: colon + 1)
     }
 
-    private func addDuplicate(_ match: inout AlternativeMatch, at p: BytePointer) {
+    private func addDuplicate(_ text: Span<UInt8>, _ match: inout AlternativeMatch, at p: Int) {
         guard limits.refusesRepeatedKeys else { return }
         match.duplicateCount += 1
         guard problems.problems.count + match.duplicates.count < problems.limit else { return }
         match.duplicates.append(
             JSONProblem(
-                kind: .duplicateKey, pointer: pointer(match, match.levels.count), expected: "each key once",
-                found: "a repeated key", offset: p - base))
+                kind: .duplicateKey, pointer: pointer(text, match, match.levels.count), expected: "each key once",
+                found: "a repeated key", offset: p))
     }
 
     // MARK: Messages
 
     private mutating func stop(
-        _ match: AlternativeMatch, _ fault: JSONFault, at p: BytePointer, isKey: Bool = false
-    ) -> BytePointer? {
+        _ text: Span<UInt8>, _ match: AlternativeMatch, _ fault: JSONFault, at p: Int, isKey: Bool = false
+    ) -> Int? {
         // These are faults of the enclosing array or object, not of the value that was read last.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)
         problems.stop(
-            .syntax, pointer: pointer(match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,
-            found: fault.found(at: p, end), offset: p - base)
+            .syntax, pointer: pointer(text, match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,
+            found: fault.found(in: text, at: p), offset: p)
         return nil
     }
 
-    private func pointer(_ match: AlternativeMatch, _ levels: Int) -> String {
-        match.levels.prefix(max(0, levels)).reduce(pointer(match.depth)) { pointer, level in
-            JSONPointer.appending(level.isObject ? key(level.key) : "\(level.count - 1)", to: pointer)
+    private func pointer(_ text: Span<UInt8>, _ match: AlternativeMatch, _ levels: Int) -> String {
+        match.levels.prefix(max(0, levels)).reduce(pointer(text, match.depth)) { pointer, level in
+            JSONPointer.appending(level.isObject ? key(text, level.key) : "\(level.count - 1)", to: pointer)
         }
     }
 }

@@ -2,117 +2,108 @@ import ErrandJSONSyntax
 
 extension Validator {
     /// Reads a key that is not the expected one; nil if the rest of the text is not read.
-    @inline(never) mutating func readKey(
-        _ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int
-    ) -> (end: BytePointer, node: UnsafePointer<ShapeRule>)? {
-        if let end = skipInOrder(frame, p) { return (end, tables.any) }
-        let scan = JSONGrammar.string(p + 1, end)
+    @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
+        if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
+        let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {
-            stop(scan.fault, at: scan.end, depth: depth - 1)
+            stop(text, scan.fault, at: scan.index, depth: depth - 1)
             return nil
         }
-        let text = JSONText(start: p + 1, end: scan.end - 1)
-        let hasEscapes = text.hasEscapes
-        let hash = KeyHash.hash(text, hasEscapes: hasEscapes)
-        let rule = frame.pointee.rule
-        let member = rule.map { find(text, hasEscapes, hash, in: $0.pointee.keys) } ?? -1
-        if member >= 0, let rule, !rule.pointee.isWide {
-            successors[frame.pointee.member] = Int32(member)
-            frame.pointee.member = member
-        }
-        if member >= 0, let rule, !rule.pointee.isWide {
-            let bit: UInt64 = 1 << UInt64(member - Int(rule.pointee.keys.first))
-            if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
-            frame.pointee.seen |= bit
+        let content = JSONContent(p + 1, scan.index - 1)
+        let hasEscapes = content.hasEscapes(in: text)
+        let hash = KeyHash.hash(text, content, hasEscapes: hasEscapes)
+        let rule = frame.rule < 0 ? nil : objectRules[Int(frame.rule)]
+        let member = rule.map { find(text, content, hasEscapes, hash, in: $0.keys) } ?? -1
+        if member >= 0, let rule, !rule.isWide {
+            successors[Int(frame.member)] = Int32(member)
+            frame.member = Int32(member)
+            let bit: UInt64 = 1 << UInt64(member - Int(rule.keys.first))
+            if frame.seen & bit != 0 { duplicate(text, depth, at: p) }
+            frame.seen |= bit
         } else {
-            switch store(text, hasEscapes: hasEscapes, hash: hash, object: frame.pointee.object) {
+            switch store(text, content, hasEscapes: hasEscapes, hash: hash, object: frame.object) {
             case .new:
-                frame.pointee.count &+= 1
+                frame.count &+= 1
                 if keys.count & 0xFFF == 0, keys.size > limits.maximumMemoryBytes {
-                    tooMuchMemory(at: p, depth: depth)
+                    tooMuchMemory(text, at: p, depth: depth)
                     return nil
                 }
-            case .present: duplicate(depth, at: p)
+            case .present: duplicate(text, depth, at: p)
             case .full:
-                tooManyKeys(at: p, depth: depth)
+                tooManyKeys(text, at: p, depth: depth)
                 return nil
             }
         }
-        if member >= 0 { return (scan.end, tables.nodes + Int(tables.members[member].node)) }
-        if let rule, rule.pointee.isClosed {
-            problem(.unexpectedKey, depth, at: p) { _ in ("no other key", "one") }
-            return (scan.end, tables.any)
+        if member >= 0 { return (scan.index, Int(members[member].node)) }
+        if let rule, rule.isClosed {
+            problem(text, .unexpectedKey, depth, at: p) { _ in ("no other key", "one") }
+            return (scan.index, ShapeProgram.any)
         }
-        return (scan.end, frame.pointee.others)
+        return (scan.index, Int(frame.others))
     }
 
-    @inline(__always) mutating func closeObject(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
-        if let rule = frame.pointee.rule {
-            if rule.pointee.required & ~frame.pointee.seen != 0 || rule.pointee.needsClosing {
-                validateObject(frame, rule, depth)
+    @inline(__always) mutating func closeObject(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
+        if frame.rule >= 0 {
+            let rule = Int(frame.rule)
+            if objectRules[rule].required & ~frame.seen != 0 || objectRules[rule].needsClosing {
+                validateObject(text, rule, depth)
             }
         } else {
-            endOrder(frame)
+            endOrder(text)
         }
-        if keys.count != frame.pointee.keysBefore { keys.removeAll(behind: frame.pointee.keysBefore) }
-        if frame.pointee.node.pointee.hasChecks { validateContainer(frame, p, depth) }
+        if keys.count != frame.keysBefore { keys.removeAll(behind: frame.keysBefore) }
+        if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
 
-    @inline(__always)
-    mutating func closeArray(_ frame: UnsafeMutablePointer<Frame>, _ count: Int, _ p: BytePointer, _ depth: Int) {
-        let node = frame.pointee.node
-        if node.pointee.array >= 0 {
-            let rule = program.arrays[Int(node.pointee.array)]
-            if rule.count >= 0 { validateCount(frame, rule.count, count, "an array", "element", depth) }
+    @inline(__always) mutating func closeArray(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int) {
+        let array = nodes[Int(frame.node)].array
+        if array >= 0, arrayRules[Int(array)].count >= 0 {
+            validateCount(text, arrayRules[Int(array)].count, count, "an array", "element", depth)
         }
-        if node.pointee.hasChecks { validateContainer(frame, p, depth) }
+        if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
 
     /// Finds missing required keys, and checks the count of a map.
-    @inline(never) private mutating func validateObject(
-        _ frame: UnsafeMutablePointer<Frame>, _ rule: UnsafePointer<ObjectRule>, _ depth: Int
-    ) {
-        let table = rule.pointee.keys
-        for bit in 0..<Int(table.count) {
-            let index = Int(table.first) + bit
-            let member = tables.members[index]
+    @inline(never) private mutating func validateObject(_ text: Span<UInt8>, _ rule: Int, _ depth: Int) {
+        let rule = objectRules[rule]
+        for bit in 0..<Int(rule.keys.count) {
+            let index = Int(rule.keys.first) + bit
+            let member = members[index]
             guard member.isRequired else { continue }
             let isThere: Bool
-            if rule.pointee.isWide {
-                isThere = isRemembered(index, object: frame.pointee.object)
+            if rule.isWide {
+                isThere = keys.contains(Array(key(member)).span, in: text, object: frame.object)
             } else {
-                isThere = frame.pointee.seen & (1 << UInt64(bit)) != 0
+                isThere = frame.seen & (1 << UInt64(bit)) != 0
             }
-            if !isThere { missing(member, depth - 1, at: frame.pointee.start) }
+            if !isThere { missing(text, member, depth - 1, at: frame.start) }
         }
-        if rule.pointee.count >= 0 {
-            validateCount(frame, rule.pointee.count, frame.pointee.count, "an object", "key", depth)
-        }
+        if rule.count >= 0 { validateCount(text, rule.count, frame.count, "an object", "key", depth) }
     }
 
     private mutating func validateCount(
-        _ frame: UnsafeMutablePointer<Frame>, _ index: Int32, _ count: Int, _ noun: String, _ part: String,
-        _ depth: Int
+        _ text: Span<UInt8>, _ index: Int32, _ count: Int, _ noun: String, _ part: String, _ depth: Int
     ) {
         let bounds = program.bounds[Int(index)]
         if bounds.contains(count) { return }
-        problem(.value, depth - 1, at: frame.pointee.start) { _ in
+        problem(text, .value, depth - 1, at: frame.start) { _ in
             ("\(noun) of \(MessageText.counted(bounds.amount ?? "another number of", part))", "\(count)")
         }
     }
 
     /// Runs custom checks for an array or an object without other problems.
-    private mutating func validateContainer(_ frame: UnsafeMutablePointer<Frame>, _ p: BytePointer, _ depth: Int) {
-        guard problems.count == frame.pointee.problemsBefore else { return }
-        for index in frame.pointee.node.pointee.checks {
-            guard let isFit = passes(index, frame.pointee.start, p + 1) else {
-                problem(.limit, depth - 1, at: frame.pointee.start) { $0.tooManySteps }
+    private mutating func validateContainer(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
+        guard problems.count == frame.problemsBefore else { return }
+        let start = frame.start
+        for index in nodes[Int(frame.node)].checks {
+            guard let isFit = passes(text, index, start..<p + 1) else {
+                problem(text, .limit, depth - 1, at: start) { $0.tooManySteps }
                 return
             }
             if isFit { continue }
-            problem(.value, depth - 1, at: frame.pointee.start) { validator in
-                let noun = Self.kindWord(frame.pointee.start)
-                return (validator.program.checks[Int(index)].expected, "\(noun) that is not")
+            let noun = Self.kindWord(text[start])
+            problem(text, .value, depth - 1, at: start) { validator in
+                (validator.program.checks[Int(index)].expected, "\(noun) that is not")
             }
         }
     }
@@ -120,27 +111,28 @@ extension Validator {
     // MARK: Keys of a shape
 
     /// The index of a key in `members`; -1 if the table does not contain it.
-    mutating func find(_ text: JSONText, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable) -> Int {
+    mutating func find(
+        _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
+    ) -> Int {
         if table.count == 0 { return -1 }
         var slot = Int32(truncatingIfNeeded: hash) & table.mask
         while true {
             let member = program.slots[Int(table.firstSlot + slot)]
             if member < 0 { return -1 }
-            if isText(tables.members + Int(member), text, hasEscapes) { return Int(member) }
+            if isText(text, Int(member), content, hasEscapes) { return Int(member) }
             slot = (slot + 1) & table.mask
         }
     }
 
-    mutating func isText(_ rule: UnsafePointer<KeyRule>, _ text: JSONText, _ hasEscapes: Bool) -> Bool {
-        let key = tables.pool + Int(rule.pointee.text)
-        let length = Int(rule.pointee.length)
-        if hasEscapes { return UnsafeBufferPointer(start: key, count: length).elementsEqual(text.decoded) }
-        return text.count == length && Bytes.equal(key, text.start, count: length)
+    mutating func isText(_ text: Span<UInt8>, _ member: Int, _ content: JSONContent, _ hasEscapes: Bool) -> Bool {
+        let rule = members[member]
+        if hasEscapes { return key(rule).elementsEqual(content.decoded(in: text)) }
+        return content.count == Int(rule.length)
+            && Bytes.equal(pool.span, Int(rule.text), text, content.start, count: content.count)
     }
 
-    private func isRemembered(_ member: Int, object: Int) -> Bool {
-        let key = tables.pool + Int(tables.members[member].text)
-        let text = JSONText(start: key, end: key + Int(tables.members[member].length))
-        return keys.contains(text, hash: KeyHash.hash(text, hasEscapes: false), object: object)
+    /// The bytes of a key of a shape.
+    func key(_ member: KeyRule) -> ArraySlice<UInt8> {
+        pool[Int(member.text)..<Int(member.text) + Int(member.length)]
     }
 }

@@ -5,45 +5,46 @@ extension Validator {
 
     /// Counts a problem, and creates its text only if the list is not full.
     mutating func problem(
-        _ kind: JSONProblem.Kind, _ depth: Int, at p: BytePointer,
+        _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ depth: Int, at p: Int,
         _ words: (borrowing Self) -> (expected: String, found: String)
     ) {
         problems.note(kind, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
         let (expected, found) = words(self)
-        let pointer = pointer(depth)
-        problems.add(JSONProblem(kind: kind, pointer: pointer, expected: expected, found: found, offset: p - base))
+        let pointer = pointer(text, depth)
+        problems.add(JSONProblem(kind: kind, pointer: pointer, expected: expected, found: found, offset: p))
     }
 
-    mutating func duplicate(_ depth: Int, at p: BytePointer) {
+    mutating func duplicate(_ text: Span<UInt8>, _ depth: Int, at p: Int) {
         guard limits.refusesRepeatedKeys else { return }
-        problem(.duplicateKey, depth, at: p) { _ in ("each key once", "a repeated key") }
+        problem(text, .duplicateKey, depth, at: p) { _ in ("each key once", "a repeated key") }
     }
 
-    @inline(never) mutating func mismatch(_ node: UnsafePointer<ShapeRule>, _ depth: Int, at p: BytePointer) {
-        problem(.type, depth, at: p) { (MessageText.list($0.kindWords(node)), Self.kindWord(p)) }
+    @inline(never) mutating func mismatch(_ text: Span<UInt8>, _ node: Int, _ depth: Int, at p: Int) {
+        let found = Self.kindWord(text[p])
+        problem(text, .type, depth, at: p) { (MessageText.list($0.kindWords(node)), found) }
     }
 
-    mutating func missing(_ member: KeyRule, _ depth: Int, at p: BytePointer) {
+    mutating func missing(_ text: Span<UInt8>, _ member: KeyRule, _ depth: Int, at p: Int) {
         problems.note(.missing, isDerived: isUncertain)
         if problems.isFull { return problems.addUnlisted(1) }
-        let key = String(decoding: program.pool[Int(member.text)..<Int(member.text + member.length)], as: UTF8.self)
-        let pointer = JSONPointer.appending(key, to: pointer(depth))
-        let expected = expectedValue(tables.nodes + Int(member.node))
+        let key = String(decoding: key(member), as: UTF8.self)
+        let pointer = JSONPointer.appending(key, to: pointer(text, depth))
+        let expected = expectedValue(Int(member.node))
         problems.add(
-            JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p - base))
+            JSONProblem(kind: .missing, pointer: pointer, expected: expected, found: "nothing", offset: p))
     }
 
     func position(_ level: Int) -> ValuePosition {
-        let frame = frames[level]
+        let frame = level == outerFrames.count ? frame : outerFrames[level]
         return frame.isObject ? .key(frame.key) : .index(frame.count)
     }
 
     // MARK: Descriptions
 
     /// Describes the kinds that a node accepts.
-    func kindWords(_ node: UnsafePointer<ShapeRule>) -> [String] {
-        let kinds = node.pointee.kinds
+    func kindWords(_ node: Int) -> [String] {
+        let kinds = nodes[node].kinds
         if kinds == ValueKind.all { return ["a value"] }
         var words: [String] = []
         if kinds & ValueKind.object != 0 { words.append("an object") }
@@ -60,26 +61,26 @@ extension Validator {
         return words
     }
 
-    private func isInteger(_ node: UnsafePointer<ShapeRule>) -> Bool {
-        if node.pointee.ambiguous & ValueKind.number != 0 {
-            return program.alternatives[node.pointee.alternativesRange].allSatisfy { index in
-                let node = tables.nodes + Int(index)
-                return node.pointee.kinds & ValueKind.number == 0 || isInteger(node)
+    private func isInteger(_ node: Int) -> Bool {
+        if nodes[node].ambiguous & ValueKind.number != 0 {
+            return program.alternatives[nodes[node].alternativesRange].allSatisfy { index in
+                let node = Int(index)
+                return nodes[node].kinds & ValueKind.number == 0 || isInteger(node)
             }
         }
-        if node.pointee.number >= 0 {
-            let rule = program.numbers[Int(node.pointee.number)]
+        if nodes[node].number >= 0 {
+            let rule = program.numbers[Int(nodes[node].number)]
             return rule.isInteger
         }
-        return node.pointee.plain & ValueKind.number == ValueKind.integer
+        return nodes[node].plain & ValueKind.number == ValueKind.integer
     }
 
     /// Describes the constraint that a value of the right kind violates.
-    func expected(_ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ violation: Violation) -> String {
+    func expected(_ node: Int, _ kind: UInt8, _ violation: Violation) -> String {
         if case .steps = violation { return tooManySteps.expected }
         if case .check(let index) = violation { return program.checks[Int(index)].expected }
-        if kind == ValueKind.string, node.pointee.string >= 0 {
-            let rule = program.strings[Int(node.pointee.string)]
+        if kind == ValueKind.string, nodes[node].string >= 0 {
+            let rule = program.strings[Int(nodes[node].string)]
             if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
             switch violation {
             case .pattern: return words(pattern: rule)
@@ -89,8 +90,8 @@ extension Validator {
             }
             if rule.length >= 0 { return words(length: program.bounds[Int(rule.length)]) }
         }
-        if kind & ValueKind.number != 0, node.pointee.number >= 0 {
-            let rule = program.numbers[Int(node.pointee.number)]
+        if kind & ValueKind.number != 0, nodes[node].number >= 0 {
+            let rule = program.numbers[Int(nodes[node].number)]
             if rule.constants >= 0 { return words(program.constants[Int(rule.constants)]) }
             let range = rule.integers >= 0 ? program.bounds[Int(rule.integers)].text : nil
             let other = rule.numbers >= 0 ? program.ranges[Int(rule.numbers)].text : nil
@@ -101,13 +102,13 @@ extension Validator {
     }
 
     /// Describes the expected value, whatever was found.
-    func expectedValue(_ node: UnsafePointer<ShapeRule>) -> String {
-        let kinds = node.pointee.kinds
-        guard node.pointee.ambiguous == 0, kinds & ~ValueKind.string == 0 || kinds & ~ValueKind.number == 0 else {
+    func expectedValue(_ node: Int) -> String {
+        let kinds = nodes[node].kinds
+        guard nodes[node].ambiguous == 0, kinds & ~ValueKind.string == 0 || kinds & ~ValueKind.number == 0 else {
             return MessageText.list(kindWords(node))
         }
-        if kinds & ValueKind.string != 0, node.pointee.string >= 0 {
-            let rule = program.strings[Int(node.pointee.string)]
+        if kinds & ValueKind.string != 0, nodes[node].string >= 0 {
+            let rule = program.strings[Int(nodes[node].string)]
             if rule.pattern >= 0, rule.length < 0 { return words(pattern: rule) }
             if rule.constants < 0, rule.length < 0 { return "a string" }
         }
@@ -128,19 +129,19 @@ extension Validator {
         MessageText.list(constants.prefix(12).map(\.description) + (constants.count > 12 ? ["others"] : []))
     }
 
-    func found(_ violation: Violation, _ start: BytePointer) -> String {
+    func found(_ violation: Violation, _ first: UInt8) -> String {
         switch violation {
         case .length(0): "an empty string"
         case .length(let length): "\(length)"
         case .fraction: "a number with a fraction"
         case .range: "a number outside of it"
-        case .constant: start.pointee == JSONGrammar.quote ? "another string" : "another number"
+        case .constant: first == JSONGrammar.quote ? "another string" : "another number"
         case .pattern: "a string that does not"
         case .patternBytes(let count): "\(count)"
         case .patternSteps: "a string that takes more"
         case .steps: tooManySteps.found
-        case .check: Self.kindWord(start) + " that is not"
-        case .kind: Self.kindWord(start)
+        case .check: Self.kindWord(first) + " that is not"
+        case .kind: Self.kindWord(first)
         }
     }
 }

@@ -31,74 +31,86 @@ enum Violation {
 extension Validator {
     /// Reports a scalar that does not fit; `choose` reports it for a node with several rules for its kind.
     @inline(never) mutating func validateScalar(
-        _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer, _ depth: Int
+        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) {
-        guard let violation = violation(node, kind, start, end) else { return }
-        if case .kind = violation { return mismatch(node, depth, at: start) }
-        problem(violation.kind, depth, at: start) { ($0.expected(node, kind, violation), $0.found(violation, start)) }
+        guard let violation = violation(text, node, kind, range) else { return }
+        let start = range.lowerBound
+        if case .kind = violation { return mismatch(text, node, depth, at: start) }
+        let first = text[start]
+        problem(text, violation.kind, depth, at: start) {
+            ($0.expected(node, kind, violation), $0.found(violation, first))
+        }
     }
 
     /// The constraint of an unambiguous node that a scalar violates; nil if it fits.
     mutating func violation(
-        _ node: UnsafePointer<ShapeRule>, _ kind: UInt8, _ start: BytePointer, _ end: BytePointer
+        _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>
     ) -> Violation? {
-        if node.pointee.plain & kind != 0 { return nil }
-        if node.pointee.kinds & kind == 0 { return .kind }
-        if kind == ValueKind.string, node.pointee.string >= 0 {
-            let text = JSONText(start: start + 1, end: end - 1)
-            if let violation = violation(program.strings[Int(node.pointee.string)], text) { return violation }
+        if nodes[node].plain & kind != 0 { return nil }
+        if nodes[node].kinds & kind == 0 { return .kind }
+        if kind == ValueKind.string, nodes[node].string >= 0 {
+            let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
+            if let violation = violation(text, program.strings[Int(nodes[node].string)], content) { return violation }
         }
-        if kind & ValueKind.number != 0, node.pointee.number >= 0 {
-            let number = JSONNumber(start: start, end: end)
-            if let violation = violation(program.numbers[Int(node.pointee.number)], number, kind) { return violation }
+        if kind & ValueKind.number != 0, nodes[node].number >= 0 {
+            if let violation = violation(text, program.numbers[Int(nodes[node].number)], range, kind) {
+                return violation
+            }
         }
-        if node.pointee.hasChecks {
-            for index in node.pointee.checks {
-                guard let isFit = passes(index, start, end) else { return .steps }
+        if nodes[node].hasChecks {
+            for index in nodes[node].checks {
+                guard let isFit = passes(text, index, range) else { return .steps }
                 if !isFit { return .check(index) }
             }
         }
         return nil
     }
 
-    private mutating func violation(_ rule: StringRule, _ text: JSONText) -> Violation? {
+    private mutating func violation(
+        _ text: Span<UInt8>, _ rule: StringRule, _ content: JSONContent
+    ) -> Violation? {
         if rule.constants >= 0 {
-            let hasEscapes = text.hasEscapes
-            let found = find(text, hasEscapes, KeyHash.hash(text, hasEscapes: hasEscapes), in: rule.keys)
+            let hasEscapes = content.hasEscapes(in: text)
+            let found = find(
+                text, content, hasEscapes, KeyHash.hash(text, content, hasEscapes: hasEscapes), in: rule.keys)
             return found < 0 ? .constant : nil
         }
         if rule.length >= 0 {
-            let length = text.scalars(limit: .max)
+            let length = content.length(in: text)
             if !program.bounds[Int(rule.length)].contains(length) { return .length(length) }
         }
-        return rule.pattern < 0 ? nil : violation(pattern: rule.pattern, text)
+        return rule.pattern < 0 ? nil : violation(text, pattern: rule.pattern, content)
     }
 
-    private mutating func violation(_ rule: NumberRule, _ number: JSONNumber, _ kind: UInt8) -> Violation? {
+    private mutating func violation(
+        _ text: Span<UInt8>, _ rule: NumberRule, _ range: Range<Int>, _ kind: UInt8
+    ) -> Violation? {
         if rule.constants >= 0 {
-            return program.constants[Int(rule.constants)].contains { $0.equals(number) } ? nil : .constant
+            return program.constants[Int(rule.constants)].contains { $0.equals(text, range) } ? nil : .constant
         }
-        if rule.isInteger, kind == ValueKind.fraction, !number.isIntegral { return .fraction }
+        if rule.isInteger, kind == ValueKind.fraction, !JSONNumber.isIntegral(in: text, range) { return .fraction }
         if rule.integers >= 0 {
-            guard let value = number.integer, program.bounds[Int(rule.integers)].contains(value) else { return .range }
+            guard let value = JSONNumber.integer(in: text, range), program.bounds[Int(rule.integers)].contains(value)
+            else { return .range }
         }
-        if rule.numbers >= 0, !program.ranges[Int(rule.numbers)].contains(number.double) { return .range }
+        if rule.numbers >= 0, let value = JSONNumber.double(in: text, range),
+            !program.ranges[Int(rule.numbers)].contains(value)
+        {
+            return .range
+        }
         return nil
     }
 
-    private mutating func violation(pattern: Int32, _ text: JSONText) -> Violation? {
-        if text.count > limits.maximumPatternBytes { return unjudged(.patternBytes(text.count)) }
+    private mutating func violation(_ text: Span<UInt8>, pattern: Int32, _ content: JSONContent) -> Violation? {
+        if content.count > limits.maximumPatternBytes { return unjudged(.patternBytes(content.count)) }
         guard case .success(let program) = program.patterns[Int(pattern)].program else { return .pattern }
         let budget = min(limits.maximumPatternSteps, max(0, steps))
-        let outcome: PatternOutcome
-        if text.hasEscapes {
-            outcome = Array(text.decoded).withUnsafeBufferPointer {
-                machine.run(program, on: $0, .whole, budget: budget)
+        let outcome =
+            if content.hasEscapes(in: text) {
+                machine.run(program, on: content.decoded(in: text).span, .whole, budget: budget)
+            } else {
+                machine.run(program, on: text.extracting(content.start..<content.end), .whole, budget: budget)
             }
-        } else {
-            let bytes = UnsafeBufferPointer(start: text.start, count: text.count)
-            outcome = machine.run(program, on: bytes, .whole, budget: budget)
-        }
         let isWhole = budget == limits.maximumPatternSteps
         steps -= machine.taken
         return switch outcome {
@@ -118,22 +130,22 @@ extension Validator {
     }
 
     /// Whether a custom check passes; nil if there are no steps left for a copy of the value.
-    mutating func passes(_ check: Int32, _ start: BytePointer, _ end: BytePointer) -> Bool? {
-        steps -= 1 + (end - start) / 8
+    mutating func passes(_ text: Span<UInt8>, _ check: Int32, _ range: Range<Int>) -> Bool? {
+        steps -= 1 + range.count / 8
         if steps < 0 {
             _ = unjudged(.steps)
             return nil
         }
-        let fragment = JSONFragment(data: Data(UnsafeBufferPointer(start: start, count: end - start)))
+        let fragment = JSONFragment(data: text.data(range))
         return (try? program.checks[Int(check)].passes(fragment)) ?? false
     }
 }
 
 extension JSONConstant {
-    fileprivate func equals(_ number: JSONNumber) -> Bool {
+    fileprivate func equals(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         switch self {
-        case .integer(let value): number.integer == value
-        case .number(let value): number.double == value
+        case .integer(let value): JSONNumber.integer(in: text, range) == value
+        case .number(let value): JSONNumber.double(in: text, range) == value
         default: false
         }
     }

@@ -2,23 +2,27 @@ import ErrandJSONSyntax
 
 /// Validates one text in one pass: reads the bytes, keeps a frame for each open array and object, and collects problems.
 ///
-/// The loop is deliberately one function over raw pointers: it contains everything that a valid document needs, and calls
-/// other functions only for what is rare. What they call in it is `mutating`, even if it changes nothing: to lend the validator
-/// to a function, the compiler copies it.
+/// The loop is deliberately one function: it contains everything that a valid document needs, and calls other functions only
+/// for what is rare. What they call in it is `mutating`, even if it changes nothing: to lend the validator to a function, the
+/// compiler copies it. The text is a parameter, as a span cannot be stored.
 struct Validator: ~Copyable, TextValidator {
     let program: ShapeProgram
-    let tables: ShapeTables
-    let base: BytePointer
-    let end: BytePointer
+    // The tables of the program that every text needs, kept for the sake of their spans and of fewer indirections.
+    let nodes: [ShapeRule]
+    let objectRules: [ObjectRule]
+    let arrayRules: [ArrayRule]
+    let members: [KeyRule]
+    let pool: [UInt8]
     let limits: JSONLimits
-    /// The frame of the document at 0, then one for each open array or object.
-    var frames: UnsafeMutablePointer<Frame>
-    var capacity = 16
+    /// The innermost open array or object; that of the document if none is open.
+    var frame = Frame()
+    /// The frames around it, that of the document first.
+    var outerFrames = FrameStack(repeating: Frame())
     /// For each key of an object, and for the start of each object, the key that followed it the last time.
-    let successors: UnsafeMutablePointer<Int32>
+    var successors: [Int32]
     var keys: KeySet
     /// The orders of keys by place; the first one is that of objects in what has none.
-    var orders: [OrderPointer] = []
+    var orders = KeyOrders()
     /// The number of keys of open objects that are not stored, as they follow an order.
     var orderedKeys = 0
     var problems: ProblemList
@@ -37,175 +41,155 @@ struct Validator: ~Copyable, TextValidator {
     /// The index of a node among the candidates of an alternative match; -1 if it is none. Empty before the first match.
     var candidateIndexes: [Int32] = []
 
-    init(_ program: ShapeProgram, _ tables: ShapeTables, _ text: UnsafeBufferPointer<UInt8>, _ limits: JSONLimits) {
+    init(_ program: ShapeProgram, textCount: Int, _ limits: JSONLimits) {
         self.program = program
-        self.tables = tables
+        (nodes, objectRules, arrayRules) = (program.nodes, program.objects, program.arrays)
+        (members, pool) = (program.members, program.pool)
         self.limits = limits
-        // An empty text has no address; this pointer is compared only.
-        base = text.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
-        end = base + text.count
-        frames = Self.makeFrames(capacity, tables, base)
         keys = KeySet(limit: limits.maximumKeys)
         problems = ProblemList(limit: limits.maximumProblems)
-        rereadBudget = text.count * 4 + 1 << 20
+        rereadBudget = textCount * 4 + 1 << 20
         skipBudget = rereadBudget
         steps = limits.maximumSteps
-        successors = .allocate(capacity: program.members.count + program.objects.count)
-        for index in program.members.indices { successors[index] = -1 }
-        for (index, object) in program.objects.enumerated() {
-            let keys = object.keys
-            successors[program.members.count + index] = keys.count > 0 && !object.isWide ? keys.first : -1
-            // All keys of a wide object go to the key set, so that the fast comparison does not apply.
-            if object.isWide { continue }
-            for offset in 0..<Int(keys.count) {
-                successors[Int(keys.first) + offset] = keys.first + Int32((offset + 1) % Int(keys.count))
-            }
-        }
+        successors = program.successors
     }
 
-    deinit {
-        frames.deallocate()
-        successors.deallocate()
-        for order in orders {
-            order.pointee.deallocate()
-            order.deallocate()
-        }
+    mutating func run(_ text: Span<UInt8>) {
+        if let p = firstByte(text) { read(text, from: p) }
     }
 
-    mutating func run() {
-        if let p = firstByte() { read(p) }
-    }
-
-    private mutating func read(_ start: BytePointer) {
-        let end = end
-        let members = tables.members
+    private mutating func read(_ text: Span<UInt8>, from start: Int) {
+        // Kept out of the validator, which the calls might change for all that the optimizer knows.
+        let (nodes, members) = (nodes, members)
         var p = start
         var depth = 0
-        var node = tables.nodes + program.root
-        var frame = frames
+        var node = program.root
         values: while true {
-            guard p < end else { return stop(.value, at: p, depth: depth) }
+            guard p < text.count else { return stop(text, .value, at: p, depth: depth) }
             let start = p
-            let byte = p.pointee
+            let byte = text[p]
             var isOpen = false
-            if node.pointee.ambiguous != 0 {
-                let choice = choose(among: node, at: p, depth: depth)
+            var plain = nodes[node].plain
+            if nodes[node].ambiguous != 0 {
+                let choice = choose(text, among: node, at: p, depth: depth)
                 node = choice.node
                 if choice.isAtEnd { return }
                 p = choice.end
+                plain = nodes[node].plain
             }
             if p == start {
                 switch byte {
                 case JSONGrammar.quote:
-                    let scan = JSONGrammar.string(p + 1, end)
-                    p = scan.end
-                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
-                    if node.pointee.plain & ValueKind.string == 0, !(node.pointee.isNonEmptyString && p - start > 2) {
-                        validateScalar(node, ValueKind.string, start, p, depth)
+                    let scan = JSONGrammar.string(in: text, from: p &+ 1)
+                    p = scan.index
+                    if scan.fault != .none { return stop(text, scan.fault, at: p, depth: depth) }
+                    if plain & ValueKind.string == 0, !(nodes[node].isNonEmptyString && p &- start > 2) {
+                        validateScalar(text, node, ValueKind.string, start..<p, depth)
                     }
                 case 0x2D, 0x30...0x39:
-                    let (scan, isPlain) = JSONGrammar.number(p, end)
-                    p = scan.end
-                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
+                    let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
+                    p = scan.index
+                    if scan.fault != .none { return stop(text, scan.fault, at: p, depth: depth) }
                     let kind = isPlain ? ValueKind.integer : ValueKind.fraction
-                    if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind, start..<p, depth) }
                 case 0x74, 0x66, 0x6E:
-                    let scan = JSONGrammar.literal(p, end)
-                    p = scan.end
-                    if scan.fault != .none { return stop(scan.fault, at: p, depth: depth) }
+                    let scan = JSONGrammar.literal(in: text, from: p)
+                    p = scan.index
+                    if scan.fault != .none { return stop(text, scan.fault, at: p, depth: depth) }
                     let kind = byte == 0x74 ? ValueKind.true : byte == 0x66 ? ValueKind.false : ValueKind.null
-                    if node.pointee.plain & kind == 0 { validateScalar(node, kind, start, p, depth) }
+                    if plain & kind == 0 { validateScalar(text, node, kind, start..<p, depth) }
                 case JSONGrammar.openBrace, JSONGrammar.openBracket:
-                    depth += 1
-                    if depth > limits.maximumDepth { return tooDeep(at: p, depth: depth - 1) }
-                    if depth == capacity { growFrames() }
-                    frame = frames + depth
-                    open(frame, node, at: p, isObject: byte == JSONGrammar.openBrace, depth: depth - 1)
-                    p = JSONGrammar.skipSpace(p + 1, end)
-                    if p < end, p.pointee == byte + 2 {
-                        if frame.pointee.isObject {
-                            closeObject(frame, p, depth)
-                        } else {
-                            closeArray(frame, 0, p, depth)
-                        }
-                        p += 1
-                        depth -= 1
-                        frame -= 1
+                    depth &+= 1
+                    if depth > limits.maximumDepth { return tooDeep(text, at: p, depth: depth - 1) }
+                    open(text, node, at: p, isObject: byte == JSONGrammar.openBrace, depth: depth &- 1)
+                    p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
+                    if p < text.count, text[p] == byte &+ 2 {
+                        if frame.isObject { closeObject(text, p, depth) } else { closeArray(text, 0, p, depth) }
+                        p &+= 1
+                        depth &-= 1
+                        leaveFrame()
                     } else if byte == JSONGrammar.openBracket {
-                        node = frame.pointee.others
+                        node = Int(frame.others)
                         continue values
                     } else {
                         isOpen = true
                     }
-                default: return stop(.value, at: p, depth: depth)
+                default: return stop(text, .value, at: p, depth: depth)
                 }
             }
             // After a value: closing brackets, then the next key or element.
             while true {
                 if depth == 0 {
-                    p = JSONGrammar.skipSpace(p, end)
-                    return p < end ? stop(.end, at: p, depth: 0) : ()
+                    p = JSONGrammar.skipSpace(in: text, from: p)
+                    return p < text.count ? stop(text, .end, at: p, depth: 0) : ()
                 }
                 if !isOpen {
-                    p = JSONGrammar.skipSpace(p, end)
-                    guard p < end else {
-                        return stop(frame.pointee.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
+                    p = JSONGrammar.skipSpace(in: text, from: p)
+                    guard p < text.count else {
+                        return stop(text, frame.isObject ? .memberEnd : .elementEnd, at: p, depth: depth - 1)
                     }
-                    if !frame.pointee.isObject {
-                        if p.pointee == JSONGrammar.comma {
-                            frame.pointee.count &+= 1
-                            p = JSONGrammar.skipSpace(p + 1, end)
-                            node = frame.pointee.others
+                    let byte = text[p]
+                    if !frame.isObject {
+                        if byte == JSONGrammar.comma {
+                            frame.count &+= 1
+                            p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
+                            node = Int(frame.others)
                             continue values
                         }
-                        guard p.pointee == JSONGrammar.closeBracket else {
-                            return stop(.elementEnd, at: p, depth: depth - 1)
+                        guard byte == JSONGrammar.closeBracket else {
+                            return stop(text, .elementEnd, at: p, depth: depth - 1)
                         }
-                        closeArray(frame, frame.pointee.count + 1, p, depth)
-                        p += 1
-                        depth -= 1
-                        frame -= 1
+                        closeArray(text, frame.count &+ 1, p, depth)
+                        p &+= 1
+                        depth &-= 1
+                        leaveFrame()
                         continue
                     }
-                    if p.pointee == JSONGrammar.closeBrace {
-                        closeObject(frame, p, depth)
-                        p += 1
-                        depth -= 1
-                        frame -= 1
+                    if byte == JSONGrammar.closeBrace {
+                        closeObject(text, p, depth)
+                        p &+= 1
+                        depth &-= 1
+                        leaveFrame()
                         continue
                     }
-                    guard p.pointee == JSONGrammar.comma else { return stop(.memberEnd, at: p, depth: depth - 1) }
-                    p = JSONGrammar.skipSpace(p + 1, end)
+                    guard byte == JSONGrammar.comma else { return stop(text, .memberEnd, at: p, depth: depth - 1) }
+                    p = JSONGrammar.skipSpace(in: text, from: p &+ 1)
                 }
                 break
             }
             // A key. Mostly it is the one that followed the previous key in the object before.
-            guard p < end, p.pointee == JSONGrammar.quote else { return stop(.key, at: p, depth: depth - 1) }
-            frame.pointee.key = p
-            let guess = frame.pointee.rule == nil ? -1 : Int(successors[frame.pointee.member])
-            if guess >= 0, end - p > 16, isKey(members + guess, p + 1, end) {
-                let bit: UInt64 = 1 << UInt64(guess - Int(frame.pointee.rule.unsafelyUnwrapped.pointee.keys.first))
-                if frame.pointee.seen & bit != 0 { duplicate(depth, at: p) }
-                frame.pointee.seen |= bit
-                frame.pointee.member = guess
-                node = tables.nodes + Int(members[guess].node)
-                p += Int(members[guess].length) + 2
-            } else if isOrdered(frame, p) {
-                p += takeOrdered(frame, frame.pointee.member) + 2
-                node = tables.any
+            guard p < text.count, text[p] == JSONGrammar.quote else {
+                return stop(text, .key, at: p, depth: depth - 1)
+            }
+            frame.key = p
+            let guess = frame.rule < 0 ? -1 : Int(successors[Int(frame.member)])
+            if guess >= 0, text.count &- p > 16, members[guess].starts(text, p &+ 1),
+                members[guess].length < 16 || isLongKey(text, guess, p &+ 1)
+            {
+                let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: guess &- Int(frame.firstKey))
+                if frame.seen & bit != 0 { duplicate(text, depth, at: p) }
+                frame.seen |= bit
+                frame.member = Int32(truncatingIfNeeded: guess)
+                node = Int(members[guess].node)
+                p &+= Int(members[guess].length) &+ 2
+            } else if let length = takeOrdered(text, p) {
+                p &+= length &+ 2
+                node = ShapeProgram.any
             } else {
-                guard let key = readKey(frame, p, depth) else { return }
+                guard let key = readKey(text, p, depth) else { return }
                 p = key.end
                 node = key.node
             }
-            if p < end, p.pointee == JSONGrammar.colon {
-                p += 1
+            if p < text.count, text[p] == JSONGrammar.colon {
+                p &+= 1
             } else {
-                p = JSONGrammar.skipSpace(p, end)
-                guard p < end, p.pointee == JSONGrammar.colon else { return stop(.colon, at: p, depth: depth - 1) }
-                p += 1
+                p = JSONGrammar.skipSpace(in: text, from: p)
+                guard p < text.count, text[p] == JSONGrammar.colon else {
+                    return stop(text, .colon, at: p, depth: depth - 1)
+                }
+                p &+= 1
             }
-            p = JSONGrammar.skipSpace(p, end)
+            p = JSONGrammar.skipSpace(in: text, from: p)
         }
     }
 }

@@ -37,70 +37,61 @@ package struct PatternMachine {
 
     package init() {}
 
-    /// The values that the inner loop reads, copied from the program.
-    private struct Run {
-        let steps: UnsafeBufferPointer<PatternStep>
-        let sets: UnsafeBufferPointer<PatternProgram.CompiledSet>
-        let looks: [PatternProgram.Look]
-        let text: UnsafeBufferPointer<UInt8>
-    }
-
     /// Matches a text, in a limited number of steps.
     package mutating func run(
-        _ program: PatternProgram, on text: UnsafeBufferPointer<UInt8>, _ scope: Scope, budget: Int,
+        _ program: PatternProgram, on text: Span<UInt8>, _ scope: Scope, budget: Int,
         usesTable: Bool = true
     ) -> PatternOutcome {
-        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text) {
+        if usesTable, text.count <= budget, let outcome = program.table(scope)?.run(text, 0..<text.count) {
             taken = 1 + text.count / PatternTable.charactersOfStep
             return outcome
         }
         left = max(0, budget)
         looks = program.looks.isEmpty ? [] : [[UInt64]](repeating: [], count: program.looks.count)
-        let found = program.steps.withUnsafeBufferPointer { steps in
-            program.sets.withUnsafeBufferPointer { sets in
-                run(Run(steps: steps, sets: sets, looks: program.looks, text: text), scope)
-            }
-        }
+        let found = run(program, text, scope)
         taken = max(0, budget) - max(0, left)
         if usesTable { taken += program.spent(taken, scope) }
         return left < 0 ? .exceeded : found ? .matches : .differs
     }
 
-    private mutating func run(_ run: Run, _ scope: Scope) -> Bool {
+    private mutating func run(_ program: PatternProgram, _ text: Span<UInt8>, _ scope: Scope) -> Bool {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
         defer { spare.append((now, next)) }
         let isWhole = scope == .whole
-        now.clear(run.steps.count)
+        now.clear(program.steps.count)
         var position = 0
-        var isAccepted = add(0, to: &now, run, position, isWhole: isWhole, stops: true)
+        var isAccepted = add(0, to: &now, program, text, position, isWhole: isWhole, stops: true)
         while !isAccepted, left >= 0, !now.stepIndices.isEmpty || !isWhole {
-            guard let (value, behind) = Self.scalar(run.text, at: position) else { break }
-            next.clear(run.steps.count)
-            for step in now.stepIndices where accepts(run, step, value) {
-                isAccepted = add(step + 1, to: &next, run, behind, isWhole: isWhole, stops: true)
+            guard let (value, behind) = Self.scalar(text, at: position) else { break }
+            next.clear(program.steps.count)
+            for step in now.stepIndices where accepts(program, step, value) {
+                isAccepted = add(step + 1, to: &next, program, text, behind, isWhole: isWhole, stops: true)
                 if isAccepted || left < 0 { break }
             }
             position = behind
-            if !isWhole, !isAccepted { isAccepted = add(0, to: &next, run, position, isWhole: false, stops: true) }
+            if !isWhole, !isAccepted {
+                isAccepted = add(0, to: &next, program, text, position, isWhole: false, stops: true)
+            }
             swap(&now, &next)
         }
         return isAccepted && left >= 0
     }
 
-    private mutating func accepts(_ run: Run, _ step: Int32, _ value: UInt32) -> Bool {
-        switch run.steps[Int(step)] {
+    private mutating func accepts(_ program: PatternProgram, _ step: Int32, _ value: UInt32) -> Bool {
+        switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
             // A search among the ranges takes longer.
             if value >= 0x80 { left -= 1 }
-            return run.sets[Int(index)].contains(value)
+            return program.sets[Int(index)].contains(value)
         default: return false
         }
     }
 
     /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
     private mutating func add(
-        _ step: Int32, to threads: inout Threads, _ run: Run, _ position: Int, isWhole: Bool, stops: Bool
+        _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
+        isWhole: Bool, stops: Bool
     ) -> Bool {
         let base = stack.count
         var isAccepted = false
@@ -111,18 +102,18 @@ package struct PatternMachine {
             threads.rounds[Int(step)] = threads.round
             left -= 1
             if left < 0 { break }
-            switch run.steps[Int(step)] {
+            switch program.steps[Int(step)] {
             case .scalar, .set: threads.stepIndices.append(step)
             case .jump(let target): stack.append(target)
             case .fork(let first, let second):
                 stack.append(second)
                 stack.append(first)
             case .assertion(let assertion):
-                if PatternPosition.holds(assertion, run.text, position) { stack.append(step + 1) }
+                if PatternPosition.holds(assertion, text, position) { stack.append(step + 1) }
             case .look(let number, let isNegative):
-                if looks(run, Int(number), position) != isNegative { stack.append(step + 1) }
+                if looks(program, text, Int(number), position) != isNegative { stack.append(step + 1) }
             case .accept:
-                if isWhole, position < run.text.count { continue }
+                if isWhole, position < text.count { continue }
                 isAccepted = true
                 if !stops { continue }
                 stack.removeLast(stack.count - base)
@@ -135,36 +126,39 @@ package struct PatternMachine {
 
     // MARK: Lookarounds
 
-    private mutating func looks(_ run: Run, _ number: Int, _ position: Int) -> Bool {
+    private mutating func looks(_ program: PatternProgram, _ text: Span<UInt8>, _ number: Int, _ position: Int) -> Bool
+    {
         if looks[number].isEmpty {
-            let found = positions(run, run.looks[number])
+            let found = positions(program, text, program.looks[number])
             looks[number] = found
         }
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
     }
 
     /// All positions at which a lookaround matches, by one reading of the text towards them: its content begins anywhere.
-    private mutating func positions(_ run: Run, _ look: PatternProgram.Look) -> [UInt64] {
+    private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
+        -> [UInt64]
+    {
         var (now, next) = spare.popLast() ?? (Threads(), Threads())
         defer { spare.append((now, next)) }
-        var found = [UInt64](repeating: 0, count: run.text.count / 64 + 1)
-        var position = look.isAhead ? run.text.count : 0
-        now.clear(run.steps.count)
-        var isFound = add(look.entry, to: &now, run, position, isWhole: false, stops: false)
+        var found = [UInt64](repeating: 0, count: text.count / 64 + 1)
+        var position = look.isAhead ? text.count : 0
+        now.clear(program.steps.count)
+        var isFound = add(look.entry, to: &now, program, text, position, isWhole: false, stops: false)
         while left >= 0 {
             if isFound { found[position / 64] |= 1 << UInt64(position % 64) }
             guard
                 let (value, behind) = look.isAhead
-                    ? Self.scalar(run.text, before: position) : Self.scalar(run.text, at: position)
+                    ? Self.scalar(text, before: position) : Self.scalar(text, at: position)
             else { break }
-            next.clear(run.steps.count)
+            next.clear(program.steps.count)
             isFound = false
-            for step in now.stepIndices where accepts(run, step, value) {
-                if add(step + 1, to: &next, run, behind, isWhole: false, stops: false) { isFound = true }
+            for step in now.stepIndices where accepts(program, step, value) {
+                if add(step + 1, to: &next, program, text, behind, isWhole: false, stops: false) { isFound = true }
                 if left < 0 { break }
             }
             position = behind
-            if add(look.entry, to: &next, run, position, isWhole: false, stops: false) { isFound = true }
+            if add(look.entry, to: &next, program, text, position, isWhole: false, stops: false) { isFound = true }
             swap(&now, &next)
         }
         return found
@@ -172,7 +166,7 @@ package struct PatternMachine {
 
     // MARK: Text
 
-    private static func scalar(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> (UInt32, Int)? {
+    private static func scalar(_ text: Span<UInt8>, at position: Int) -> (UInt32, Int)? {
         guard position < text.count else { return nil }
         let byte = text[position]
         if byte < 0x80 { return (UInt32(byte), position + 1) }
@@ -183,7 +177,7 @@ package struct PatternMachine {
         return (value, position + length)
     }
 
-    private static func scalar(_ text: UnsafeBufferPointer<UInt8>, before position: Int) -> (UInt32, Int)? {
+    private static func scalar(_ text: Span<UInt8>, before position: Int) -> (UInt32, Int)? {
         guard position > 0 else { return nil }
         var start = position - 1
         while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }

@@ -1,58 +1,35 @@
 /// A pattern as a deterministic automaton over ASCII: one look-up for each character. Patterns with lookarounds or word
 /// boundaries have none, nor have those that would need many states; texts beyond ASCII are left to the machine.
-@usableFromInline package final class PatternTable: @unchecked Sendable {
-    // The memory behind the pointers is written in the initializer, and never again.
-
+package final class PatternTable: Sendable {
     static let maximumStates = 200
     /// How many characters that are looked up count as a step.
     static let charactersOfStep = 8
-    @inlinable static var matched: UInt16 { .max }
-    @inlinable static var dead: UInt16 { .max - 1 }
+    static var matched: UInt16 { .max }
+    static var dead: UInt16 { .max - 1 }
 
     /// The class of each ASCII character.
-    package let classes: UnsafePointer<UInt8>
-    package let classCount: Int
+    private let classes: [UInt8]
+    private let classCount: Int
     /// The next state by state and class.
-    package let next: UnsafePointer<UInt16>
+    private let next: [UInt16]
     /// For each state whether a text may end in it.
-    package let accepts: UnsafePointer<Bool>
+    private let accepts: [Bool]
     /// The bytes that it takes.
     let size: Int
 
     init(classes: [UInt8], classCount: Int, next: [UInt16], accepts: [Bool]) {
-        (self.classes, self.next) = (Self.copy(classes), Self.copy(next))
-        (self.accepts, self.classCount) = (Self.copy(accepts), classCount)
+        (self.classes, self.next, self.accepts, self.classCount) = (classes, next, accepts, classCount)
         size = classes.count + next.count * 2 + accepts.count + 128
     }
 
-    deinit {
-        classes.deallocate()
-        next.deallocate()
-        accepts.deallocate()
-    }
-
-    private static func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
-        let pointer = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
-        for (index, element) in elements.enumerated() { (pointer + index).initialize(to: element) }
-        return UnsafePointer(pointer)
-    }
-
-    /// The outcome for a text; nil if it has characters beyond ASCII that matter.
-    func run(_ text: UnsafeBufferPointer<UInt8>) -> PatternOutcome? {
-        Self.run(text, classes, next, accepts, classCount)
-    }
-
-    /// The same with the addresses of the tables.
-    @inlinable @inline(__always) package static func run(
-        _ text: UnsafeBufferPointer<UInt8>, _ classes: UnsafePointer<UInt8>?, _ next: UnsafePointer<UInt16>?,
-        _ accepts: UnsafePointer<Bool>?, _ classCount: Int
-    ) -> PatternOutcome? {
-        guard let classes, let next, let accepts else { return nil }
+    /// The outcome for the text in a range; nil if it has characters beyond ASCII that matter.
+    package func run(_ text: Span<UInt8>, _ range: Range<Int>) -> PatternOutcome? {
         var state = 0
-        for byte in text {
+        for index in range {
+            let byte = text[index]
             if byte >= 0x80 { return nil }
-            let target = next[state * classCount + Int(classes[Int(byte)])]
-            if target >= dead { return target == matched ? .matches : .differs }
+            let target = next[state &* classCount &+ Int(classes[Int(byte)])]
+            if target >= Self.dead { return target == Self.matched ? .matches : .differs }
             state = Int(target)
         }
         return accepts[state] ? .matches : .differs

@@ -2,73 +2,68 @@ import ErrandJSONSyntax
 
 /// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
 struct ExampleReader {
-    var p: BytePointer
-    let end: BytePointer
+    private var p: Int
 
-    init(p: BytePointer, end: BytePointer) {
-        let hasMark = end - p >= 3 && p[0] == 0xEF
-        self.p = hasMark ? p + 3 : p
-        self.end = end
-    }
+    init(_ text: Span<UInt8>) { p = text.count >= 3 && text[0] == 0xEF ? 3 : 0 }
 
-    mutating func read() -> ExampleShape {
-        skipSpace()
-        guard p < end else { return ExampleShape() }
-        switch p.pointee {
+    mutating func read(_ text: Span<UInt8>) -> ExampleShape {
+        skipSpace(text)
+        guard p < text.count else { return ExampleShape() }
+        switch text[p] {
         case JSONGrammar.quote:
-            _ = string()
+            _ = string(text)
             return .string
-        case JSONGrammar.openBracket: return array()
-        case JSONGrammar.openBrace: return object()
+        case JSONGrammar.openBracket: return array(text)
+        case JSONGrammar.openBrace: return object(text)
         case 0x6E, 0x74, 0x66:
-            let isNull = p.pointee == 0x6E
-            p = JSONGrammar.literal(p, end).end
+            let isNull = text[p] == 0x6E
+            p = JSONGrammar.literal(in: text, from: p).index
             return isNull ? .null : .boolean
         default:
-            let (scan, isPlain) = JSONGrammar.number(p, end)
-            p = scan.end
+            let (scan, isPlain) = JSONGrammar.number(in: text, from: p)
+            p = scan.index
             return .number(isInteger: isPlain)
         }
     }
 
-    private mutating func array() -> ExampleShape {
+    private mutating func array(_ text: Span<UInt8>) -> ExampleShape {
         var element: ExampleShape?
-        while next(JSONGrammar.closeBracket) {
-            let value = read()
+        while next(text, JSONGrammar.closeBracket) {
+            let value = read(text)
             if element == nil { element = value } else { element?.merge(value) }
         }
         return .array(element)
     }
 
-    private mutating func object() -> ExampleShape {
+    private mutating func object(_ text: Span<UInt8>) -> ExampleShape {
         var members: [(key: String, value: ExampleShape)] = []
-        while next(JSONGrammar.closeBrace) {
-            let key = string()
-            skipSpace()
+        while next(text, JSONGrammar.closeBrace) {
+            let key = string(text)
+            skipSpace(text)
             p += 1
-            members.append((key, read()))
+            members.append((key, read(text)))
         }
         return .object(members)
     }
 
     /// Moves past a bracket or a comma; false after the closing bracket.
-    private mutating func next(_ close: UInt8) -> Bool {
-        skipSpace()
-        guard p < end else { return false }
-        let isClose = p.pointee == close
+    private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
+        skipSpace(text)
+        guard p < text.count else { return false }
+        let isClose = text[p] == close
         p += 1
         if isClose { return false }
-        skipSpace()
-        guard p < end, p.pointee == close else { return p < end }
+        skipSpace(text)
+        guard p < text.count, text[p] == close else { return p < text.count }
         p += 1
         return false
     }
 
-    private mutating func string() -> String {
+    private mutating func string(_ text: Span<UInt8>) -> String {
         let start = p + 1
-        p = JSONGrammar.string(start, end).end
-        return JSONText(start: start, end: p - 1).string()
+        p = JSONGrammar.string(in: text, from: start).index
+        return JSONContent(start, p - 1).string(in: text)
     }
 
-    private mutating func skipSpace() { p = JSONGrammar.skipSpace(p, end) }
+    private mutating func skipSpace(_ text: Span<UInt8>) { p = JSONGrammar.skipSpace(in: text, from: p) }
 }

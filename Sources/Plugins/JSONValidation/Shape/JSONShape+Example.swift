@@ -15,12 +15,9 @@ extension JSONShape {
     /// Throws ``JSONValidationError`` if the example is not JSON or exceeds the standard limits.
     public init(example: Data) throws(JSONValidationError) {
         try JSONShape.any.validate(example)
-        let sample = example.withUnsafeBytes { bytes in
-            bytes.withMemoryRebound(to: UInt8.self) { text in
-                guard let base = text.baseAddress else { return ExampleShape() }
-                var reader = ExampleReader(p: base, end: base + text.count)
-                return reader.read()
-            }
+        let sample = example.withSpan { text in
+            var reader = ExampleReader(text)
+            return reader.read(text)
         }
         self = sample.shape
     }

@@ -28,13 +28,8 @@ public struct JSONShape: Sendable {
     /// bytes in one pass without building objects. Memory grows with the depth of the text, and with the number of keys in
     /// the open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        let error = data.withUnsafeBytes { node.program.validate($0, limits) }
+        let error = data.withSpan { node.program.validate($0, limits) }
         if let error { throw error }
-    }
-
-    /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.
-    public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        if let error = node.program.validate(bytes, limits) { throw error }
     }
 }
 

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Cuts what comes in pieces of any size into blocks of 64 bytes, and pads the end, as MD5, SHA-1 and SHA-256 want it.
 struct BlockBuffer: Sendable {
     static let blockByteCount = 64
@@ -20,30 +22,29 @@ struct BlockBuffer: Sendable {
     /// Processes as many whole blocks as there are, straight from the caller's memory where that is possible.
     @inline(__always)
     mutating func take<Words>(
-        _ bytes: UnsafeRawBufferPointer, into words: inout Words,
-        _ process: (UnsafeRawBufferPointer, inout Words) -> Void
+        _ bytes: Span<UInt8>, into words: inout Words, _ process: (Span<UInt8>, inout Words) -> Void
     ) {
-        var rest = bytes[...]
         byteCount &+= UInt64(bytes.count)
+        var start = 0
         if !partial.isEmpty {
-            let missing = rest.prefix(Self.blockByteCount - partial.count)
-            partial.append(contentsOf: missing)
-            rest = rest.dropFirst(missing.count)
+            start = min(Self.blockByteCount - partial.count, bytes.count)
+            partial.append(contentsOf: bytes.extracting(..<start))
             guard partial.count == Self.blockByteCount else { return }
-            partial.withUnsafeBytes { process($0, &words) }
+            process(partial.span, &words)
             partial.removeAll(keepingCapacity: true)
         }
-        let whole = rest.prefix(rest.count & ~(Self.blockByteCount - 1))
-        if !whole.isEmpty { process(UnsafeRawBufferPointer(rebasing: whole), &words) }
-        partial.append(contentsOf: rest.dropFirst(whole.count))
+        let end = start + (bytes.count - start) / Self.blockByteCount * Self.blockByteCount
+        if end > start { process(bytes.extracting(start..<end), &words) }
+        partial.append(contentsOf: bytes.extracting(end...))
     }
 
     /// The words after the last block or two: what is left, a bit, zeros, and the length in bits.
     func finished<Words>(
-        _ words: Words, bigEndianLength: Bool, _ process: (UnsafeRawBufferPointer, inout Words) -> Void
+        _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {
         var words = words
-        padded(bigEndianLength: bigEndianLength).withUnsafeBytes { process($0, &words) }
+        let end = padded(bigEndianLength: bigEndianLength)
+        process(end.span, &words)
         return words
     }
 
@@ -54,15 +55,9 @@ struct BlockBuffer: Sendable {
         let zeros = (2 * Self.blockByteCount - 8 - block.count) % Self.blockByteCount
         block.append(contentsOf: repeatElement(0, count: zeros))
         let bits = byteCount &* 8
-        withUnsafeBytes(of: bigEndianLength ? bits.bigEndian : bits.littleEndian) { block.append(contentsOf: $0) }
+        if bigEndianLength { block.append(bigEndian: bits) } else { block.append(littleEndian: bits) }
         return block
     }
-}
-
-extension UnsafeRawBufferPointer {
-    /// A word at an offset, wherever it lies in memory.
-    @inline(__always)
-    func word(at offset: Int) -> UInt32 { loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
 }
 
 extension UInt32 {

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// MD5 (RFC 1321), for services that still sign with it. Not for anything new: it is broken (RFC 6151).
 package struct MD5Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
@@ -7,17 +9,17 @@ package struct MD5Digest: MessageDigest {
 
     package init() {}
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: Span<UInt8>) {
         buffer.take(bytes, into: &words, Self.process)
     }
 
     package func finalized() -> [UInt8] {
-        buffer.finished(words, bigEndianLength: false, Self.process).flatMap {
-            withUnsafeBytes(of: $0.littleEndian) { Array($0) }
-        }
+        var bytes: [UInt8] = []
+        for word in buffer.finished(words, bigEndianLength: false, Self.process) { bytes.append(littleEndian: word) }
+        return bytes
     }
 
-    private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout [UInt32]) {
+    private static func process(_ blocks: Span<UInt8>, _ words: inout [UInt32]) {
         for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
             var (a, b, c, d) = (words[0], words[1], words[2], words[3])
             for index in 0..<64 {
@@ -28,7 +30,7 @@ package struct MD5Digest: MessageDigest {
                     case ..<48: (b ^ c ^ d, 3 * index + 5)
                     default: (c ^ (b | ~d), 7 * index)
                     }
-                let word = UInt32(littleEndian: blocks.word(at: start + 4 * (wordIndex & 15)))
+                let word = blocks.littleEndian(at: start + 4 * (wordIndex & 15), as: UInt32.self)
                 let sum = a &+ mixed &+ constants[index] &+ word
                 (a, b, c, d) = (d, b &+ sum.rotatedLeft(shifts[4 * (index >> 4) + index % 4]), b, c)
             }

@@ -8,7 +8,10 @@ extension PlatformSHA256 {
 struct CryptoKitSHA256: RunningSHA256 {
     private var digest = SHA256()
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bufferPointer: bytes) }
+    // The pointer is the span's, for the length of the call.
+    mutating func update(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBytes { unsafe digest.update(bufferPointer: $0) }
+    }
     func finalized() -> [UInt8] { Array(digest.finalize()) }
 }
 #endif

@@ -16,38 +16,48 @@ struct OpenSSLSHA256: RunningSHA256 {
         self.context = context
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) { context.update(bytes) }
+    mutating func update(_ bytes: Span<UInt8>) { context.update(bytes) }
     func finalized() -> [UInt8] { context.finalized() }
 
     /// Owned by one digest, which one task at a time updates.
-    // Proof of Sendable: the only reference is the digest's, and a value that is mutated is not shared.
+    // Safe: `context` is made here, freed once at the end, and leaves the object only as an argument of libcrypto.
+    // Sendable: the only reference is the digest's, and a value that is mutated is not shared.
+    @safe
     private final class Context: @unchecked Sendable {
         private let library: Library
         private let context: OpaquePointer
 
         init?(_ library: Library) {
-            guard let context = library.new() else { return nil }
-            guard library.begin(context, library.sha256(), nil) == 1 else {
-                library.free(context)
+            guard let context = unsafe library.new() else { return nil }
+            guard unsafe library.begin(context, library.sha256(), nil) == 1 else {
+                unsafe library.free(context)
                 return nil
             }
-            (self.library, self.context) = (library, context)
+            self.library = library
+            unsafe self.context = context
         }
 
-        deinit { library.free(context) }
+        deinit { unsafe library.free(context) }
 
-        func update(_ bytes: UnsafeRawBufferPointer) {
-            if let base = bytes.baseAddress { _ = library.update(context, base, bytes.count) }
+        func update(_ bytes: Span<UInt8>) {
+            // The pointer is the span's, for the length of the call; libcrypto reads `count` bytes.
+            unsafe bytes.withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { _ = unsafe library.update(context, base, bytes.count) }
+            }
         }
 
         func finalized() -> [UInt8] {
-            var result = [UInt8](repeating: 0, count: 32)
+            // EVP_MAX_MD_SIZE; libcrypto writes the 32 bytes of SHA-256.
+            var result = [UInt8](repeating: 0, count: 64)
             var count: UInt32 = 0
-            return library.end(context, &result, &count) == 1 ? result : []
+            guard unsafe library.end(context, &result, &count) == 1 else { return [] }
+            return Array(result.prefix(Int(count)))
         }
     }
 
     /// The functions of the EVP interface that this needs (EVP_DigestInit(3)).
+    // Safe: libcrypto is never unloaded once these were found in it.
+    @safe
     private struct Library: Sendable {
         let new: @convention(c) () -> OpaquePointer?
         let free: @convention(c) (OpaquePointer?) -> Void
@@ -68,29 +78,31 @@ struct OpenSSLSHA256: RunningSHA256 {
 
         private static func load() -> Library? {
             for name in ["libcrypto.so.3", "libcrypto.so.1.1"] {
-                guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { continue }
-                if let library = Library(handle) { return library }
-                dlclose(handle)
+                guard let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else { continue }
+                if let library = unsafe Library(handle) { return library }
+                unsafe dlclose(handle)
             }
             return nil
         }
 
         private init?(_ handle: UnsafeMutableRawPointer) {
-            guard let new = dlsym(handle, "EVP_MD_CTX_new"), let free = dlsym(handle, "EVP_MD_CTX_free"),
-                let sha256 = dlsym(handle, "EVP_sha256"), let begin = dlsym(handle, "EVP_DigestInit_ex"),
-                let update = dlsym(handle, "EVP_DigestUpdate"), let end = dlsym(handle, "EVP_DigestFinal_ex")
+            guard let new = unsafe dlsym(handle, "EVP_MD_CTX_new"), let free = unsafe dlsym(handle, "EVP_MD_CTX_free"),
+                let sha256 = unsafe dlsym(handle, "EVP_sha256"),
+                let begin = unsafe dlsym(handle, "EVP_DigestInit_ex"),
+                let update = unsafe dlsym(handle, "EVP_DigestUpdate"),
+                let end = unsafe dlsym(handle, "EVP_DigestFinal_ex")
             else { return nil }
-            self.new = unsafeBitCast(new, to: (@convention(c) () -> OpaquePointer?).self)
-            self.free = unsafeBitCast(free, to: (@convention(c) (OpaquePointer?) -> Void).self)
-            self.sha256 = unsafeBitCast(sha256, to: (@convention(c) () -> OpaquePointer?).self)
-            self.begin = unsafeBitCast(
-                begin, to: (@convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32).self)
-            self.update = unsafeBitCast(
-                update, to: (@convention(c) (OpaquePointer?, UnsafeRawPointer, Int) -> Int32).self)
-            self.end = unsafeBitCast(
-                end,
-                to: (@convention(c) (OpaquePointer?, UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> Int32)
-                    .self)
+            unsafe self.new = Self.function(new)
+            unsafe self.free = Self.function(free)
+            unsafe self.sha256 = Self.function(sha256)
+            unsafe self.begin = Self.function(begin)
+            unsafe self.update = Self.function(update)
+            unsafe self.end = Self.function(end)
+        }
+
+        /// The function at a symbol's address: POSIX has `dlsym` return it in the representation of a C function pointer.
+        private static func function<Function>(_ symbol: UnsafeMutableRawPointer) -> Function {
+            unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
         }
     }
 }

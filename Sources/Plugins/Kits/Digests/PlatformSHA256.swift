@@ -1,6 +1,6 @@
 /// A SHA-256 that is updated piece by piece, by the fastest implementation of the platform.
 package protocol RunningSHA256: Sendable {
-    mutating func update(_ bytes: UnsafeRawBufferPointer)
+    mutating func update(_ bytes: Span<UInt8>)
     /// The digest; no update may follow.
     func finalized() -> [UInt8]
 }
@@ -15,6 +15,6 @@ package struct PortableSHA256: RunningSHA256 {
 
     package init() {}
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bytes) }
+    package mutating func update(_ bytes: Span<UInt8>) { digest.update(bytes) }
     package func finalized() -> [UInt8] { digest.finalized() }
 }

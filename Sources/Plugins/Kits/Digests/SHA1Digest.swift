@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// SHA-1 (FIPS 180-4, section 6.1), for services that still sign with it. Not for anything new: it is broken.
 package struct SHA1Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
@@ -7,30 +9,29 @@ package struct SHA1Digest: MessageDigest {
 
     package init() {}
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: Span<UInt8>) {
         buffer.take(bytes, into: &words, Self.process)
     }
 
     package func finalized() -> [UInt8] {
-        buffer.finished(words, bigEndianLength: true, Self.process).flatMap {
-            withUnsafeBytes(of: $0.bigEndian) { Array($0) }
-        }
+        var bytes: [UInt8] = []
+        for word in buffer.finished(words, bigEndianLength: true, Self.process) { bytes.append(bigEndian: word) }
+        return bytes
     }
 
-    private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout [UInt32]) {
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { schedule in
-            for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
-                for index in 0..<16 { schedule[index] = UInt32(bigEndian: blocks.word(at: start + 4 * index)) }
-                for index in 16..<80 {
-                    let mixed = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
-                    schedule[index] = mixed.rotatedLeft(1)
-                }
-                rounds(&words, schedule)
+    private static func process(_ blocks: Span<UInt8>, _ words: inout [UInt32]) {
+        var schedule = [UInt32](repeating: 0, count: 80)
+        for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
+            for index in 0..<16 { schedule[index] = blocks.bigEndian(at: start + 4 * index) }
+            for index in 16..<80 {
+                let mixed = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
+                schedule[index] = mixed.rotatedLeft(1)
             }
+            rounds(&words, schedule)
         }
     }
 
-    private static func rounds(_ words: inout [UInt32], _ schedule: UnsafeMutableBufferPointer<UInt32>) {
+    private static func rounds(_ words: inout [UInt32], _ schedule: [UInt32]) {
         var (a, b, c, d, e) = (words[0], words[1], words[2], words[3], words[4])
         for index in 0..<80 {
             let (mixed, constant): (UInt32, UInt32) =

@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// SHA-256 (FIPS 180-4, section 6.2), fed piece by piece, with a state that can be saved and taken up again.
 ///
 /// ```swift
@@ -28,7 +30,7 @@ package struct SHA256Digest: MessageDigest {
     /// Bytes taken in so far.
     package var count: UInt64 { buffer.byteCount }
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: Span<UInt8>) {
         buffer.take(bytes, into: &words, Self.process)
     }
 
@@ -38,7 +40,8 @@ package struct SHA256Digest: MessageDigest {
 
     /// Everything needed to go on later, in another process too: 40 to 103 bytes, the same on every platform.
     package var state: [UInt8] {
-        var result = withUnsafeBytes(of: buffer.byteCount.bigEndian) { Array($0) }
+        var result: [UInt8] = []
+        result.append(bigEndian: buffer.byteCount)
         result += Self.bytes(of: words)
         result += buffer.partial
         return result
@@ -52,66 +55,90 @@ package struct SHA256Digest: MessageDigest {
         guard let buffer = BlockBuffer(byteCount: count, partial: state[(8 + Self.byteCount)...]) else { return nil }
         self.buffer = buffer
         words = Words()
-        state.withUnsafeBytes { bytes in
-            for index in 0..<8 { words[index] = UInt32(bigEndian: bytes.word(at: 8 + 4 * index)) }
-        }
+        for index in 0..<8 { words[index] = state.span.bigEndian(at: 8 + 4 * index) }
     }
 
     private static func bytes(of words: Words) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, count in
-            let bytes = UnsafeMutableRawBufferPointer(bytes)
-            for index in 0..<8 {
-                bytes.storeBytes(of: words[index].bigEndian, toByteOffset: 4 &* index, as: UInt32.self)
-            }
-            count = byteCount
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount)
+        for index in 0..<8 { bytes.append(bigEndian: words[index]) }
+        return bytes
+    }
+
+    private static func process(_ blocks: Span<UInt8>, _ words: inout Words) {
+        for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
+            words &+= rounds(words, blocks.extracting(start..<(start + blockByteCount)))
         }
     }
 
-    private static func process(_ blocks: UnsafeRawBufferPointer, _ words: inout Words) {
-        constants.withUnsafeBufferPointer { constants in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-                for start in stride(from: 0, to: blocks.count, by: blockByteCount) {
-                    expand(blocks, start, schedule, constants)
-                    words &+= rounds(words, schedule)
-                }
-            }
-        }
-    }
-
-    /// The message schedule with the constants added.
+    /// The 64 rounds of one block. The message schedule is never in memory: of its 64 words only the next sixteen are
+    /// kept, in variables, each replaced by the one that is needed sixteen rounds later.
     @inline(__always)
-    private static func expand(
-        _ blocks: UnsafeRawBufferPointer, _ start: Int, _ schedule: UnsafeMutableBufferPointer<UInt32>,
-        _ constants: UnsafeBufferPointer<UInt32>
-    ) {
-        for index in 0..<16 { schedule[index] = UInt32(bigEndian: blocks.word(at: start &+ 4 &* index)) }
-        for index in 16..<64 {
-            let (x, y) = (schedule[index &- 15], schedule[index &- 2])
-            let s0 = x.rotatedRight(7) ^ x.rotatedRight(18) ^ x &>> 3
-            let s1 = y.rotatedRight(17) ^ y.rotatedRight(19) ^ y &>> 10
-            schedule[index] = schedule[index &- 16] &+ s0 &+ schedule[index &- 7] &+ s1
-        }
-        for index in 0..<64 { schedule[index] &+= constants[index] }
-    }
-
-    @inline(__always)
-    private static func rounds(_ words: Words, _ schedule: UnsafeMutableBufferPointer<UInt32>) -> Words {
+    private static func rounds(_ words: Words, _ block: Span<UInt8>) -> Words {
         var (a, b, c, d) = (words[0], words[1], words[2], words[3])
         var (e, f, g, h) = (words[4], words[5], words[6], words[7])
-        var index = 0
-        // Eight rounds a turn, each with the names moved on by one, so that no value is moved.
-        while index < 64 {
-            round(a, b, c, &d, e, f, g, &h, schedule[index])
-            round(h, a, b, &c, d, e, f, &g, schedule[index &+ 1])
-            round(g, h, a, &b, c, d, e, &f, schedule[index &+ 2])
-            round(f, g, h, &a, b, c, d, &e, schedule[index &+ 3])
-            round(e, f, g, &h, a, b, c, &d, schedule[index &+ 4])
-            round(d, e, f, &g, h, a, b, &c, schedule[index &+ 5])
-            round(c, d, e, &f, g, h, a, &b, schedule[index &+ 6])
-            round(b, c, d, &e, f, g, h, &a, schedule[index &+ 7])
-            index &+= 8
+        var w0 = block.bigEndian(at: 0, as: UInt32.self)
+        var w1 = block.bigEndian(at: 4, as: UInt32.self)
+        var w2 = block.bigEndian(at: 8, as: UInt32.self)
+        var w3 = block.bigEndian(at: 12, as: UInt32.self)
+        var w4 = block.bigEndian(at: 16, as: UInt32.self)
+        var w5 = block.bigEndian(at: 20, as: UInt32.self)
+        var w6 = block.bigEndian(at: 24, as: UInt32.self)
+        var w7 = block.bigEndian(at: 28, as: UInt32.self)
+        var w8 = block.bigEndian(at: 32, as: UInt32.self)
+        var w9 = block.bigEndian(at: 36, as: UInt32.self)
+        var w10 = block.bigEndian(at: 40, as: UInt32.self)
+        var w11 = block.bigEndian(at: 44, as: UInt32.self)
+        var w12 = block.bigEndian(at: 48, as: UInt32.self)
+        var w13 = block.bigEndian(at: 52, as: UInt32.self)
+        var w14 = block.bigEndian(at: 56, as: UInt32.self)
+        var w15 = block.bigEndian(at: 60, as: UInt32.self)
+        var turn = 0
+        while true {
+            let k = constants[turn]
+            round(a, b, c, &d, e, f, g, &h, w0 &+ k[0])
+            round(h, a, b, &c, d, e, f, &g, w1 &+ k[1])
+            round(g, h, a, &b, c, d, e, &f, w2 &+ k[2])
+            round(f, g, h, &a, b, c, d, &e, w3 &+ k[3])
+            round(e, f, g, &h, a, b, c, &d, w4 &+ k[4])
+            round(d, e, f, &g, h, a, b, &c, w5 &+ k[5])
+            round(c, d, e, &f, g, h, a, &b, w6 &+ k[6])
+            round(b, c, d, &e, f, g, h, &a, w7 &+ k[7])
+            round(a, b, c, &d, e, f, g, &h, w8 &+ k[8])
+            round(h, a, b, &c, d, e, f, &g, w9 &+ k[9])
+            round(g, h, a, &b, c, d, e, &f, w10 &+ k[10])
+            round(f, g, h, &a, b, c, d, &e, w11 &+ k[11])
+            round(e, f, g, &h, a, b, c, &d, w12 &+ k[12])
+            round(d, e, f, &g, h, a, b, &c, w13 &+ k[13])
+            round(c, d, e, &f, g, h, a, &b, w14 &+ k[14])
+            round(b, c, d, &e, f, g, h, &a, w15 &+ k[15])
+            turn += 1
+            if turn == 4 { return Words(a, b, c, d, e, f, g, h) }
+            w0 = next(w0, w1, w9, w14)
+            w1 = next(w1, w2, w10, w15)
+            w2 = next(w2, w3, w11, w0)
+            w3 = next(w3, w4, w12, w1)
+            w4 = next(w4, w5, w13, w2)
+            w5 = next(w5, w6, w14, w3)
+            w6 = next(w6, w7, w15, w4)
+            w7 = next(w7, w8, w0, w5)
+            w8 = next(w8, w9, w1, w6)
+            w9 = next(w9, w10, w2, w7)
+            w10 = next(w10, w11, w3, w8)
+            w11 = next(w11, w12, w4, w9)
+            w12 = next(w12, w13, w5, w10)
+            w13 = next(w13, w14, w6, w11)
+            w14 = next(w14, w15, w7, w12)
+            w15 = next(w15, w0, w8, w13)
         }
-        return Words(a, b, c, d, e, f, g, h)
+    }
+
+    /// The word of the schedule that follows sixteen others: the first, second, tenth and fifteenth of them.
+    @inline(__always)
+    private static func next(_ first: UInt32, _ second: UInt32, _ tenth: UInt32, _ fifteenth: UInt32) -> UInt32 {
+        let s0 = second.rotatedRight(7) ^ second.rotatedRight(18) ^ second &>> 3
+        let s1 = fifteenth.rotatedRight(17) ^ fifteenth.rotatedRight(19) ^ fifteenth &>> 10
+        return first &+ s0 &+ tenth &+ s1
     }
 
     @inline(__always)
@@ -127,14 +154,18 @@ package struct SHA256Digest: MessageDigest {
     }
 
     /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (section 4.2.2).
-    private static let constants: [UInt32] = [
-        0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
-        0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
-        0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
-        0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
-        0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
-        0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
-        0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
-        0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+    private static let constants: [SIMD16<UInt32>] = [
+        SIMD16(
+            0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+            0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174),
+        SIMD16(
+            0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+            0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967),
+        SIMD16(
+            0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+            0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070),
+        SIMD16(
+            0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+            0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2),
     ]
 }

@@ -1,6 +1,6 @@
 /// The reason why a text is not JSON (RFC 8259).
 ///
-/// ``expected`` and ``found(at:_:)`` are its words for people: "a colon", "'}'".
+/// ``expected`` and ``found(in:at:)`` are its words for people: "a colon", "'}'".
 public enum JSONFault: UInt8, Sendable, Hashable {
     /// Nothing is wrong.
     case none
@@ -55,18 +55,19 @@ public enum JSONFault: UInt8, Sendable, Hashable {
         }
     }
 
-    /// The text that was found at a position, up to `end`; quotes at most one visible ASCII character.
-    public func found(at p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> String {
+    /// The text that was found at an index, or at the end; quotes at most one visible ASCII character.
+    public func found(in bytes: Span<UInt8>, at index: Int) -> String {
         switch self {
         case .empty: return "an empty text"
         case .loneSurrogate: return "half of one"
         default: break
         }
-        guard p < end else { return "the end of the text" }
-        return switch p.pointee {
-        case 0x21...0x7E: "'\(Character(Unicode.Scalar(p.pointee)))'"
+        guard index < bytes.count else { return "the end of the text" }
+        let byte = bytes[index]
+        return switch byte {
+        case 0x21...0x7E: "'\(Character(Unicode.Scalar(byte)))'"
         case 0x20: "a space"
-        default: "byte 0x\(p.pointee < 16 ? "0" : "")\(String(p.pointee, radix: 16, uppercase: true))"
+        default: "byte 0x\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
         }
     }
 }

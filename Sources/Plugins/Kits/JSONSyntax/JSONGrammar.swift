@@ -1,17 +1,15 @@
 /// The tokens of JSON text (RFC 8259), to the letter, over bytes in memory.
 ///
 /// ```swift
-/// let isString = Array(#""a\n""#.utf8).withUnsafeBufferPointer { text in
-///     guard let start = text.baseAddress else { return false }
-///     let scan = JSONGrammar.string(start + 1, start + text.count)      // behind the first quote
-///     return scan.fault == .none && scan.end == start + text.count      // true
-/// }
+/// let text = Array(#""a\n""#.utf8)
+/// let end = JSONGrammar.string(in: text.span, from: 1)                    // behind the first quote
+/// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// These functions are the layer for parsers that count nanoseconds: each takes where its token begins and where the
-/// text ends, reads nothing beyond that end, allocates nothing, and returns where the token ends, or where it is wrong
-/// and why. A ``JSONTokenizer`` reads tokens one after the other, cut text among it; ``JSONStringScan`` follows a
-/// string that comes in pieces.
+/// These functions are the layer for parsers that count nanoseconds: each takes a text and the index at which its token
+/// begins, allocates nothing, and returns where the token ends, or where it is wrong and why. An index beyond the text is a
+/// programming error and stops the program. A ``JSONTokenizer`` reads tokens one after the other, cut text among it;
+/// ``JSONStringScan`` follows a string that comes in pieces.
 public enum JSONGrammar {
     /// `"`
     @inlinable public static var quote: UInt8 { 0x22 }
@@ -37,25 +35,20 @@ public enum JSONGrammar {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// The next byte that is not white space, or the end.
-    @inlinable @inline(__always)
-    public static func skipSpace(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
-        p < end && p.pointee <= 0x20 ? skipSpaces(p, end) : p
+    /// The index of the next byte that is not white space, or the end.
+    @inlinable @inline(__always) public static func skipSpace(in bytes: Span<UInt8>, from start: Int) -> Int {
+        start < bytes.count && bytes[start] <= 0x20 ? skipSpaces(in: bytes, from: start) : start
     }
 
-    @usableFromInline @inline(never)
-    static func skipSpaces(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
-        var p = p
-        while p < end {
+    @usableFromInline @inline(never) static func skipSpaces(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
             // Indentation is often a multiple of eight bytes.
-            while end - p >= 8, JSONWord.load(p) == 0x2020_2020_2020_2020 { p += 8 }
-            guard p < end else { break }
-            switch p.pointee {
-            case 0x20, 0x0A, 0x0D, 0x09: p += 1
-            default: return p
-            }
+            while bytes.count &- index >= 8, JSONWord.load(bytes, at: index) == 0x2020_2020_2020_2020 { index &+= 8 }
+            guard index < bytes.count, isSpace(bytes[index]) else { break }
+            index &+= 1
         }
-        return p
+        return index
     }
 
     // MARK: Numbers (section 6)
@@ -64,45 +57,43 @@ public enum JSONGrammar {
     ///
     /// - Returns: where it ends, and whether it has neither fraction nor exponent. Its value is a ``JSONNumber``.
     @inlinable @inline(__always)
-    public static func number(
-        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
-    ) -> (scan: JSONScan, isPlain: Bool) {
-        var p = start
-        if p.pointee == 0x2D { p += 1 }
-        guard p < end else { return (JSONScan(end: p, fault: .badNumber), true) }
-        if p.pointee == 0x30 {
-            p += 1
-            if p < end, isDigit(p.pointee) { return (JSONScan(end: p, fault: .leadingZero), true) }
+    public static func number(in bytes: Span<UInt8>, from start: Int) -> (end: JSONTokenEnd, isPlain: Bool) {
+        var index = start
+        if bytes[index] == 0x2D { index &+= 1 }
+        guard index < bytes.count else { return (JSONTokenEnd(index, .badNumber), true) }
+        if bytes[index] == 0x30 {
+            index &+= 1
+            if index < bytes.count, isDigit(bytes[index]) { return (JSONTokenEnd(index, .leadingZero), true) }
         } else {
-            guard isDigit(p.pointee) else { return (JSONScan(end: p, fault: .badNumber), true) }
-            p = digits(p + 1, end)
+            guard isDigit(bytes[index]) else { return (JSONTokenEnd(index, .badNumber), true) }
+            index = digits(in: bytes, from: index &+ 1)
         }
-        guard p < end, p.pointee == 0x2E || p.pointee | 0x20 == 0x65 else { return (JSONScan(end: p), true) }
-        return (fraction(p, end), false)
+        guard index < bytes.count, bytes[index] == 0x2E || bytes[index] | 0x20 == 0x65 else {
+            return (JSONTokenEnd(index), true)
+        }
+        return (fraction(in: bytes, from: index), false)
     }
 
-    @usableFromInline
-    static func fraction(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONScan {
-        var p = start
-        if p.pointee == 0x2E {
-            p += 1
-            guard p < end, isDigit(p.pointee) else { return JSONScan(end: p, fault: .badNumber) }
-            p = digits(p + 1, end)
+    @usableFromInline static func fraction(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
+        var index = start
+        if bytes[index] == 0x2E {
+            index &+= 1
+            guard index < bytes.count, isDigit(bytes[index]) else { return JSONTokenEnd(index, .badNumber) }
+            index = digits(in: bytes, from: index &+ 1)
         }
-        if p < end, p.pointee | 0x20 == 0x65 {
-            p += 1
-            if p < end, p.pointee == 0x2B || p.pointee == 0x2D { p += 1 }
-            guard p < end, isDigit(p.pointee) else { return JSONScan(end: p, fault: .badNumber) }
-            p = digits(p + 1, end)
+        if index < bytes.count, bytes[index] | 0x20 == 0x65 {
+            index &+= 1
+            if index < bytes.count, bytes[index] == 0x2B || bytes[index] == 0x2D { index &+= 1 }
+            guard index < bytes.count, isDigit(bytes[index]) else { return JSONTokenEnd(index, .badNumber) }
+            index = digits(in: bytes, from: index &+ 1)
         }
-        return JSONScan(end: p)
+        return JSONTokenEnd(index)
     }
 
-    @inlinable @inline(__always)
-    static func digits(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
-        var p = start
-        while p < end, isDigit(p.pointee) { p += 1 }
-        return p
+    @inlinable @inline(__always) static func digits(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count, isDigit(bytes[index]) { index &+= 1 }
+        return index
     }
 
     /// Whether the byte is one of the ten digits.
@@ -112,26 +103,29 @@ public enum JSONGrammar {
 
     /// `true`, `false` or `null`, from its first letter to behind its last.
     @inlinable @inline(__always)
-    public static func literal(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONScan {
-        if end - p >= 4 {
-            let four = UInt32(littleEndian: UnsafeRawPointer(p).loadUnaligned(as: UInt32.self))
-            if four == 0x6575_7274 || four == 0x6C6C_756E { return JSONScan(end: p + 4) }
-            if four == 0x736C_6166, end - p >= 5, p[4] == 0x65 { return JSONScan(end: p + 5) }
+    public static func literal(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
+        if bytes.count &- start >= 4 {
+            let part = bytes.extracting(start..<start &+ 4)
+            let four = UInt32(part[0]) | UInt32(part[1]) &<< 8 | UInt32(part[2]) &<< 16 | UInt32(part[3]) &<< 24
+            if four == 0x6575_7274 || four == 0x6C6C_756E { return JSONTokenEnd(start &+ 4) }
+            if four == 0x736C_6166, bytes.count &- start >= 5, bytes[start &+ 4] == 0x65 {
+                return JSONTokenEnd(start &+ 5)
+            }
         }
-        return JSONScan(end: p, fault: .badLiteral)
+        return JSONTokenEnd(start, .badLiteral)
     }
 }
 
-/// The end of a token, or the position and the fault of an invalid one.
-@frozen public struct JSONScan {
+/// The end of a token, or the index and the fault of an invalid one.
+@frozen public struct JSONTokenEnd: Sendable, Hashable {
     /// Behind the token; the byte at fault in an invalid one.
-    public var end: UnsafePointer<UInt8>
+    public var index: Int
     /// ``JSONFault/none`` for a valid token.
     public var fault: JSONFault
 
     /// Makes a result; a valid token by default.
-    @inlinable @inline(__always) public init(end: UnsafePointer<UInt8>, fault: JSONFault = .none) {
-        self.end = end
+    @inlinable @inline(__always) public init(_ index: Int, _ fault: JSONFault = .none) {
+        self.index = index
         self.fault = fault
     }
 }

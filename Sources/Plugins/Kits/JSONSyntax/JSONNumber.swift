@@ -1,205 +1,212 @@
-/// The value of a number that ``JSONGrammar/number(_:_:)`` has accepted.
+/// The value of a number that ``JSONGrammar/number(in:from:)`` has accepted.
 ///
 /// ```swift
-/// let seventy = Array("7e1".utf8).withUnsafeBufferPointer { text -> Int? in
-///     guard let start = text.baseAddress else { return nil }
-///     return JSONNumber(start: start, end: start + text.count).integer      // 70
-/// }
+/// let seventy = JSONNumber(Array("7e1".utf8).span).integer      // 70
 /// ```
 ///
-/// It holds addresses, so that nothing is copied: the text has to outlive it.
-public struct JSONNumber {
-    /// The minus sign or the first digit.
-    public let start: UnsafePointer<UInt8>
-    /// Behind the last digit.
-    public let end: UnsafePointer<UInt8>
+/// It is exact: the digits, whatever their number, and a power of ten.
+public struct JSONNumber: Sendable {
+    private let isNegative: Bool
+    /// The digits as one number; the first nineteen of more.
+    private let mantissa: UInt64
+    /// The power of ten by which the digits are multiplied.
+    private let power: Int
+    /// All digits, 0 to 9, if there are more than nineteen between the first and the last one that is not zero; else empty.
+    private let digits: [UInt8]
 
-    /// The number between two places of a text.
-    public init(start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
-        self.start = start
-        self.end = end
+    /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for
+    /// one more digit in an `Int` of any width.
+    public static let maximumExponent = Int.max / 16
+
+    private static let maximumDigits = 19
+
+    /// Reads a number, from its minus sign or first digit to its last digit.
+    public init(_ text: Span<UInt8>) {
+        let isNegative = text.count > 0 && text[0] == 0x2D
+        let first = isNegative ? 1 : 0
+        var (index, mantissa, power, count) = (first, 0 as UInt64, 0, 0)
+        while index < text.count, JSONGrammar.isDigit(text[index]) {
+            mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: text[index] &- 0x30)
+            index &+= 1
+        }
+        count = index &- first
+        if index < text.count, text[index] == 0x2E {
+            index &+= 1
+            let point = index
+            while index < text.count, JSONGrammar.isDigit(text[index]) {
+                mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: text[index] &- 0x30)
+                index &+= 1
+            }
+            power = point &- index
+            count &-= power
+        }
+        let exponent = index < text.count ? Self.exponent(in: text, from: index + 1) : 0
+        if count <= Self.maximumDigits {
+            self.init(isNegative, mantissa, power + exponent, [])
+        } else {
+            self.init(isNegative, text.extracting(first..<index), power + exponent)
+        }
     }
+
+    private init(_ isNegative: Bool, _ mantissa: UInt64, _ power: Int, _ digits: [UInt8]) {
+        (self.isNegative, self.mantissa, self.power, self.digits) = (isNegative, mantissa, power, digits)
+    }
+
+    /// A number of many digits, without the zeros at both ends.
+    private init(_ isNegative: Bool, _ decimal: Span<UInt8>, _ power: Int) {
+        var (digits, power): ([UInt8], Int) = ([], power)
+        for index in 0..<decimal.count where decimal[index] != 0x2E {
+            if !digits.isEmpty || decimal[index] != 0x30 { digits.append(decimal[index] - 0x30) }
+        }
+        while digits.last == 0 {
+            digits.removeLast()
+            power += 1
+        }
+        let mantissa = digits.prefix(Self.maximumDigits).reduce(0 as UInt64) { $0 * 10 + UInt64($1) }
+        self.init(isNegative, mantissa, power, digits.count <= Self.maximumDigits ? [] : digits)
+    }
+
+    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``maximumExponent``,
+    /// either way.
+    public static func exponent(in bytes: Span<UInt8>, from start: Int) -> Int {
+        let isNegative = start < bytes.count && bytes[start] == 0x2D
+        var exponent = 0
+        for index in start..<bytes.count where JSONGrammar.isDigit(bytes[index]) {
+            exponent = min(exponent * 10 + Int(bytes[index] - 0x30), maximumExponent)
+        }
+        return isNegative ? -exponent : exponent
+    }
+
+    // MARK: Integers
+
+    /// Whether the value is zero.
+    public var isZero: Bool { mantissa == 0 }
+
+    /// Whether the number has no fraction, whatever its size.
+    public var isIntegral: Bool { isZero || withoutTrailingZeros.power >= 0 }
 
     /// The value if it has no fraction and fits `Int`: 70, 70.0 and 7e1 alike; else nil.
-    public var integer: Int? { shortInteger ?? anyInteger }
-
-    /// The common case: only digits, and too few of them to overflow.
-    private var shortInteger: Int? {
-        guard end - start <= 18 else { return nil }
-        var value: Int64 = 0
-        var p = isNegative ? start + 1 : start
-        while p < end {
-            guard JSONGrammar.isDigit(p.pointee) else { return nil }
-            value = value * 10 + Int64(p.pointee - 0x30)
-            p += 1
-        }
-        return Int(exactly: isNegative ? -value : value)
-    }
-
-    private var anyInteger: Int? { integer(Int.self) }
+    public var integer: Int? { integer(Int.self) }
 
     /// The value in a type of any width if it has no fraction and fits; else nil. Nothing is rounded.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
-        let parts = parts
-        guard parts.isIntegral else { return nil }
-        var value: Value = 0
-        for (index, digit) in parts.digits.enumerated() where index < parts.significant {
-            guard add(digit, to: &value) else { return nil }
+        if isZero { return 0 }
+        let (mantissa, power) = withoutTrailingZeros
+        guard power >= 0 else { return nil }
+        if digits.isEmpty {
+            let short = isNegative ? Value(exactly: -Int128(mantissa)) : Value(exactly: mantissa)
+            return short.flatMap { Self.appendingZeros(power, to: $0) }
         }
-        // With more than forty zeros only zero fits.
-        for _ in 0..<(value == 0 ? 0 : min(parts.exponent - parts.fractionDigits, 40)) where !add(0, to: &value) {
-            return nil
+        var value: Value = 0
+        for digit in digits {
+            let (tens, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let digit = Value(truncatingIfNeeded: digit)
+            let (sum, overflows) =
+                isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+            if isTooLarge || overflows { return nil }
+            value = sum
+        }
+        return Self.appendingZeros(power, to: value)
+    }
+
+    /// A value other than zero, multiplied by a power of ten; nil beyond the range of its type.
+    private static func appendingZeros<Value: FixedWidthInteger>(_ count: Int, to value: Value) -> Value? {
+        var value = value
+        var left = count
+        while left > 0 {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            (value, left) = (product, left - 1)
         }
         return value
     }
 
-    /// Whether the value is zero.
-    public var isZero: Bool { parts.significant == 0 }
+    /// The mantissa and the power of ten of a number other than zero, the former as small as it can be.
+    private var withoutTrailingZeros: (mantissa: UInt64, power: Int) {
+        var (mantissa, power) = (mantissa, power)
+        guard digits.isEmpty else { return (mantissa, power) }
+        while power < 0, mantissa.isMultiple(of: 10) { (mantissa, power) = (mantissa / 10, power + 1) }
+        return (mantissa, power)
+    }
 
-    /// Whether the number has no fraction, whatever its size.
-    public var isIntegral: Bool { parts.isIntegral }
+    // MARK: Floating point
 
     /// The nearest `Double`; infinite beyond its range.
     public var double: Double {
-        guard let short = shortDecimal else { return rounded { Double($0) } ?? .nan }
-        if short.mantissa < 1 << 53, abs(short.exponent) <= 22 {
+        guard digits.isEmpty else { return rounded { Double($0) } ?? .nan }
+        if isZero { return isNegative ? -0.0 : 0 }
+        if mantissa < 1 << 53, abs(power) <= 22 {
             // Both are exact, so that the single operation rounds correctly.
-            let (mantissa, power) = (Double(short.mantissa), Self.powers[abs(short.exponent)])
-            let value = short.exponent < 0 ? mantissa / power : mantissa * power
+            let (digits, scale) = (Double(mantissa), Self.powers[abs(power)])
+            let value = power < 0 ? digits / scale : digits * scale
             return isNegative ? -value : value
         }
-        guard let binary = BinaryFraction(short.mantissa, short.exponent) else { return rounded { Double($0) } ?? .nan }
+        guard let binary = BinaryFraction(mantissa, power) else { return rounded { Double($0) } ?? .nan }
         let value = Double(binary.significand) * Double(bitPattern: UInt64(1_023 + binary.exponent) << 52)
         return isNegative ? -value : value
     }
 
     /// The nearest `Float`; infinite beyond its range.
     public var float: Float {
-        guard let short = shortDecimal, let binary = BinaryFraction(short.mantissa, short.exponent) else {
+        if isZero { return isNegative ? -0.0 : 0 }
+        guard digits.isEmpty, let binary = BinaryFraction(mantissa, power) else {
             return rounded { Float($0) } ?? .nan
         }
         let value = Float(binary.significand) * Float(bitPattern: UInt32(127 + binary.exponent) << 23)
         return isNegative ? -value : value
     }
 
-    /// The digits as one number, with a power of ten; nil for more than nineteen digits.
-    private var shortDecimal: (mantissa: UInt64, exponent: Int)? {
-        var p = isNegative ? start + 1 : start
-        let first = p
-        var (mantissa, exponent): (UInt64, Int) = (0, 0)
-        while p < end, JSONGrammar.isDigit(p.pointee) {
-            mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: p.pointee &- 0x30)
-            p += 1
-        }
-        var digits = p - first
-        if p < end, p.pointee == 0x2E {
-            p += 1
-            let point = p
-            while p < end, JSONGrammar.isDigit(p.pointee) {
-                mantissa = mantissa &* 10 &+ UInt64(truncatingIfNeeded: p.pointee &- 0x30)
-                p += 1
-            }
-            exponent = point - p
-            digits -= exponent
-        }
-        guard digits <= 19 else { return nil }
-        if p < end { exponent += Self.exponent(p + 1, end) }
-        return (mantissa, exponent)
-    }
-
     /// The value by the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
-        let parts = parts
+        guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
         // No value and no middle between two has so many digits; whether there are more decides at most how a middle
         // rounds.
-        let taken = min(parts.significant, 800)
-        var digits = String(decoding: parts.digits.prefix(taken).map { UInt8($0) + 0x30 }, as: UTF8.self)
-        var exponent = parts.exponent - parts.fractionDigits + parts.significant - taken
-        if taken < parts.significant {
-            digits += "1"
-            exponent -= 1
+        let taken = digits.prefix(800)
+        var text = String(decoding: taken.map { $0 + 0x30 }, as: UTF8.self)
+        var power = power + digits.count - taken.count
+        if taken.count < digits.count {
+            text += "1"
+            power -= 1
         }
-        return read("\(isNegative ? "-" : "")0\(digits)e\(exponent)")
+        return read("\(isNegative ? "-" : "")\(text)e\(power)")
     }
-
-    /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for
-    /// one more digit in an `Int` of any width.
-    public static let maximumExponent = Int.max / 16
 
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20,
         1e21, 1e22,
     ]
+}
 
-    private var isNegative: Bool { start.pointee == 0x2D }
+extension JSONNumber {
+    /// The value of a text that is a number and nothing else; nil for any other text.
+    package static func double(_ text: [UInt8]) -> Double? {
+        guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
+        let end = JSONGrammar.number(in: text.span, from: 0).end
+        guard end.fault == .none, end.index == text.count else { return nil }
+        return JSONNumber(text.span).double
+    }
+}
 
-    private func add<Value: FixedWidthInteger>(_ digit: Int, to value: inout Value) -> Bool {
-        let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
-        let digit = Value(truncatingIfNeeded: digit)
-        let (sum, over) = isNegative ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
-        value = sum
-        return !overflow && !over
+// Numbers that the grammar has accepted, by their places in a text.
+extension JSONNumber {
+    /// The value if it has no fraction and fits `Int`; else nil.
+    package static func integer(in text: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        JSONNumber(text.extracting(range)).integer
     }
 
-    private struct Parts {
-        var digits: Digits
-        /// The number of digits of the mantissa up to the last one that is not zero.
-        var significant = 0
-        /// How many of these digits are in the fraction.
-        var fractionDigits = 0
-        var exponent = 0
-
-        var isIntegral: Bool { significant == 0 || exponent >= fractionDigits }
+    /// The nearest `Double`; infinite beyond its range.
+    package static func double(in text: Span<UInt8>, _ range: Range<Int>) -> Double? {
+        JSONNumber(text.extracting(range)).double
     }
 
-    private var parts: Parts {
-        var parts = Parts(digits: Digits(p: isNegative ? start + 1 : start, end: end))
-        var p = parts.digits.p
-        var (seen, whole, isFraction) = (0, 0, false)
-        while p < end, p.pointee | 0x20 != 0x65 {
-            if p.pointee == 0x2E {
-                isFraction = true
-            } else {
-                seen += 1
-                if !isFraction { whole += 1 }
-                if p.pointee != 0x30 { parts.significant = seen }
-            }
-            p += 1
-        }
-        // Digits after the point if positive, zeros before it if negative.
-        parts.fractionDigits = parts.significant - whole
-        if p < end {
-            parts.exponent = Self.exponent(p + 1, end)
-        }
-        return parts
+    /// Whether the number has no fraction, whatever its size.
+    package static func isIntegral(in text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        JSONNumber(text.extracting(range)).isIntegral
     }
 
-    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``maximumExponent``,
-    /// either way.
-    public static func exponent(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Int {
-        var p = start
-        let isNegative = p < end && p.pointee == 0x2D
-        var exponent = 0
-        while p < end {
-            if JSONGrammar.isDigit(p.pointee) {
-                exponent = min(exponent * 10 + Int(p.pointee - 0x30), maximumExponent)
-            }
-            p += 1
-        }
-        return isNegative ? -exponent : exponent
-    }
-
-    /// The digits of the mantissa.
-    private struct Digits: Sequence, IteratorProtocol {
-        var p: UnsafePointer<UInt8>
-        let end: UnsafePointer<UInt8>
-
-        mutating func next() -> Int? {
-            if p < end, p.pointee == 0x2E { p += 1 }
-            guard p < end, JSONGrammar.isDigit(p.pointee) else { return nil }
-            defer { p += 1 }
-            return Int(p.pointee - 0x30)
-        }
+    /// The value of an exponent, from its sign or first digit to the end of its number.
+    package static func exponent(in text: Span<UInt8>, _ range: Range<Int>) -> Int {
+        exponent(in: text.extracting(range), from: 0)
     }
 }

@@ -30,15 +30,14 @@ public struct JSONStringScan: Sendable {
     ///   - bytes: the next piece.
     ///   - start: where in it the string begins, or goes on.
     @inlinable @inline(__always)
-    public mutating func end(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+    public mutating func end(in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         let count = bytes.count
-        if pending != 0 { index = finishEscape(bytes, index) }
+        if pending != 0 { index = finishEscape(in: bytes, from: index) }
         while index < count {
             // Eight bytes at once where none of them is special.
-            while index &+ 8 <= count {
-                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                let found = JSONWord.delimiters(word, controls: checks)
+            while count &- index >= 8 {
+                let found = JSONWord.delimiters(JSONWord.load(bytes, at: index), controls: checks)
                 if found != 0 {
                     index &+= found.trailingZeroBitCount >> 3
                     break
@@ -54,7 +53,7 @@ public struct JSONStringScan: Sendable {
                     continue
                 }
                 pending = 1
-                index = finishEscape(bytes, index &+ 1)
+                index = finishEscape(in: bytes, from: index &+ 1)
                 continue
             }
             if checks, byte < 0x20 { note(.controlCharacter, index) }
@@ -65,11 +64,11 @@ public struct JSONStringScan: Sendable {
 
     /// The same in an array.
     public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
-        bytes.withUnsafeBytes { end(in: $0, from: start) }
+        end(in: bytes.span, from: start)
     }
 
     /// Passes over the rest of an escape as far as the piece goes.
-    @usableFromInline mutating func finishEscape(_ bytes: UnsafeRawBufferPointer, _ start: Int) -> Int {
+    @usableFromInline mutating func finishEscape(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while pending != 0, index < bytes.count {
             let byte = bytes[index]

@@ -1,12 +1,9 @@
 /// Reads JSON text (RFC 8259) token by token as they are pulled, whole text or the beginning of one.
 ///
 /// ```swift
-/// let states = Array(#"{"id": 7, "na"#.utf8).withUnsafeBufferPointer { bytes in
-///     var tokenizer = JSONTokenizer(bytes, isComplete: false)
-///     var states: [JSONToken.State] = []
-///     while let token = tokenizer.next() { states.append(token.state) }
-///     return states                                                  // .whole five times, then .cut
-/// }
+/// var tokenizer = JSONTokenizer(Array(#"{"id": 7, "na"#.utf8), isComplete: false)
+/// var states: [JSONToken.State] = []
+/// while let token = tokenizer.next() { states.append(token.state) }      // .whole five times, then .cut
 /// ```
 ///
 /// It throws nothing: each token says by its state whether it is whole, cut by the end of the input or malformed, and
@@ -17,92 +14,88 @@
 /// malformed string; nothing is allocated. White space is skipped; a byte order mark is not, and is no token.
 ///
 /// A copy reads the same tokens again, which is how to look ahead.
-public struct JSONTokenizer {
+public struct JSONTokenizer: Sendable {
     /// The index behind the last token.
     public private(set) var position = 0
 
-    private let base: UnsafePointer<UInt8>
-    private let count: Int
+    private let text: [UInt8]
     private let isComplete: Bool
 
     /// Starts at the first byte.
     ///
     /// - Parameters:
-    ///   - bytes: the text; it has to outlive the tokenizer.
+    ///   - bytes: the text.
     ///   - isComplete: whether the text ends with the bytes. If it may go on, a token that the end breaks is cut, and
     ///     not malformed. True by default.
-    public init(_ bytes: UnsafeBufferPointer<UInt8>, isComplete: Bool = true) {
-        // An empty text has no address; this pointer is compared only.
-        base = bytes.baseAddress ?? UnsafePointer(bitPattern: 1).unsafelyUnwrapped
-        count = bytes.count
+    public init(_ bytes: [UInt8], isComplete: Bool = true) {
+        text = bytes
         self.isComplete = isComplete
     }
 
     /// The next token; nil at the end.
     public mutating func next() -> JSONToken? {
-        let end = base + count
-        let p = JSONGrammar.skipSpace(base + position, end)
-        guard p < end else {
-            position = count
+        let start = JSONGrammar.skipSpace(in: text.span, from: position)
+        guard start < text.count else {
+            position = text.count
             return nil
         }
-        let token = token(p, end)
+        let token = token(in: text.span, from: start)
         position = token.range.upperBound
         return token
     }
 
-    private func token(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONToken {
+    private func token(in bytes: Span<UInt8>, from start: Int) -> JSONToken {
         let kind: JSONToken.Kind
-        switch p.pointee {
-        case JSONGrammar.quote: return string(p, end)
+        switch bytes[start] {
+        case JSONGrammar.quote: return string(in: bytes, from: start)
         case JSONGrammar.openBrace: kind = .openBrace
         case JSONGrammar.closeBrace: kind = .closeBrace
         case JSONGrammar.openBracket: kind = .openBracket
         case JSONGrammar.closeBracket: kind = .closeBracket
         case JSONGrammar.comma: kind = .comma
         case JSONGrammar.colon: kind = .colon
-        default: return word(p, end)
+        default: return word(in: bytes, from: start)
         }
-        return JSONToken(kind, range(p, p + 1))
+        return JSONToken(kind, start..<start + 1)
     }
 
-    private func string(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONToken {
-        let scan = JSONGrammar.string(p + 1, end)
-        if scan.fault == .none {
-            return JSONToken(.string, range(p, scan.end), content: range(p + 1, scan.end - 1))
+    private func string(in bytes: Span<UInt8>, from start: Int) -> JSONToken {
+        let end = JSONGrammar.string(in: bytes, from: start + 1)
+        if end.fault == .none {
+            return JSONToken(.string, start..<end.index, content: start + 1..<end.index - 1)
         }
-        let malformed = JSONToken.State.malformed(scan.fault, at: scan.end - base)
-        let rest = UnsafeRawBufferPointer(start: scan.end, count: end - scan.end)
+        let malformed = JSONToken.State.malformed(end.fault, at: end.index)
         var search = JSONStringScan()
-        guard let length = search.end(in: rest) else {
-            let isCut = !isComplete && JSONGrammar.mayGoOn(scan, end)
-            return JSONToken(.string, range(p, end), content: range(p + 1, end), isCut ? .cut : malformed)
+        guard let last = search.end(in: bytes, from: end.index) else {
+            let isCut = !isComplete && JSONGrammar.mayGoOn(end, in: bytes)
+            let range = start..<bytes.count
+            return JSONToken(.string, range, content: start + 1..<bytes.count, isCut ? .cut : malformed)
         }
-        let last = scan.end + length
-        return JSONToken(.string, range(p, last), content: range(p + 1, last - 1), malformed)
+        return JSONToken(.string, start..<last, content: start + 1..<last - 1, malformed)
     }
 
-    private func word(_ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONToken {
-        var last = p
-        while last < end, Self.isWord(last.pointee) { last += 1 }
-        let isOpen = last == end && !isComplete
-        let (kind, scan, mayGoOn): (JSONToken.Kind, JSONScan, Bool)
-        switch p.pointee {
+    private func word(in bytes: Span<UInt8>, from start: Int) -> JSONToken {
+        var last = start
+        while last < bytes.count, Self.isWord(bytes[last]) { last += 1 }
+        let isOpen = last == bytes.count && !isComplete
+        let word = bytes.extracting(..<last)
+        let (kind, end, mayGoOn): (JSONToken.Kind, JSONTokenEnd, Bool)
+        switch bytes[start] {
         case 0x2D, 0x30...0x39:
-            (kind, scan) = (.number, JSONGrammar.number(p, last).scan)
-            mayGoOn = scan.end == last && scan.fault != .leadingZero
+            (kind, end) = (.number, JSONGrammar.number(in: word, from: start).end)
+            mayGoOn = end.index == last && end.fault != .leadingZero
         case 0x74, 0x66, 0x6E:
-            (kind, scan) = (.literal, JSONGrammar.literal(p, last))
-            mayGoOn = JSONGrammar.mayBecomeLiteral(p, last)
+            (kind, end) = (.literal, JSONGrammar.literal(in: word, from: start))
+            mayGoOn = JSONGrammar.mayBecomeLiteral(word, from: start)
         default:
-            return JSONToken(.invalid, range(p, max(last, p + 1)), .malformed(.value, at: p - base))
+            return JSONToken(.invalid, start..<max(last, start + 1), .malformed(.value, at: start))
         }
-        let isWhole = scan.fault == .none && scan.end == last
+        let isWhole = end.fault == .none && end.index == last
         // A literal has an end of its own; more digits may follow a number.
-        if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, range(p, last), .cut) }
-        if isWhole { return JSONToken(kind, range(p, last)) }
-        let fault = scan.fault != .none ? scan.fault : kind == .number ? .badNumber : .badLiteral
-        return JSONToken(kind, range(p, last), .malformed(fault, at: scan.end - base))
+        if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, .cut) }
+        if isWhole { return JSONToken(kind, start..<last) }
+        let fault = end.fault != .none ? end.fault : kind == .number ? .badNumber : .badLiteral
+        return JSONToken(kind, start..<last, .malformed(fault, at: end.index))
     }
 
     /// Whether a byte belongs to the word before it.
@@ -113,10 +106,5 @@ public struct JSONTokenizer {
             false
         default: true
         }
-    }
-
-    @inline(__always)
-    private func range(_ first: UnsafePointer<UInt8>, _ last: UnsafePointer<UInt8>) -> Range<Int> {
-        Range(uncheckedBounds: (first - base, last - base))
     }
 }

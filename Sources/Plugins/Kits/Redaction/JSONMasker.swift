@@ -3,8 +3,8 @@ import ErrandJSONSyntax
 /// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut
 /// off.
 package struct JSONMasker {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private let isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
+    private let bytes: [UInt8]
+    private let isSecret: (Span<UInt8>) -> Bool
     private var tokens: JSONTokenizer
     private var secretRanges: [Range<Int>] = []
     private var secrets: [String] = []
@@ -30,19 +30,17 @@ package struct JSONMasker {
     ///   - isSecret: whether the field of that name, in UTF-8, holds a secret.
     package static func masked(
         _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
-        where isSecret: (UnsafeBufferPointer<UInt8>) -> Bool
+        where isSecret: (Span<UInt8>) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
         withoutActuallyEscaping(isSecret) { isSecret in
-            bytes.withUnsafeBufferPointer { text in
-                var masker = JSONMasker(text, isSecret)
-                guard masker.scan(), masker.isJSON || !isStrict else { return nil }
-                if masker.secretRanges.isEmpty { return (bytes, []) }
-                return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
-            }
+            var masker = JSONMasker(bytes, isSecret)
+            guard masker.scan(), masker.isJSON || !isStrict else { return nil }
+            if masker.secretRanges.isEmpty { return (bytes, []) }
+            return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
         }
     }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ isSecret: @escaping (UnsafeBufferPointer<UInt8>) -> Bool) {
+    private init(_ bytes: [UInt8], _ isSecret: @escaping (Span<UInt8>) -> Bool) {
         self.bytes = bytes
         self.isSecret = isSecret
         tokens = JSONTokenizer(bytes, isComplete: false)
@@ -101,8 +99,8 @@ package struct JSONMasker {
                 mayBeName = false
                 guard let colon = tokens.next() else { return true }
                 guard colon.kind == .colon else { return false }
-                let name = UnsafeBufferPointer(rebasing: bytes[token.content])
-                if name.contains(JSONGrammar.backslash) || isSecret(name) { maskValue() }
+                let name = bytes[token.content]
+                if name.contains(JSONGrammar.backslash) || isSecret(name.span) { maskValue() }
             case .string, .number, .literal: break
             case .invalid:
                 // A word of any kind hides nothing; a control character may.

@@ -4,8 +4,9 @@ import Synchronization
 /// Admits transfers until they use half of the file descriptors that this process may open; further ones wait in order.
 ///
 /// Uploads and downloads of one process share it: each counts the files and the sockets that it opens.
-package final class DescriptorBudget: Sendable {
-    package static let shared = DescriptorBudget { capacity(limit: currentLimit()) }
+public final class DescriptorBudget: Sendable {
+    /// The budget of this process.
+    public static let shared = DescriptorBudget { capacity(limit: SystemQueries.openFileLimit ?? 256) }
 
     private struct Waiter {
         let id: UInt64
@@ -27,7 +28,7 @@ package final class DescriptorBudget: Sendable {
 
     /// Runs a body once `weight` descriptors are available. `onWait` is called if it has to wait. Throws
     /// `CancellationError` as soon as the task is cancelled.
-    package func withDescriptors<Value>(
+    public func withDescriptors<Value>(
         for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
     ) async throws -> Value {
         if Self.isInside {
@@ -96,15 +97,4 @@ package final class DescriptorBudget: Sendable {
 
     /// Half of the limit, from 6 to 4,096: more transfers at once are not faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
-
-    /// The current soft limit of open files.
-    private static func currentLimit() -> UInt64 {
-        var limit = rlimit()
-        #if canImport(Glibc)
-        let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        #else
-        let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
-        #endif
-        return isKnown ? UInt64(limit.rlim_cur) : 256
-    }
 }

@@ -1,1 +1,2 @@
-// What uploads and downloads share: meter, events, pause, records, the budget of descriptors. Within the package only.
+// Start here: a plugin starts a ``TransferHandle``; its filter finds the control and the reader of the events in the
+// ``TransferCall``, counts bytes with a ``TransferMeter``, and attempts with ``TransferRetries``.

@@ -128,15 +128,10 @@ extension LoadingPresenter where Self == TerminalSpinner {
 
 extension TerminalSpinner.Terminal {
     init(_ descriptor: Int32) {
-        let environment = { (name: String) in getenv(name).map { String(cString: $0) } }
         self.init(
-            isTerminal: isatty(descriptor) == 1 && environment("TERM") != "dumb",
-            isColored: (environment("NO_COLOR") ?? "").isEmpty,
-            columns: {
-                var size = winsize()
-                let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-                return isKnown ? Int(size.ws_col) : 80
-            },
+            isTerminal: isatty(descriptor) == 1 && environmentVariable("TERM") != "dumb",
+            isColored: (environmentVariable("NO_COLOR") ?? "").isEmpty,
+            columns: { SystemQueries.columns(of: descriptor) ?? 80 },
             write: { DescriptorText.put($0, descriptor) })
     }
 }

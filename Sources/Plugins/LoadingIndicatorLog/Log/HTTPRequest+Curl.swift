@@ -31,11 +31,13 @@ extension HTTPRequest {
         let body = data(&redactor)
         if let bytes = body {
             (before, after) = Self.body(bytes, &words)
-        } else if !self.body.isNone {
+        } else if !self.body.isNone, self.body.length != 0 {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // The fields that curl adds by itself.
-        var own: [HTTPHeaderName] = [.accept, .userAgent]
+        // A transport asks for codings that it decodes, unless the request says otherwise; so does curl by this word.
+        if !headers.contains(.acceptEncoding), !headers.contains(.range) { words.append("--compressed") }
+        // The fields that curl adds by itself, and a transport does not.
+        var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
             if name == .contentType, let type = self.body.contentType {
@@ -56,6 +58,8 @@ extension HTTPRequest {
     /// The body to print; nil for one that is left out.
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
+        // Only these announce that they have no byte (RFC 9110, section 8.6).
+        if data.isEmpty, method != .post, method != .put, method != .patch { return nil }
         guard redactor != nil else { return data }
         let type = headers[.contentType] ?? body.contentType
         let shown = redactor?.body(data, contentType: type, contentCoding: headers[.contentEncoding])

@@ -8,11 +8,11 @@ struct JSONIndenter {
     /// - Parameter bytes: JSON as far as it goes; of anything else the result is of no use.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
-        Array(bytes).withUnsafeBufferPointer { indenter.indent($0) }
+        indenter.indent(Array(bytes))
         return String(decoding: indenter.result, as: UTF8.self)
     }
 
-    private mutating func indent(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private mutating func indent(_ bytes: [UInt8]) {
         var tokens = JSONTokenizer(bytes, isComplete: false)
         var previous: JSONToken.Kind?
         while let token = tokens.next() {

@@ -7,7 +7,7 @@ public struct StandardErrorSink: LogSink {
 
     /// Checks for a terminal and for `NO_COLOR` once.
     public init() {
-        let isPlain = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+        let isPlain = !(environmentVariable("NO_COLOR") ?? "").isEmpty
         isColored = !isPlain && isatty(2) == 1
     }
 
@@ -32,6 +32,6 @@ enum DescriptorText {
     /// Returns false if it cannot be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
-        Array(text.utf8).withUnsafeBytes { SystemFile.write($0, to: descriptor, waits: false) } == nil
+        SystemFile.write(Array(text.utf8), to: descriptor, waits: false) == nil
     }
 }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, the end of the line. A line
 /// that begins like one and continues is content.
@@ -34,21 +35,21 @@ struct BoundaryScanner {
 
     /// - Parameter isWhole: whether no more bytes follow.
     mutating func find(in data: Data, isWhole: Bool) -> Found {
-        let (found, lineEnd) = data.withUnsafeBytes { search($0, isWhole) }
+        let (found, lineEnd) = search(data.span, isWhole)
         if let lineEnd, self.lineEnd.isEmpty { self.lineEnd = lineEnd }
         return found
     }
 
-    private func search(_ bytes: UnsafeRawBufferPointer, _ isWhole: Bool) -> (Found, [UInt8]?) {
+    private func search(_ bytes: Span<UInt8>, _ isWhole: Bool) -> (Found, [UInt8]?) {
         if isAtLineStart {
-            if bytes.starts(with: delimiter) {
+            if bytes.contains(delimiter) {
                 if let result = judge(bytes, contentEnd: 0, behind: delimiter.count, isWhole) { return result }
-            } else if bytes.count < delimiter.count, !isWhole, delimiter.starts(with: bytes) {
+            } else if bytes.count < delimiter.count, !isWhole, delimiter.starts(with: [UInt8](copying: bytes)) {
                 return (.none(safe: 0), nil)
             }
         }
         var offset = 0
-        while let feed = ByteSearch.firstIndex(of: separator, in: bytes, from: offset) {
+        while let feed = bytes.firstIndex(of: separator, from: offset) {
             offset = feed + 1
             let hasReturn = feed > 0 && bytes[feed - 1] == Self.cr
             if lineEnd.count == 2, !hasReturn { continue }
@@ -63,7 +64,7 @@ struct BoundaryScanner {
 
     /// The kind of the line that a delimiter begins; nil if the line is content.
     private func judge(
-        _ bytes: UnsafeRawBufferPointer, contentEnd: Int, behind: Int, _ isWhole: Bool
+        _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {
         switch line(bytes, from: behind, isWhole) {
         case .ends(let end, let isLast):
@@ -74,26 +75,30 @@ struct BoundaryScanner {
         }
     }
 
-    private func line(_ bytes: UnsafeRawBufferPointer, from start: Int, _ isWhole: Bool) -> Line {
+    private func line(_ bytes: Span<UInt8>, from start: Int, _ isWhole: Bool) -> Line {
         var offset = start
-        func byte(_ index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
         var isLast = false
-        if byte(offset) == UInt8(ascii: "-") {
-            guard let second = byte(offset + 1) else { return isWhole ? .isNone : .needsMore }
+        if bytes.byte(at: offset) == UInt8(ascii: "-") {
+            guard let second = bytes.byte(at: offset + 1) else { return isWhole ? .isNone : .needsMore }
             guard second == UInt8(ascii: "-") else { return .isNone }
             isLast = true
             offset += 2
         }
-        while let next = byte(offset), next == 0x20 || next == 0x09 {
+        while let next = bytes.byte(at: offset), next == 0x20 || next == 0x09 {
             offset += 1
             if offset - start > Self.paddingLimit { return .isNone }
         }
-        guard let next = byte(offset) else {
+        guard let next = bytes.byte(at: offset) else {
             return !isWhole ? .needsMore : isLast ? .ends(offset, isLast: true) : .isNone
         }
         if next == Self.lf, lineEnd.count != 2 { return .ends(offset + 1, isLast: isLast) }
         guard next == Self.cr, lineEnd.count != 1 else { return .isNone }
-        guard let feed = byte(offset + 1) else { return isWhole ? .isNone : .needsMore }
+        guard let feed = bytes.byte(at: offset + 1) else { return isWhole ? .isNone : .needsMore }
         return feed == Self.lf ? .ends(offset + 2, isLast: isLast) : .isNone
     }
+}
+
+extension Span where Element == UInt8 {
+    /// Nil behind the last byte.
+    fileprivate func byte(at index: Int) -> UInt8? { index < count ? self[index] : nil }
 }

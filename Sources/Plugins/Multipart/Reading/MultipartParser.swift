@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// Parses a multipart body (RFC 2046, section 5.1), at any split into chunks: no I/O, no waiting.
 ///
@@ -77,10 +78,7 @@ struct MultipartParser {
 
     private mutating func head() throws -> Event? {
         let line = scanner.lineEnd
-        let found = buffer.withUnsafeBytes { bytes -> (end: Int, next: Int)? in
-            if bytes.starts(with: line) { return (0, line.count) }
-            return ByteSearch.firstIndex(of: line + line, in: bytes).map { ($0, $0 + 2 * line.count) }
-        }
+        let found = Self.headEnd(buffer.span, line)
         guard found?.end ?? buffer.count <= limits.maximumHeaderBytes else {
             throw MultipartError(
                 .limitExceeded, "the headers of a part are longer than \(limits.maximumHeaderBytes) bytes")
@@ -98,6 +96,12 @@ struct MultipartParser {
         section = .body
         scanner.isAtLineStart = true
         return .head(headers)
+    }
+
+    /// Where the header fields end, and where the content begins; nil if more bytes are needed.
+    private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
+        if bytes.contains(line) { return (0, line.count) }
+        return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
     }
 
     private mutating func body() throws -> Event? {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// The separator of the parts (RFC 2046, section 5.1.1).
 struct Boundary: Sendable {
@@ -13,7 +14,7 @@ struct Boundary: Sendable {
     init(_ given: String?, avoiding data: [Data]) throws {
         var text = given ?? Self.random()
         if given == nil {
-            while data.contains(where: { ByteSearch.contains(Array(("--" + text).utf8), in: $0) }) {
+            while data.contains(where: { $0.span.firstIndex(of: Array(("--" + text).utf8)) != nil }) {
                 text = Self.random()
             }
         }

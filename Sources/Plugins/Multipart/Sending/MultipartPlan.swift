@@ -1,6 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// A multipart body that is ready to be sent: everything that can be checked before is checked.
 struct MultipartPlan: Sendable {
@@ -55,7 +56,7 @@ struct MultipartPlan: Sendable {
     }
 
     static func refuse(_ boundary: Boundary, in data: Data) throws {
-        guard ByteSearch.contains(boundary.delimiter, in: data) else { return }
+        guard data.span.firstIndex(of: boundary.delimiter) != nil else { return }
         throw MultipartError.sending(.invalidRequest, .boundaryInPart, "a part contains the boundary that was given")
     }
 

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// The content of a log: what happened to entries, in order. Numbers are little-endian.
 ///
@@ -55,28 +56,24 @@ enum OutboxFormat {
     /// Nil unless a valid head begins there.
     ///
     /// - Parameter next: the number of the next entry, as far as the log was read.
-    static func head(_ bytes: UnsafeRawBufferPointer, at offset: Int, next: UInt64) -> Head? {
-        guard bytes.count - offset >= headSize, bytes[offset] == mark[0], bytes[offset + 1] == mark[1],
-            bytes[offset + 2] == mark[2], bytes[offset + 3] == mark[3],
-            checksum(UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + 24)])) == number(bytes, offset + 24),
-            let kind = Kind(
-                rawValue: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self).littleEndian)
+    static func head(_ bytes: Span<UInt8>, at offset: Int, next: UInt64) -> Head? {
+        guard bytes.count - offset >= headSize, bytes.contains(mark, at: offset),
+            checksum(bytes.extracting(offset..<(offset + 24))) == bytes.littleEndian(at: offset + 24),
+            let kind = Kind(rawValue: bytes.littleEndian(at: offset + 4))
         else { return nil }
-        let (id, length) = (number(bytes, offset + 8), number(bytes, offset + 16))
+        let (id, length) = (
+            bytes.littleEndian(at: offset + 8, as: UInt64.self), bytes.littleEndian(at: offset + 16, as: UInt64.self)
+        )
         let greatest = kind == .next ? maximumNext : min(max(next, maximumID), maximumNext - 1)
         guard id <= greatest, length <= UInt64(maximumPayload), (length > 0) == (kind == .put) else { return nil }
         return Head(kind: kind, id: id, length: Int(length))
     }
 
-    static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
-    }
-
     /// FNV-1a of 64 bits with a final mix: finds every changed byte, and other damage but for 1 in 10^19. It does not
     /// detect forgery: only the owner has access to the file.
-    static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    static func checksum(_ bytes: Span<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
         return hash ^ hash >> 32
     }
 
@@ -86,20 +83,16 @@ enum OutboxFormat {
         for _ in 0..<(kind == .put ? 1 : 2) {
             let start = bytes.count
             bytes += mark
-            withUnsafeBytes(of: kind.rawValue.littleEndian) { bytes += $0 }
-            add(id, to: &bytes)
-            add(UInt64(payload.count), to: &bytes)
-            add(bytes[start...].withUnsafeBytes(checksum), to: &bytes)
+            bytes.append(littleEndian: kind.rawValue)
+            bytes.append(littleEndian: id)
+            bytes.append(littleEndian: UInt64(payload.count))
+            bytes.append(littleEndian: checksum(bytes.span.extracting(start...)))
         }
         let start = bytes.count
         if kind == .put {
             bytes += payload
-            add(payload.withUnsafeBytes(checksum), to: &bytes)
+            bytes.append(littleEndian: checksum(payload.span))
         }
         return start
-    }
-
-    static func add(_ number: UInt64, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
     }
 }

@@ -95,10 +95,9 @@ struct OutboxLog: ~Copyable {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
         guard data.count == extent.length + OutboxFormat.sumSize else { return nil }
-        let isWhole = data.withUnsafeBytes { bytes in
-            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<extent.length]))
-                == OutboxFormat.number(bytes, extent.length)
-        }
+        let bytes = data.span
+        let isWhole =
+            OutboxFormat.checksum(bytes.extracting(..<extent.length)) == bytes.littleEndian(at: extent.length)
         return isWhole ? data.prefix(extent.length) : nil
     }
 

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Finds the records of a log from an offset to its end, in pieces, and what is damaged between them.
 struct OutboxScanner {
@@ -33,7 +34,7 @@ struct OutboxScanner {
         while size - offset >= Int64(OutboxFormat.headSize) {
             try load(OutboxFormat.headSize, read)
             let start = Int(offset - pieceStart)
-            guard let head = piece.withUnsafeBytes({ OutboxFormat.head($0, at: start, next: nextID) }) else {
+            guard let head = OutboxFormat.head(piece.span, at: start, next: nextID) else {
                 skip()
                 continue
             }
@@ -73,11 +74,8 @@ struct OutboxScanner {
         if head.kind == .next || head.kind == .put { nextID = max(nextID, head.kind == .put ? head.id + 1 : head.id) }
         if head.kind != .put { return .mark(head.kind, head.id) }
         let start = Int(extent.offset - pieceStart)
-        let entry = piece.withUnsafeBytes { bytes in
-            StoredEntry(
-                id: head.id, payload: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + head.length)]),
-                extent: extent)
-        }
+        let payload = piece.span.extracting(start..<(start + head.length))
+        let entry = StoredEntry(id: head.id, payload: payload, extent: extent)
         return entry.map(Item.put) ?? .damage(OutboxDamage(entry: .init(rawValue: head.id), byteCount: head.size))
     }
 
@@ -86,19 +84,16 @@ struct OutboxScanner {
         if head.length == 0 { return true }
         try load(head.size, read)
         let start = Int(offset - pieceStart) + OutboxFormat.headSize
-        return piece.withUnsafeBytes { bytes in
-            OutboxFormat.checksum(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + head.length)]))
-                == OutboxFormat.number(bytes, start + head.length)
-        }
+        let bytes = piece.span
+        return OutboxFormat.checksum(bytes.extracting(start..<(start + head.length)))
+            == bytes.littleEndian(at: start + head.length)
     }
 
     /// Goes on to where the next record may begin.
     private mutating func skip() {
         if damage == nil { damage = (offset, nil) }
         let start = Int(offset - pieceStart)
-        let found = piece.withUnsafeBytes { bytes in
-            bytes[(start + 1)...].firstIndex(of: OutboxFormat.mark[0]) ?? bytes.count
-        }
+        let found = piece.span.firstIndex(of: OutboxFormat.mark[0], from: start + 1) ?? piece.count
         offset += Int64(found - start)
     }
 

@@ -1,5 +1,6 @@
 import ErrandDigests
 import ErrandEssentials
+import ErrandSupport
 
 /// The stored properties of an entry; its value stays on the disk.
 struct StoredEntry: Sendable, Hashable {
@@ -37,33 +38,36 @@ struct StoredEntry: Sendable, Hashable {
         let dependencies = dependencies + lostDependencies
         let user = user.flatMap { try? JSONEncoder().encode($0) }
         bytes.append((hasDroppedDependency ? 1 : 0) | (isBegun ? 2 : 0) | (user == nil ? 0 : 4))
-        withUnsafeBytes(of: key.uuid) { bytes += $0 }
-        OutboxFormat.add(enqueued.timeIntervalSince1970.bitPattern, to: &bytes)
-        OutboxFormat.add((expiry?.timeIntervalSince1970 ?? .infinity).bitPattern, to: &bytes)
+        bytes += key.bytes
+        bytes.append(littleEndian: enqueued.timeIntervalSince1970.bitPattern)
+        bytes.append(littleEndian: (expiry?.timeIntervalSince1970 ?? .infinity).bitPattern)
         Self.add(name, to: &bytes)
         Self.add(lane, to: &bytes)
         Self.add(replacementKey ?? "", to: &bytes)
         bytes.append(replacementKey == nil ? 0 : 1)
-        OutboxFormat.add(UInt64(dependencies.count), to: &bytes)
-        for dependency in dependencies { OutboxFormat.add(dependency, to: &bytes) }
+        bytes.append(littleEndian: UInt64(dependencies.count))
+        for dependency in dependencies { bytes.append(littleEndian: dependency) }
         if let user { Self.add(String(decoding: user, as: UTF8.self), to: &bytes) }
-        OutboxFormat.add(UInt64(value.count), to: &bytes)
+        bytes.append(littleEndian: UInt64(value.count))
         return bytes + value
     }
 
     private static func add(_ text: String, to bytes: inout [UInt8]) {
-        OutboxFormat.add(UInt64(text.utf8.count), to: &bytes)
+        bytes.append(littleEndian: UInt64(text.utf8.count))
         bytes += text.utf8
     }
 
     /// Reads the content of a record, whose checksum was right; nil if it makes no sense all the same.
-    init?(id: UInt64, payload: UnsafeRawBufferPointer, extent: Extent) {
-        var reader = PayloadReader(payload)
-        guard let flags = reader.byte(), let key = reader.uuid(), let enqueued = reader.date(),
-            let expiry = reader.number().map(Double.init(bitPattern:)), let name = reader.text(),
-            let lane = reader.text(), let replacementKey = reader.text(), let hasKey = reader.byte(),
-            let dependencies = reader.numbers(), let user = flags & 4 == 0 ? "" : reader.text(),
-            let length = reader.number(), length == UInt64(reader.left)
+    init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
+        var reader = PayloadReader()
+        guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
+            let enqueued = reader.date(of: payload),
+            let expiry = reader.number(of: payload).map(Double.init(bitPattern:)),
+            let name = reader.text(of: payload), let lane = reader.text(of: payload),
+            let replacementKey = reader.text(of: payload), let hasKey = reader.byte(of: payload),
+            let dependencies = reader.numbers(of: payload),
+            let user = flags & 4 == 0 ? "" : reader.text(of: payload),
+            let length = reader.number(of: payload), length == UInt64(payload.count - reader.offset)
         else { return nil }
         if !user.isEmpty {
             // Without its user it would be anybody's.
@@ -102,46 +106,70 @@ struct StoredEntry: Sendable, Hashable {
     }
 }
 
-/// Reads numbers and texts, and validates every length.
+/// Reads numbers and texts one after the other, and validates every length.
 private struct PayloadReader {
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    private(set) var offset = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    var left: Int { bytes.count - offset }
-
-    mutating func byte() -> UInt8? {
-        guard left > 0 else { return nil }
-        defer { offset += 1 }
-        return bytes[offset]
+    /// Where the next bytes begin; nil if there are fewer.
+    private mutating func take(_ count: Int, of bytes: Span<UInt8>) -> Int? {
+        guard bytes.count - offset >= count else { return nil }
+        defer { offset += count }
+        return offset
     }
 
-    mutating func number() -> UInt64? {
-        guard left >= 8 else { return nil }
-        defer { offset += 8 }
-        return OutboxFormat.number(bytes, offset)
+    mutating func byte(of bytes: Span<UInt8>) -> UInt8? {
+        guard let start = take(1, of: bytes) else { return nil }
+        return bytes[start]
     }
 
-    mutating func uuid() -> UUID? {
-        guard left >= 16 else { return nil }
-        defer { offset += 16 }
-        return UUID(uuid: bytes.loadUnaligned(fromByteOffset: offset, as: uuid_t.self))
+    mutating func number(of bytes: Span<UInt8>) -> UInt64? {
+        guard let start = take(8, of: bytes) else { return nil }
+        return bytes.littleEndian(at: start)
     }
 
-    mutating func date() -> Date? {
-        guard let seconds = number().map(Double.init(bitPattern:)), seconds.isFinite else { return nil }
+    mutating func uuid(of bytes: Span<UInt8>) -> UUID? {
+        guard let start = take(16, of: bytes) else { return nil }
+        return UUID(bytes.extracting(start..<(start + 16)))
+    }
+
+    mutating func date(of bytes: Span<UInt8>) -> Date? {
+        guard let seconds = number(of: bytes).map(Double.init(bitPattern:)), seconds.isFinite else { return nil }
         return Date(timeIntervalSince1970: seconds)
     }
 
-    mutating func text() -> String? {
-        guard let length = number(), length <= UInt64(left) else { return nil }
-        defer { offset += Int(length) }
-        return String(validating: bytes[offset..<(offset + Int(length))], as: UTF8.self)
+    mutating func text(of bytes: Span<UInt8>) -> String? {
+        guard let length = number(of: bytes), length <= UInt64(bytes.count - offset),
+            let start = take(Int(length), of: bytes)
+        else { return nil }
+        return String(validating: bytes.extracting(start..<offset))
     }
 
-    mutating func numbers() -> [UInt64]? {
-        guard let count = number(), count <= UInt64(left / 8) else { return nil }
-        return (0..<Int(count)).compactMap { _ in number() }
+    mutating func numbers(of bytes: Span<UInt8>) -> [UInt64]? {
+        guard let count = number(of: bytes), count <= UInt64((bytes.count - offset) / 8) else { return nil }
+        var numbers: [UInt64] = []
+        for _ in 0..<count {
+            guard let number = number(of: bytes) else { return nil }
+            numbers.append(number)
+        }
+        return numbers
+    }
+}
+
+extension UUID {
+    fileprivate var bytes: [UInt8] {
+        let uuid = uuid
+        return [
+            uuid.0, uuid.1, uuid.2, uuid.3, uuid.4, uuid.5, uuid.6, uuid.7, uuid.8, uuid.9, uuid.10, uuid.11, uuid.12,
+            uuid.13, uuid.14, uuid.15,
+        ]
+    }
+
+    /// - Parameter bytes: sixteen.
+    fileprivate init(_ bytes: Span<UInt8>) {
+        self.init(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7], bytes[8], bytes[9],
+                bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            ))
     }
 }

@@ -24,18 +24,17 @@ enum RequestCoding {
         return content
     }
 
+    // The decoder is made and freed here. The C function reads `count` bytes of the input and writes `count` of the
+    // piece, both of which outlive the call.
     private static func decoded(_ bytes: [UInt8], _ bit: Int, _ limit: Int) -> [UInt8]? {
-        guard let decoder = errand_decoder_make(Int32(bit)) else { return nil }
-        defer { errand_decoder_free(decoder) }
+        guard let decoder = unsafe errand_decoder_make(Int32(bit)) else { return nil }
+        defer { unsafe errand_decoder_free(decoder) }
         var (content, piece, offset, isEnded) = ([UInt8](), [UInt8](repeating: 0, count: step), 0, false)
         while true {
             var (taken, made) = (0, 0)
-            let code = bytes.withUnsafeBufferPointer { input in
-                piece.withUnsafeMutableBufferPointer { output in
-                    errand_decoder_run(
-                        decoder, input.baseAddress.map { $0 + offset }, input.count - offset, &taken,
-                        output.baseAddress, output.count, &made)
-                }
+            let code = unsafe bytes.span.extracting(offset...).withUnsafeBufferPointer { input in
+                unsafe errand_decoder_run(
+                    decoder, input.baseAddress, input.count, &taken, &piece, piece.count, &made)
             }
             guard code != Int32(ERRAND_DECODER_CORRUPT), content.count + made <= limit else { return nil }
             if taken > 0 || made > 0 { isEnded = code == Int32(ERRAND_DECODER_END) }

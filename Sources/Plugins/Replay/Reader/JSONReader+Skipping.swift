@@ -76,13 +76,7 @@ extension JSONReader {
             index += 1
         }
         if try peek() == nil { throw fault(.truncated, "the file ends within a value") }
-        let number = text.withUnsafeBufferPointer { bytes -> Double? in
-            guard let start = bytes.baseAddress else { return nil }
-            let end = start + bytes.count
-            let scan = JSONGrammar.number(start, end).scan
-            return scan.fault == .none && scan.end == end ? JSONNumber(start: start, end: end).double : nil
-        }
-        guard let number else { throw fault(.malformedJSON, "no value begins here") }
+        guard let number = JSONNumber.double(text) else { throw fault(.malformedJSON, "no value begins here") }
         return number
     }
 }

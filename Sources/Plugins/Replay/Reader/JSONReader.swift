@@ -183,7 +183,7 @@ struct JSONReader {
         let start = offset
         var scan = JSONStringScan(checks: true)
         while try peek() != nil {
-            let end = window.withUnsafeBytes { [index] in scan.end(in: $0, from: index) }
+            let end = scan.end(in: window, from: index)
             if let (fault, offset) = scan.fault {
                 index = offset
                 throw self.fault(.malformedJSON, "a text is malformed: \(fault.expected) is expected")

@@ -17,7 +17,7 @@ struct JSONStringDecoder {
         var index = 0
         while index < bytes.count {
             if pending.isEmpty {
-                let plain = Self.plainEnd(bytes, index)
+                let plain = JSONGrammar.plainEnd(in: bytes.span, from: index)
                 if plain > index {
                     flush(into: &result)
                     result += bytes[index..<plain]
@@ -42,14 +42,6 @@ struct JSONStringDecoder {
 
     /// Appends the bytes that are still held back at the end.
     mutating func finish(into result: inout [UInt8]) { flush(into: &result) }
-
-    /// Where the next escape sequence begins, or what a string does not hold; the end without either.
-    private static func plainEnd(_ bytes: [UInt8], _ start: Int) -> Int {
-        bytes.withUnsafeBufferPointer { text in
-            guard let base = text.baseAddress else { return start }
-            return JSONGrammar.plainEnd(base + start, base + text.count) - base
-        }
-    }
 
     private mutating func unescape(into result: inout [UInt8]) {
         guard pending[1] == UInt8(ascii: "u") else {

@@ -2,6 +2,7 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 /// The SHA-256 of a file during its download: updated with bytes that arrive in order, and read from the disk for all others.
@@ -17,7 +18,7 @@ final class FileDigest: Sendable {
 
         mutating func add(_ data: Data) {
             var running = self.running.take() ?? PlatformSHA256.make()
-            data.withUnsafeBytes { running.update($0) }
+            running.update(data.span)
             self.running = running
             position += Int64(data.count)
         }
@@ -46,7 +47,7 @@ final class FileDigest: Sendable {
             guard state.isWanted, state.position < total else { return false }
             let data = try file.read(at: state.position, Int(min(1 << 20, total - state.position)))
             if data.isEmpty {
-                throw DownloadError(.fileFailed, "the partial file is shorter than what was written to it")
+                throw TransferError(.fileFailed, "the partial file is shorter than what was written to it")
             }
             state.add(data)
             return true
@@ -56,12 +57,12 @@ final class FileDigest: Sendable {
             let found = (state.running ?? PlatformSHA256.make()).finalized()
             let text = Hexadecimal.text(found)
             if let given = state.given, given != found {
-                throw DownloadError(
+                throw TransferError(
                     .expectedChecksumMismatch,
                     "the file is not the expected one: SHA-256 \(Hexadecimal.text(given)) expected, \(text) arrived")
             }
             if state.given == nil, let server = state.server, server != found {
-                throw DownloadError(
+                throw TransferError(
                     .serverDigestMismatch,
                     "the file does not have the server's Repr-Digest: SHA-256 \(Hexadecimal.text(server)) announced, \(text) arrived"
                 )
@@ -80,10 +81,10 @@ struct ContentDigest {
         if expected != nil { running = PlatformSHA256.make() }
     }
 
-    mutating func update(_ data: Data) { data.withUnsafeBytes { running?.update($0) } }
+    mutating func update(_ data: Data) { running?.update(data.span) }
 
     func check() throws {
         guard let expected, let found = running?.finalized(), found != expected else { return }
-        throw DownloadError(.serverDigestMismatch, "the content does not have the server's Content-Digest")
+        throw TransferError(.serverDigestMismatch, "the content does not have the server's Content-Digest")
     }
 }

@@ -12,8 +12,8 @@ struct DownloadOrder: Sendable {
     let exchange: Exchange
     let options: DownloadOptions
     let destination: Destination
-    let meter: ProgressMeter
-    let control: DownloadControl
+    let meter: TransferMeter
+    let control: TransferControl
     /// The SHA-256 of the request's checksum.
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
@@ -22,22 +22,22 @@ struct DownloadOrder: Sendable {
     let user: TransferUser
     private let pin: UserPin
     private let name: String
-    private let listeners: [@Sendable (DownloadEvent) -> Void]
+    private let listener: @Sendable (TransferReport) -> Void
 
     /// Segments that may be fetched at once.
     var segments: Int { isRepeatable ? max(1, min(16, options.maximumSegments)) : 1 }
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
         guard exchange.http.method != .head else {
-            throw DownloadError(.invalidRequest, "a HEAD request has no body that could become a file")
+            throw TransferError(.invalidRequest, "a HEAD request has no body that could become a file")
         }
         if exchange.http.headers.contains(.range) || exchange.http.headers.contains(.ifRange) {
-            throw DownloadError(
+            throw TransferError(
                 .invalidRequest, "a download sets Range and If-Range itself; remove them from the request")
         }
         checksum = try request.checksum.map { checksum in
             guard let bytes = checksum.bytes else {
-                throw DownloadError(.invalidRequest, "the checksum is not 64 hexadecimal digits")
+                throw TransferError(.invalidRequest, "the checksum is not 64 hexadecimal digits")
             }
             return bytes
         }
@@ -47,13 +47,15 @@ struct DownloadOrder: Sendable {
         destination = try Destination(request.destination)
         let key = request.downloadKey ?? Self.key(exchange.tags[ResourceURL.self] ?? exchange.http.url)
         name = Hexadecimal.text(SHA256Digest.digest(of: Array("\(exchange.http.method)\n\(key)".utf8)))
-        let call = exchange.tags[DownloadCall.Key.self]
-        (control, listeners) = (call.control ?? DownloadControl(), call.listeners)
+        let call = exchange.tags[TransferCall.self]
+        (control, listener) = (call.control, call.report)
         let lastReport = LastReportedBytes()
-        meter = ProgressMeter(interval: options.progressInterval.bounded, time: exchange.time) { [listeners] progress in
-            let transfer = TransferProgress(received: progress.received, totalToReceive: progress.total)
-            if lastReport.differs(from: progress) { exchange.activity.report(.progress(transfer)) }
-            for listener in listeners { listener(.progress(progress)) }
+        meter = TransferMeter(
+            interval: options.progressInterval.bounded, moving: .receiving, mayFall: false, time: exchange.time
+        ) { [listener] status in
+            let progress = TransferProgress(received: status.transferred, totalToReceive: status.total)
+            if lastReport.differs(from: status) { exchange.activity.report(.progress(progress)) }
+            listener(.progress(status))
         }
         var exchange = exchange
         exchange.delivery = .file(request.destination)
@@ -88,21 +90,21 @@ struct DownloadOrder: Sendable {
     }
 
     /// Delivers a notice to accessories and to the reader of the events, and the download's new state.
-    func report(_ notice: DownloadNotice, _ activity: DownloadState? = nil) {
+    func report(_ notice: TransferNotice, _ state: TransferState? = nil) {
         exchange.note("download", notice.description, details: notice)
-        for listener in listeners { listener(.notice(notice)) }
-        if let activity { meter.set(activity) }
+        listener(.notice(notice))
+        if let state { meter.set(state) }
     }
 }
 
 /// The byte counts that the activity reported last: a change of state alone is not reported to it.
 private final class LastReportedBytes: Sendable {
-    private let last = Mutex<(received: Int64, total: Int64?)?>(nil)
+    private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 
-    func differs(from progress: DownloadProgress) -> Bool {
+    func differs(from status: TransferStatus) -> Bool {
         last.withLock { last in
-            defer { last = (progress.received, progress.total) }
-            return last?.received != progress.received || last?.total != progress.total
+            defer { last = (status.transferred, status.total) }
+            return last?.count != status.transferred || last?.total != status.total
         }
     }
 }

@@ -160,7 +160,7 @@ private struct SegmentResults {
         case .failed(let error):
             count += 1
             failure = failure ?? error
-            return !error.isTemporary
+            return !TransferRetries.isTemporary(error)
         }
     }
 

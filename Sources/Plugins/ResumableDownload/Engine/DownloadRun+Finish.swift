@@ -47,7 +47,7 @@ extension DownloadRun {
             let path = destination.path(of: number == 1 ? name : SafeFileName.numbered(name, number))
             if try file.finish(ifFree: path) { return path }
         }
-        throw DownloadError(
+        throw TransferError(
             .fileFailed,
             "\(destination.path(of: name)) cannot be created: 10,000 files with this name and a number exist")
     }

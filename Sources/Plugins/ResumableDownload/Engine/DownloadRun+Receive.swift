@@ -75,14 +75,14 @@ extension DownloadRun {
             return part.isDone && part.end.map { $0 < end ?? .max } ?? false
         }
         do {
-            try await control.pauses.interruptible {
+            try await control.interruptible {
                 if isResumable { response.body.cancel() }
                 return isResumable
             } _: {
                 for try await chunk in response.body {
                     if control.isPaused, !isResumable {
                         meter.set(.paused)
-                        try await control.pauses.waitUntilResumed()
+                        try await control.waitUntilResumed()
                     }
                     var chunk = chunk
                     content?.update(chunk)
@@ -97,7 +97,7 @@ extension DownloadRun {
                         throw ErrandError(.invalidResponse, "more than the \(length) bytes announced arrived")
                     }
                     if written > limit {
-                        throw DownloadError(
+                        throw TransferError(
                             .tooLarge, "the decoded file is larger than maximumDecodedBytes, which is \(limit)")
                     }
                     let count = try file.write(chunk, part: start)

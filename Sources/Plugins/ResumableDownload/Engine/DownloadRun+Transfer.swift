@@ -11,7 +11,7 @@ extension DownloadRun {
         if !request.acceptableStatuses.contains(response.status), ![206, 412, 416].contains(response.status) {
             return .refused(response)
         }
-        do { return try await use(response, part: start, inquiry, plan, claim) } catch let error as DownloadError
+        do { return try await use(response, part: start, inquiry, plan, claim) } catch let error as TransferError
             where error.code == .serverDigestMismatch
         {
             return .damaged(error)
@@ -49,7 +49,7 @@ extension DownloadRun {
         case .elsewhere:
             await exchange.discard(response)
             return .elsewhere(response.url)
-        case .unusable(let reason): throw DownloadError(.unusableResponse, reason)
+        case .unusable(let reason): throw TransferError(.unusableResponse, reason)
         case .part(let end, let representation):
             if isUnwanted(response) { return .refused(response) }
             if let coding = try foreignCoding(response, plan) { return .coded(coding) }
@@ -89,7 +89,7 @@ extension DownloadRun {
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
         response.body.cancel()
         if plan.decodes || !isRepeatable {
-            throw DownloadError(
+            throw TransferError(
                 .unsupportedContentCoding,
                 "the server sends the file in the content coding \(coding), which the transport cannot decode")
         }
@@ -98,23 +98,10 @@ extension DownloadRun {
 
     /// The head of the next response; a pause, or another segment that takes over, ends the wait.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
-        let sending = Task { try await next(exchange) }
-        claim?.onInterrupt { sending.cancel() }
-        let response = try await withTaskCancellationHandler {
-            try await control.pauses.interruptible {
-                if isRepeatable { sending.cancel() }
-                return isRepeatable
-            } _: {
-                try await sending.value
-            }
-        } onCancel: {
-            sending.cancel()
+        let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
+            claim?.onInterrupt(cancel)
         }
         claim?.onInterrupt { response.body.cancel() }
-        if !sending.isCancelled { return response }
-        // The interruption came between the head and this line: the body was cancelled with its task.
-        response.body.cancel()
-        try Task.checkCancellation()
-        throw PauseInterruption()
+        return response
     }
 }

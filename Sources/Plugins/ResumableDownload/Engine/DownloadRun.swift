@@ -15,8 +15,8 @@ struct DownloadRun: Sendable {
     var exchange: Exchange { order.exchange }
     var options: DownloadOptions { order.options }
     var destination: Destination { order.destination }
-    var meter: ProgressMeter { order.meter }
-    var control: DownloadControl { order.control }
+    var meter: TransferMeter { order.meter }
+    var control: TransferControl { order.control }
     var isRepeatable: Bool { order.isRepeatable }
 
     /// How the next attempt requests the file.
@@ -34,7 +34,7 @@ struct DownloadRun: Sendable {
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
         /// The bytes do not have the digest that the server sent with them.
-        case damaged(DownloadError)
+        case damaged(TransferError)
         /// The bytes are in a content coding that was not requested.
         case coded(String)
         /// The rest comes from this source, and the bytes on disk are from another.
@@ -78,14 +78,14 @@ struct DownloadRun: Sendable {
 
     private func attemptUntilComplete() async throws -> HTTPResponse {
         var state = RunState(
-            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: DownloadRetries(options.retry),
+            plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         // Requests are refused from now on, unless they are of the user in the sidecar.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         while true {
             if control.isPaused { meter.set(.paused) }
-            try await control.pauses.waitUntilResumed()
+            try await control.waitUntilResumed()
             let before = file.plan.received
             // A retry further in may have repeated the failed request in vain.
             let finalFailures = exchange.finalFailures
@@ -93,7 +93,7 @@ struct DownloadRun: Sendable {
             do {
                 switch try await attempt(state.plan) {
                 case .whole(let response):
-                    do { return try await finish(response) } catch let error as DownloadError
+                    do { return try await finish(response) } catch let error as TransferError
                         where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
                     {
                         // Bytes of several responses may be joined wrongly; bytes of one response are not.
@@ -128,8 +128,8 @@ struct DownloadRun: Sendable {
                 case .startOver(let reason, let ranges):
                     try restart(&state, reason)
                     state.plan.usesRanges = state.plan.usesRanges && ranges
-                    guard isRepeatable, state.retry.restarts() else {
-                        throw DownloadError(.changedTooOften, reason)
+                    guard isRepeatable, state.retry.countRestart() else {
+                        throw TransferError(.changedTooOften, reason)
                     }
                     continue
                 }
@@ -145,18 +145,18 @@ struct DownloadRun: Sendable {
                 continue
             }
             let madeProgress = state.mark.rises(to: file)
-            guard isRepeatable, failure.isTemporary, exchange.finalFailures == finalFailures,
+            guard isRepeatable, TransferRetries.isTemporary(failure), exchange.finalFailures == finalFailures,
                 let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
             if madeProgress { state.otherSource = nil }
-            try await pause(for: wait, after: state.retry, because: DownloadNotice.reason(for: failure))
+            try await pause(for: wait, after: state.retry, because: TransferNotice.reason(for: failure))
         }
     }
 
     /// The state that changes from attempt to attempt.
     private struct RunState {
         var plan: AttemptPlan
-        var retry: DownloadRetries
+        var retry: TransferRetries
         var mark: HighWaterMark
         /// Whether the file was fetched again for a digest that is wrong.
         var hasRefetched = false
@@ -165,7 +165,7 @@ struct DownloadRun: Sendable {
     }
 
     /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
-    private func refetch(_ state: inout RunState, _ error: DownloadError, isWorthIt: Bool) throws {
+    private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
             throw error
@@ -187,13 +187,13 @@ struct DownloadRun: Sendable {
             + "with a checksum, parts from several sources are joined"
         state.plan.segments = 1
         if isLasting {
-            guard state.retry.restarts() else { throw DownloadError(.mirrorMismatch, reason) }
+            guard state.retry.countRestart() else { throw TransferError(.mirrorMismatch, reason) }
             try restart(&state, reason)
             return
         }
         state.otherSource = source
         guard let wait = state.retry.wait(madeProgress: madeProgress) else {
-            throw DownloadError(.mirrorMismatch, reason)
+            throw TransferError(.mirrorMismatch, reason)
         }
         try await pause(for: wait, after: state.retry, because: reason)
     }
@@ -212,23 +212,10 @@ struct DownloadRun: Sendable {
         digest.restart()
     }
 
-    private func pause(for wait: Duration, after retry: DownloadRetries, because reason: String) async throws {
+    private func pause(for wait: Duration, after retry: TransferRetries, because reason: String) async throws {
         let end = exchange.time.date.addingTimeInterval(wait / .seconds(1))
         order.report(
             .retrying(attempt: retry.attempts, wait: wait, until: end, reason: reason), .waiting(until: end))
         try await exchange.time.sleep(until: exchange.time.instant(after: wait))
-    }
-}
-
-extension Error {
-    /// Whether the same request may succeed when it is sent again.
-    var isTemporary: Bool {
-        guard let error = self as? ErrandError else {
-            // An error of the download's own ends it; one of another filter may pass.
-            if self is PauseInterruption || self is DownloadError { return self is PauseInterruption }
-            return (self as? any RequestFailure)?.isRetryable == true
-        }
-        // URLSession on Linux reports a body that ends too early with this code.
-        return error.isRetryable || error.code == .transportFailed
     }
 }

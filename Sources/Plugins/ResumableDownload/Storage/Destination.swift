@@ -1,6 +1,7 @@
 import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 
 /// The location of a file: a name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {
@@ -9,9 +10,9 @@ struct Destination: Sendable {
     let name: String?
 
     /// Throws for a location where a download cannot, or should not, write a file. Blocks.
-    init(_ url: URL) throws(DownloadError) {
+    init(_ url: URL) throws(TransferError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
-            throw DownloadError(.invalidRequest, "the destination is not a file URL with an absolute path")
+            throw TransferError(.invalidRequest, "the destination is not a file URL with an absolute path")
         }
         let path = url.path
         if SystemFile.attributes(at: path)?.isDirectory == true {
@@ -20,14 +21,14 @@ struct Destination: Sendable {
         }
         let last = url.lastPathComponent
         if url.hasDirectoryPath || last.isEmpty || last == "." || last == ".." {
-            throw DownloadError(.noDirectory, "the directory \(path) does not exist")
+            throw TransferError(.noDirectory, "the directory \(path) does not exist")
         }
         let parent = url.deletingLastPathComponent().path
         guard SystemFile.attributes(at: parent)?.isDirectory == true else {
-            throw DownloadError(.noDirectory, "the directory \(parent) does not exist")
+            throw TransferError(.noDirectory, "the directory \(parent) does not exist")
         }
         if last.utf8.count > 255 {
-            throw DownloadError(.invalidRequest, "the name of \(path) is too long: 255 bytes are allowed")
+            throw TransferError(.invalidRequest, "the name of \(path) is too long: 255 bytes are allowed")
         }
         (directory, name) = (parent, last)
         _ = try Self.replaceable(path)
@@ -43,11 +44,11 @@ struct Destination: Sendable {
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
     /// The permissions of the regular file at a path; nil if nothing is there. Throws if anything else is.
-    static func replaceable(_ path: String) throws(DownloadError) -> mode_t? {
+    static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {
             if error.code == ENOENT { return nil }
-            throw DownloadError(error)
+            throw TransferError(error)
         }
         let kind =
             switch status.kind {
@@ -57,18 +58,16 @@ struct Destination: Sendable {
             case .other: "a device"
             }
         if kind.isEmpty { return status.permissions }
-        throw DownloadError(.notAFile, "\(path) cannot be replaced: it is \(kind)")
+        throw TransferError(.notAFile, "\(path) cannot be replaced: it is \(kind)")
     }
 
     /// Throws `noSpace` if the disk has no room for `count` more bytes.
-    func checkSpace(for count: Int64) throws(DownloadError) {
-        var info = statvfs()
-        guard statvfs(directory, &info) == 0 else { return }
-        let available = UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize))
-        if !available.overflow, count > 0, UInt64(count) > available.partialValue {
-            throw DownloadError(
+    func checkSpace(for count: Int64) throws(TransferError) {
+        guard count > 0, let available = SystemQueries.freeSpace(in: directory) else { return }
+        if UInt64(count) > available {
+            throw TransferError(
                 .noSpace,
-                "there is no room in \(directory): \(count) bytes are needed, \(available.partialValue) are free")
+                "there is no room in \(directory): \(count) bytes are needed, \(available) are free")
         }
     }
 }
@@ -78,7 +77,7 @@ extension Destination: CustomStringConvertible {
     var description: String { name.map(path(of:)) ?? directory }
 }
 
-extension DownloadError {
+extension TransferError {
     /// An error of the system.
     init(_ failure: SystemFile.Failure) {
         let code: Code =
@@ -96,7 +95,7 @@ extension DownloadError {
     /// The result of a body, its failure as an error of a download.
     static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
-    ) throws(DownloadError) -> Value {
-        do { return try body() } catch { throw DownloadError(error) }
+    ) throws(TransferError) -> Value {
+        do { return try body() } catch { throw TransferError(error) }
     }
 }

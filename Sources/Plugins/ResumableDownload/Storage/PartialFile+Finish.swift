@@ -1,9 +1,10 @@
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 
 extension PartialFile {
     /// Moves the file to its destination, in one step, and removes the sidecar.
-    func finish(replacing path: String) throws(DownloadError) {
+    func finish(replacing path: String) throws(TransferError) {
         let mode = try Destination.replaceable(path)
         if let mode { try? file.setPermissions(mode) }
         try move(to: path)
@@ -11,7 +12,7 @@ extension PartialFile {
     }
 
     /// The same, unless a file exists there: then this returns false.
-    func finish(ifFree path: String) throws(DownloadError) -> Bool {
+    func finish(ifFree path: String) throws(TransferError) -> Bool {
         do {
             try SystemFile.link(self.path, to: path)
             SystemFile.remove(self.path)
@@ -20,7 +21,7 @@ extension PartialFile {
             // Not every file system has links: there an empty file reserves the name.
             do { _ = try SystemFile(creating: path) } catch {
                 if error.code == EEXIST { return false }
-                throw DownloadError(error)
+                throw TransferError(error)
             }
             do { try move(to: path) } catch {
                 SystemFile.remove(path)
@@ -31,8 +32,8 @@ extension PartialFile {
         return true
     }
 
-    private func move(to path: String) throws(DownloadError) {
-        try DownloadError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
+    private func move(to path: String) throws(TransferError) {
+        try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
     }
 
     /// After the file is at its destination: removes the sidecar, and makes the new name survive a crash.

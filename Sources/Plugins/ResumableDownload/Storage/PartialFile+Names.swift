@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 extension PartialFile {
@@ -18,20 +19,20 @@ extension PartialFile {
 
     /// Opens the partial file. A file with a second name was moved to its destination already, by a download that was killed
     /// before it could clean up: it stays, and a new one is created.
-    static func opened(_ path: String) throws(DownloadError) -> SystemFile {
+    static func opened(_ path: String) throws(TransferError) -> SystemFile {
         for _ in 0..<100 {
             do { return try SystemFile(path, [.read, .write, .create, .refusesLinks]) } catch {
-                guard error.code == EMLINK else { throw DownloadError(error) }
+                guard error.code == EMLINK else { throw TransferError(error) }
                 SystemFile.remove(path)
             }
         }
-        throw DownloadError(.notAFile, "\(path) cannot be replaced: it is not a regular file")
+        throw TransferError(.notAFile, "\(path) cannot be replaced: it is not a regular file")
     }
 
     /// Opens and locks the sidecar.
-    static func locked(_ path: String, for destination: String) throws(DownloadError) -> SystemFile {
-        let file = try DownloadError.converting { () throws(SystemFile.Failure) in try SystemFile.locked(path) }
-        guard let file else { throw DownloadError(.busy, "another download writes to \(destination)") }
+    static func locked(_ path: String, for destination: String) throws(TransferError) -> SystemFile {
+        let file = try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.locked(path) }
+        guard let file else { throw TransferError(.busy, "another download writes to \(destination)") }
         return file
     }
 

@@ -1,6 +1,7 @@
 import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 /// The file of an unfinished download, with the sidecar that records which of its bytes are valid. One download at a time
@@ -39,7 +40,7 @@ final class PartialFile: Sendable {
     private static let reservation: Int64 = 32 << 20
 
     /// Opens the file of an earlier run, or creates one. Throws `busy` while another download holds it. Blocks.
-    init(_ destination: Destination, request: String, url: String) throws(DownloadError) {
+    init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
         sidecarPath = Self.sidecar(key, in: destination.directory)
@@ -75,31 +76,31 @@ final class PartialFile: Sendable {
     var suggestedName: String? { state.withLock { $0.record.name } }
 
     /// Discards all bytes, for a file of another version or of an unknown one.
-    func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(DownloadError) {
+    func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
             (record.representation, record.user) = (representation, user)
             plan = RangePlan(total: representation?.total)
         }
         // After a crash the old record must not describe the new bytes.
-        if hadBytes { try DownloadError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
+        if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
         // That has released the room.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
-    private func cut(to size: Int64) throws(DownloadError) {
-        try DownloadError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
+    private func cut(to size: Int64) throws(TransferError) {
+        try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
     /// Changes the record of the file, or its division. The bytes of the file stay.
-    func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(DownloadError) {
+    func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
         // The record will state that these bytes are on the disk.
         let flushed = plan
         if flushed.received > 0 {
-            try DownloadError.converting { () throws(SystemFile.Failure) in try file.flushData() }
+            try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
         }
-        let failure = state.withLock { state -> DownloadError? in
+        let failure = state.withLock { state -> TransferError? in
             body(&state.record, &state.plan)
             // Counters of the old plan must not be read for the new one.
             state.record.plan &+= 1
@@ -116,7 +117,7 @@ final class PartialFile: Sendable {
     }
 
     /// Writes bytes where a part continues. Returns the number written: a part may have become shorter meanwhile.
-    func write(_ data: Data, part start: Int64) throws(DownloadError) -> Int {
+    func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
             let part = state.plan.parts[index]
@@ -127,11 +128,11 @@ final class PartialFile: Sendable {
         defer { state.withLock { $0.writing[start] = nil } }
         if count == 0 { return 0 }
         reserve(start, from: offset, count)
-        try DownloadError.converting { () throws(SystemFile.Failure) in
+        try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
         // Under the lock: otherwise the counter of an old plan could overwrite one of a new plan.
-        let failure = state.withLock { state -> DownloadError? in
+        let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
             let (part, uncounted) = (state.plan.parts[index], state.uncounted[start, default: 0] + Int64(count))
@@ -192,14 +193,14 @@ final class PartialFile: Sendable {
         }
     }
 
-    private func writeCounters(_ state: borrowing State, only index: Int? = nil) -> DownloadError? {
+    private func writeCounters(_ state: borrowing State, only index: Int? = nil) -> TransferError? {
         let parts = index.map { $0...$0 } ?? 0...(state.plan.parts.count - 1)
         var bytes: [UInt8] = []
         for index in parts {
             bytes += SidecarFormat.counter(state.plan.parts[index].done, part: index, plan: state.record.plan)
         }
         let offset = Int64(SidecarFormat.counters + parts.lowerBound * SidecarFormat.counterSize)
-        do { try sidecar.write(bytes, at: offset) } catch { return DownloadError(error) }
+        do { try sidecar.write(bytes, at: offset) } catch { return TransferError(error) }
         return nil
     }
 
@@ -207,10 +208,10 @@ final class PartialFile: Sendable {
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
 
     /// Waits until the received bytes survive a crash of the machine.
-    func flush() throws(DownloadError) {
+    func flush() throws(TransferError) {
         let plan = plan
-        try DownloadError.converting { () throws(SystemFile.Failure) in try file.flushData() }
-        let failure = state.withLock { state -> DownloadError? in
+        try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
+        let failure = state.withLock { state -> TransferError? in
             state.record.flushed = state.plan.limited(to: plan)
             return write(&state)
         }
@@ -230,13 +231,13 @@ final class PartialFile: Sendable {
         SystemFile.remove(sidecarPath)
     }
 
-    private func write(_ state: inout State) -> DownloadError? {
+    private func write(_ state: inout State) -> TransferError? {
         state.sequence += 1
         guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
-            return DownloadError(.fileFailed, "the record of the download does not fit in \(sidecarPath)")
+            return TransferError(.fileFailed, "the record of the download does not fit in \(sidecarPath)")
         }
         let offset = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
-        do { try sidecar.write(slot, at: offset) } catch { return DownloadError(error) }
+        do { try sidecar.write(slot, at: offset) } catch { return TransferError(error) }
         return nil
     }
 }

@@ -1,5 +1,6 @@
 import ErrandDigests
 import ErrandEssentials
+import ErrandSupport
 import ErrandTransfers
 
 /// The record of a partial file, in its sidecar.
@@ -50,10 +51,9 @@ enum SidecarFormat {
     /// Sixteen bytes: the plan, a check, and the count.
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
-        withUnsafeBytes(of: (UInt64(plan) | UInt64(check(done, index, plan)) << 32).littleEndian) {
-            bytes.append(contentsOf: $0)
-        }
-        withUnsafeBytes(of: done.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(littleEndian: plan)
+        bytes.append(littleEndian: check(done, index, plan))
+        bytes.append(littleEndian: done)
         return bytes
     }
 

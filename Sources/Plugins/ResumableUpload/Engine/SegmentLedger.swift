@@ -1,4 +1,5 @@
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 /// The segments of a running upload, and their record on the disk.
@@ -34,7 +35,7 @@ final class SegmentLedger: Sendable {
     var mayBeJoined: Bool { state.withLock { $0.mayBeJoined } }
 
     /// Keeps what is known of a segment.
-    func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(UploadError) {
+    func keep(_ index: Int, _ resource: UploadResource?, _ acknowledged: Int64, flushes: Bool) throws(TransferError) {
         try change(flushes: flushes) { state in
             state.segments[index].resource = resource
             state.segments[index].acknowledged = min(max(0, acknowledged), state.segments[index].length)
@@ -48,14 +49,14 @@ final class SegmentLedger: Sendable {
     func doubt() { state.withLock { $0.complete = [] } }
 
     /// The server is about to be asked to join the segments; it is on the disk before.
-    func willJoin() throws(UploadError) {
+    func willJoin() throws(TransferError) {
         if mayBeJoined { return }
         try change(flushes: true) { $0.mayBeJoined = true }
     }
 
     /// The file is written under the lock, so that it follows the segments.
-    private func change(flushes: Bool, _ body: (inout State) -> Void) throws(UploadError) {
-        try state.withLock { state throws(UploadError) in
+    private func change(flushes: Bool, _ body: (inout State) -> Void) throws(TransferError) {
+        try state.withLock { state throws(TransferError) in
             body(&state)
             guard let record else { return }
             var content = record.content

@@ -8,20 +8,20 @@ final class SegmentSum: Sendable {
         var sent: Int64
         var acknowledged: Int64
         /// Nil before it begins, and once it is complete.
-        var state: UploadState?
+        var state: TransferState?
     }
 
     private let segments: Mutex<[Segment]>
-    private let meter: TransferMeter<UploadState>
+    private let meter: TransferMeter
     private let acknowledged: Acknowledgement
 
     /// - Parameter found: what the server had of each in an earlier run.
-    init(_ found: [Int64], _ meter: TransferMeter<UploadState>, _ acknowledged: Acknowledgement) {
+    init(_ found: [Int64], _ meter: TransferMeter, _ acknowledged: Acknowledgement) {
         segments = Mutex(found.map { Segment(sent: $0, acknowledged: $0) })
         (self.meter, self.acknowledged) = (meter, acknowledged)
     }
 
-    fileprivate func move(_ index: Int, to offset: Int64, _ state: UploadState?) {
+    fileprivate func move(_ index: Int, to offset: Int64, _ state: TransferState?) {
         let (more, shown) = segments.withLock { segments in
             let more = offset - segments[index].sent
             segments[index].sent = offset
@@ -47,12 +47,12 @@ final class SegmentSum: Sendable {
         acknowledged.shift(by: more)
     }
 
-    fileprivate func set(_ index: Int, _ state: UploadState) {
+    fileprivate func set(_ index: Int, _ state: TransferState) {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
     /// What the upload does: it sends while one segment does, and otherwise does what was reported last. Nil for no change.
-    private static func show(_ state: UploadState?, _ segments: inout [Segment], _ index: Int) -> UploadState? {
+    private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }
         return state ?? segments.compactMap(\.state).first
@@ -69,7 +69,7 @@ final class SegmentTally: UploadTally {
     func begin(at offset: Int64, of total: Int64?) { sum.move(index, to: offset, .connecting) }
     func add(_ count: Int64) { sum.add(index, count) }
     func acknowledge(_ count: Int64) { sum.acknowledge(index, count) }
-    func set(_ state: UploadState) { sum.set(index, state) }
+    func set(_ state: TransferState) { sum.set(index, state) }
 
     func end(at total: Int64) {
         sum.acknowledge(index, total)

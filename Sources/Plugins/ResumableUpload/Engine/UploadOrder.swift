@@ -17,41 +17,39 @@ struct UploadOrder: Sendable {
     /// Whether what the record has is discarded.
     private(set) var beginsAnew = false
     let options: UploadOptions
-    let source: UploadSource
-    let meter: TransferMeter<UploadState>
-    let control: UploadControl
+    let source: UploadBody
+    let meter: TransferMeter
+    let control: TransferControl
     let acknowledged: Acknowledgement
-    private let listeners: [@Sendable (UploadReport) -> Void]
+    private let listener: @Sendable (TransferReport) -> Void
 
     init(_ request: any UploadRequest, _ exchange: Exchange, _ options: UploadOptions) throws {
         let body = exchange.http.body
-        guard !body.isNone else { throw UploadError(.invalidRequest, "an upload without a body") }
+        guard !body.isNone else { throw TransferError(.invalidRequest, "an upload without a body") }
         for name in Self.ownFields where exchange.http.headers.contains(name) {
-            throw UploadError(.invalidRequest, "an upload sets \(name) itself; remove it from the request")
+            throw TransferError(.invalidRequest, "an upload sets \(name) itself; remove it from the request")
         }
-        source = try UploadSource(body)
+        source = try UploadBody(body)
         if options.uploadProtocol == .tus, source.length == nil {
-            throw UploadError(.invalidRequest, "tus needs a body whose length is known")
+            throw TransferError(.invalidRequest, "tus needs a body whose length is known")
         }
         self.request = request
         self.options = options
-        let call = exchange.tags[UploadCall.Key.self]
-        (control, listeners) = (call.control ?? UploadControl(), call.listeners)
-        let (acknowledged, time) = (Acknowledgement(), exchange.time)
+        let call = exchange.tags[TransferCall.self]
+        (control, listener) = (call.control, call.report)
+        let acknowledged = Acknowledgement()
         self.acknowledged = acknowledged
         meter = TransferMeter(
-            interval: options.progressInterval.bounded, mayFall: true, now: { time.now },
-            sleep: { try await time.sleep(until: $0) },
-            deliver: { [listeners] report in
-                let (confirmed, transfer) = acknowledged.values(reporting: report.count)
-                let progress = UploadProgress(
-                    sent: report.count, acknowledged: min(confirmed, report.count), total: report.total,
-                    rate: report.rate, timeLeft: report.timeLeft, state: report.phase)
-                exchange.activity.report(
-                    .progress(
-                        TransferProgress(sent: report.count, totalToSend: report.total, transfer: transfer)))
-                for listener in listeners { listener(.progress(progress)) }
-            })
+            interval: options.progressInterval.bounded, moving: .sending, mayFall: true, time: exchange.time
+        ) { [listener] status in
+            let (confirmed, transfer) = acknowledged.values(reporting: status.transferred)
+            var status = status
+            status.acknowledged = min(confirmed, status.transferred)
+            exchange.activity.report(
+                .progress(
+                    TransferProgress(sent: status.transferred, totalToSend: status.total, transfer: transfer)))
+            listener(.progress(status))
+        }
         var exchange = exchange
         exchange.reportsProgress = false
         (pin, user) = Self.user(of: &exchange, within: exchange.userPin)
@@ -86,7 +84,7 @@ struct UploadOrder: Sendable {
     /// disk.
     ///
     /// Without a key of the app's it is the URL with the path of the file, or with the bytes of another body: a length or a
-    /// name is that of many bodies. Reads what ``UploadSource/contentDigest()`` reads. Blocks.
+    /// name is that of many bodies. Reads what ``UploadBody/contentDigest()`` reads. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
@@ -122,7 +120,7 @@ struct UploadOrder: Sendable {
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
     /// The segments of a body; nil for one connection.
-    func split(_ source: UploadSource) -> [UploadSegment]? {
+    func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
         else { return nil }
@@ -133,8 +131,8 @@ struct UploadOrder: Sendable {
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
     /// Delivers a notice to accessories and to the reader of the events.
-    func report(_ notice: UploadNotice) {
+    func report(_ notice: TransferNotice) {
         exchange.note("upload", notice.description, details: notice)
-        for listener in listeners { listener(.notice(notice)) }
+        listener(.notice(notice))
     }
 }

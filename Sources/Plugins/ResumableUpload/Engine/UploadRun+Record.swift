@@ -14,7 +14,7 @@ extension UploadRun {
         }
         guard let directory = options.directory, state.source.opensAtOffset else { return }
         guard directory.isFileURL, directory.path.utf8.first == UInt8(ascii: "/") else {
-            throw UploadError(.invalidRequest, "the directory of the records is not a file URL with an absolute path")
+            throw TransferError(.invalidRequest, "the directory of the records is not a file URL with an absolute path")
         }
         tally.set(.preparing)
         state.identity = try await order.identity(in: directory.path)
@@ -77,7 +77,7 @@ extension UploadRun {
 
     /// Forgets what the server has.
     func startOver(_ state: inout State, _ reason: String) async throws {
-        guard state.retries.restarts() else { throw UploadError(.changedTooOften, reason) }
+        guard state.retries.countRestart() else { throw TransferError(.changedTooOften, reason) }
         guard mayOpenAgain(state) else {
             throw ErrandError(.bodyNotReplayable, "\(reason), and the body can be read only once")
         }

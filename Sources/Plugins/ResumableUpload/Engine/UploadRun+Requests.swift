@@ -2,6 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPFields
 import ErrandSupport
+import ErrandTransfers
 import Synchronization
 
 extension UploadRun {
@@ -13,7 +14,7 @@ extension UploadRun {
             metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty,
             heldBack: heldBack(state, server), isSegment: segment != nil, server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
-            throw UploadError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
+            throw TransferError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
         }
         if let segments = state.segments { return try await step(&state, segments, server) }
         guard let resource = state.resource else {
@@ -45,7 +46,7 @@ extension UploadRun {
         }
         let server = UploadServer(offering: response.headers, chosen: options.uploadProtocol)
         if server.uploadProtocol == .tus, state.source.length == nil {
-            throw UploadError(.invalidRequest, "tus needs a body whose length is known")
+            throw TransferError(.invalidRequest, "tus needs a body whose length is known")
         }
         state.server = server
         return .continues
@@ -84,7 +85,7 @@ extension UploadRun {
         let verdict = dialect.verdict(onCreation: response, plan, part: message.part)
         if dialect.namesUpload(response), let url = response.location {
             guard isAcceptable(url) else {
-                throw UploadError(.unusableResponse, "the upload leads from https to http")
+                throw TransferError(.unusableResponse, "the upload leads from https to http")
             }
             if let segment, !UploadConcat.fits(url, among: segment.ledger.segments.count) {
                 await terminate([UploadResource(url: url)], on: plan.server)
@@ -104,7 +105,7 @@ extension UploadRun {
             if message.part?.isLast == true, !isRepeatable { state.mayRepeat = false }
             return .refused(response)
         case .has where state.resource == nil:
-            throw UploadError(.unusableResponse, "the server has begun an upload without naming its URL")
+            throw TransferError(.unusableResponse, "the server has begun an upload without naming its URL")
         default: return try took(verdict, response, &state, message.part)
         }
     }
@@ -193,7 +194,7 @@ extension UploadRun {
             return .continues
         case .gone(let reason): return .startsOver(reason)
         case .damaged(let reason): throw TemporaryFault(reason: reason)
-        case .unusable(let reason): throw UploadError(.unusableResponse, reason)
+        case .unusable(let reason): throw TransferError(.unusableResponse, reason)
         case .complete, .refused: return .refused(response)
         }
     }
@@ -218,7 +219,7 @@ extension UploadRun {
         segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
     }
 
-    private func digestOfBody(_ source: UploadSource) async throws -> [UInt8] {
+    private func digestOfBody(_ source: UploadBody) async throws -> [UInt8] {
         tally.set(.preparing)
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }

@@ -2,6 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPFields
 import ErrandSupport
+import ErrandTransfers
 
 /// A body in segments: uploads of their own, side by side, that the server joins at the end.
 ///
@@ -80,7 +81,7 @@ extension UploadRun {
 
     /// Sends the open segments, as many at once as there may be. One that fails ends the others.
     private func send(
-        _ ledger: SegmentLedger, _ source: UploadSource, _ server: UploadServer
+        _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {
         try await withThrowingTaskGroup(of: End.self) { group in
             var waiting = ledger.open[...]
@@ -103,7 +104,7 @@ extension UploadRun {
 
     /// Sends one segment, until the server has all of it.
     @concurrent private func send(
-        _ index: Int, _ ledger: SegmentLedger, _ source: UploadSource, _ server: UploadServer
+        _ index: Int, _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> End {
         let segment = ledger.segments[index]
         var state = State(source: source.segment(segment), retries: UploadRetries(options.retry))
@@ -113,7 +114,7 @@ extension UploadRun {
         let end = try await run.attemptUntilOver(&state)
         guard end.isComplete else { return end }
         guard state.resource != nil else {
-            throw UploadError(.unusableResponse, "the server has taken a segment without naming its URL")
+            throw TransferError(.unusableResponse, "the server has taken a segment without naming its URL")
         }
         state.offset = segment.length
         try run.save(state)

@@ -26,7 +26,7 @@ extension UploadRun {
     ]
 
     /// Gives a request its part of the body, counted as it is sent.
-    func load(_ exchange: inout Exchange, _ source: UploadSource, _ part: UploadPart, _ count: SentBytes) throws {
+    func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
         if part.count == 0 {
             exchange.http.body = .data(Data(), contentType: nil)
             // A source that announced no byte has to show it when the request is sent.
@@ -36,15 +36,15 @@ extension UploadRun {
             }
             return
         }
-        let (tally, pauses) = (tally, control.pauses)
+        let (tally, control) = (tally, control)
         // Accessories and errors keep requests: the body must not keep the activity, which the tally reports to.
         let open: @Sendable () throws -> HTTPBody = { [weak tally] in
             // A redirect sends the part once more.
             if count.restart() { tally?.begin(at: part.offset, of: source.length) }
             return try source.open(part, didEnd: count.end) { [weak tally] bytes in
-                if pauses.isPaused {
+                if control.isPaused {
                     tally?.set(.paused)
-                    try await pauses.waitUntilResumed()
+                    try await control.waitUntilResumed()
                 }
                 count.add(bytes)
                 tally?.add(Int64(bytes))
@@ -59,24 +59,8 @@ extension UploadRun {
     ///
     /// - Parameter findings: of a creation, which can continue once the server has named the upload.
     func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
-        let sending = Task { try await next(exchange) }
         let opensAtOffset = order.source.opensAtOffset
-        let response = try await withTaskCancellationHandler {
-            try await control.pauses.interruptible {
-                guard canPause || opensAtOffset && findings?.resource != nil else { return false }
-                sending.cancel()
-                return true
-            } _: {
-                try await sending.value
-            }
-        } onCancel: {
-            sending.cancel()
-        }
-        if !sending.isCancelled { return response }
-        // The interruption came between the head and this line: the body was cancelled with its task.
-        response.body.cancel()
-        try Task.checkCancellation()
-        throw PauseInterruption()
+        return try await control.send(exchange, next) { canPause || opensAtOffset && findings?.resource != nil }
     }
 }
 

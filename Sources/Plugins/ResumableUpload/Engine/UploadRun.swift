@@ -1,4 +1,5 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
 import ErrandHTTPFields
 import ErrandTransfers
@@ -13,11 +14,11 @@ struct UploadRun: Sendable {
 
     var exchange: Exchange { order.exchange }
     var options: UploadOptions { order.options }
-    var control: UploadControl { order.control }
+    var control: TransferControl { order.control }
 
     /// What changes from request to request.
     struct State: Sendable {
-        var source: UploadSource
+        var source: UploadBody
         var retries: UploadRetries
         /// What identifies the upload across starts; empty where no record is kept.
         var identity = ""
@@ -100,7 +101,7 @@ struct UploadRun: Sendable {
     func attemptUntilOver(_ state: inout State) async throws -> End {
         while true {
             if control.isPaused { tally.set(.paused) }
-            try await control.pauses.waitUntilResumed()
+            try await control.waitUntilResumed()
             // A retry further in may have repeated the failed request in vain.
             let finalFailures = exchange.finalFailures
             let failure: any Error
@@ -134,12 +135,13 @@ struct UploadRun: Sendable {
                 try await sourceChanged(&state)
                 continue
             }
-            guard state.mayRepeat, mayOpenAgain(state), failure.isTemporary, exchange.finalFailures == finalFailures,
+            guard state.mayRepeat, mayOpenAgain(state), TransferRetries.isTemporary(failure),
+                exchange.finalFailures == finalFailures,
                 let wait = state.retries.wait()
             else {
-                throw (failure as? TemporaryFault).map { UploadError(.unusableResponse, $0.reason) } ?? failure
+                throw (failure as? TemporaryFault).map { TransferError(.unusableResponse, $0.reason) } ?? failure
             }
-            try await pause(for: wait, state, because: UploadNotice.reason(for: failure))
+            try await pause(for: wait, state, because: TransferNotice.reason(for: failure))
         }
     }
 

@@ -10,17 +10,17 @@ protocol UploadTally: AnyObject, Sendable {
     func add(_ count: Int64)
     /// The server has so many bytes.
     func acknowledge(_ count: Int64)
-    func set(_ state: UploadState)
+    func set(_ state: TransferState)
     /// The server has all bytes.
     func end(at total: Int64)
 }
 
 /// The bytes of a whole body.
 final class WholeTally: UploadTally {
-    private let meter: TransferMeter<UploadState>
+    private let meter: TransferMeter
     private let acknowledged: Acknowledgement
 
-    init(_ meter: TransferMeter<UploadState>, _ acknowledged: Acknowledgement) {
+    init(_ meter: TransferMeter, _ acknowledged: Acknowledgement) {
         (self.meter, self.acknowledged) = (meter, acknowledged)
     }
 
@@ -31,7 +31,7 @@ final class WholeTally: UploadTally {
 
     func add(_ count: Int64) { meter.add(count) }
     func acknowledge(_ count: Int64) { acknowledged.set(count) }
-    func set(_ state: UploadState) { meter.set(state) }
+    func set(_ state: TransferState) { meter.set(state) }
 
     func end(at total: Int64) {
         acknowledged.set(total)

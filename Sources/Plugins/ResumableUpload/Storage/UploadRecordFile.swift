@@ -1,3 +1,4 @@
+import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 import ErrandTransfers
@@ -30,7 +31,7 @@ final class UploadRecordFile: Sendable {
     }
 
     /// Opens the record of an earlier run, or makes an empty one. Throws `busy` while another run holds it. Blocks.
-    init(_ id: String, in directory: String) throws(UploadError) {
+    init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
         let newest = Self.read(file)
@@ -38,12 +39,12 @@ final class UploadRecordFile: Sendable {
         state = Mutex(State(sequence: newest?.sequence ?? 0))
     }
 
-    private static func open(_ path: String, in directory: String) throws(UploadError) -> SystemFile {
-        let file = try UploadError.converting { () throws(SystemFile.Failure) in
+    private static func open(_ path: String, in directory: String) throws(TransferError) -> SystemFile {
+        let file = try TransferError.converting { () throws(SystemFile.Failure) in
             try SystemFile.makeDirectories(directory)
             return try SystemFile.locked(path)
         }
-        guard let file else { throw UploadError(.busy, "another upload of the same file is running (\(path))") }
+        guard let file else { throw TransferError(.busy, "another upload of the same file is running (\(path))") }
         return file
     }
 
@@ -62,21 +63,21 @@ final class UploadRecordFile: Sendable {
     ///
     /// - Parameter flushes: whether it waits until the record survives a crash of the machine; it always survives the end of
     ///   the process.
-    func write(_ record: UploadRecord, flushes: Bool = true) throws(UploadError) {
+    func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let payload = (try? encoder.encode(record)) ?? Data()
-        let failure = state.withLock { state -> UploadError? in
+        let failure = state.withLock { state -> TransferError? in
             if state.isOver { return nil }
             state.sequence += 1
             guard let slot = RecordSlot.bytes(payload, sequence: state.sequence, magic: UploadRecord.magic) else {
-                return UploadError(.fileFailed, "the record of the upload does not fit in \(path)")
+                return TransferError(.fileFailed, "the record of the upload does not fit in \(path)")
             }
             let place = Int64(state.sequence % 2) * Int64(RecordSlot.size)
             do throws(SystemFile.Failure) {
                 try file.write(slot, at: place)
                 if flushes { try file.flushData() }
-            } catch { return UploadError(error) }
+            } catch { return TransferError(error) }
             return nil
         }
         if let failure { throw failure }
@@ -103,5 +104,16 @@ final class UploadRecordFile: Sendable {
             state.isOver = true
             file.unlock()
         }
+    }
+}
+
+extension TransferError {
+    /// A failure of the system.
+    init(_ failure: SystemFile.Failure) { self.init(.fileFailed, failure.description) }
+
+    static func converting<Value: ~Copyable>(
+        _ body: () throws(SystemFile.Failure) -> Value
+    ) throws(TransferError) -> Value {
+        do { return try body() } catch { throw TransferError(error) }
     }
 }

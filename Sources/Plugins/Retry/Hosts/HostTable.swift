@@ -122,13 +122,11 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private static func begins(_ text: String, with spelling: String) -> Bool {
-        var (text, spelling) = (text, spelling)
-        return text.withUTF8 { bytes in
-            // Byte by byte: a prefix of characters takes ten times as long to find.
-            let isPrefix = spelling.withUTF8 { bytes.prefix($0.count).elementsEqual($0) }
-            guard isPrefix, spelling.utf8.count < bytes.count else { return isPrefix }
-            let next = bytes[spelling.utf8.count]
-            return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
-        }
+        // The text of a URL is ASCII, of which this compares the bytes.
+        guard text.hasPrefix(spelling) else { return false }
+        let end = text.utf8.index(text.startIndex, offsetBy: spelling.utf8.count)
+        guard end < text.endIndex else { return true }
+        let next = text.utf8[end]
+        return next == UInt8(ascii: "/") || next == UInt8(ascii: "?") || next == UInt8(ascii: "#")
     }
 }

@@ -25,7 +25,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
 
     /// The value. Throws `decodingFailed`, with the position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
-        do { return try decode(Data(found.bytes)) } catch {
+        do { return try decode(found.bytes) } catch {
             throw StreamingError(
                 .decodingFailed, "the element is no \(Value.self): \(error.briefDescription)", byte: found.byte,
                 element: found.element, underlying: error)

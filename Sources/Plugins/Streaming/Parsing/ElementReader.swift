@@ -73,6 +73,6 @@ final class DataReader: ElementReader<Data> {
     override func next() throws -> Data? {
         guard !isCancelled, let found = try splitter.next() else { return nil }
         session?.countElement()
-        return Data(found.bytes)
+        return found.bytes
     }
 }

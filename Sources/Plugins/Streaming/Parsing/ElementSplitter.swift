@@ -2,9 +2,9 @@ import ErrandEssentials
 
 /// Finds the bytes of each element, at any split into chunks; a decoder interprets them.
 class ElementSplitter {
-    /// The bytes of one element, valid until the next call, and its position.
+    /// The bytes of one element, and its position.
     struct Found {
-        let bytes: UnsafeRawBufferPointer
+        let bytes: Data
         let byte: Int64
         let element: Int
     }

@@ -1,10 +1,52 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Parses an event stream by the HTML standard, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
-///
-/// The names of the buffers are the standard's.
 struct EventParser: ~Copyable {
     private var lines: LineScanner
+    private var fields: EventFields
+
+    /// - Parameter lastEventID: the id from the connection before this one.
+    init(limit: Int, lastEventID: String = "", onComment: (@Sendable (String) -> Void)? = nil) {
+        lines = LineScanner(.any, limit: limit)
+        fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
+    }
+
+    /// The id of the last event that was dispatched, empty ones included; the stream continues from it after a break.
+    var lastEventID: String { fields.lastEventID }
+    /// The last `retry` of the server; nil if there was none.
+    var reconnectionTime: Duration? { fields.reconnectionTime }
+    var eventCount: Int { fields.eventCount }
+    /// The number of bytes that were interpreted.
+    var offset: Int64 { lines.offset }
+
+    mutating func push(_ chunk: Data) { lines.push(chunk) }
+
+    /// Discards a pending event: it has to end with a blank line.
+    mutating func finish() { fields.discard() }
+
+    mutating func next() throws -> ServerSentEvent? {
+        while let line = try lines.next() {
+            if line.isEmpty {
+                if let event = fields.dispatch() { return event }
+            } else {
+                try Self.process(line, of: lines, into: &fields)
+            }
+        }
+        return nil
+    }
+
+    /// A function of its own, because the compiler takes the span of one property and the change of another for one
+    /// access to `self`.
+    private static func process(
+        _ line: Range<Int>, of lines: borrowing LineScanner, into fields: inout EventFields
+    ) throws {
+        try fields.process(lines.window.storage.span.extracting(line), at: lines.lineStart)
+    }
+}
+
+/// Interprets the lines of an event stream. The names of the buffers are the standard's.
+private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
     private var data = ""
@@ -12,84 +54,65 @@ struct EventParser: ~Copyable {
     private var hasData = false
     private var eventType = ""
     private var lastEventIDBuffer: String
-    /// The id of the last event that was dispatched, empty ones included; the stream continues from it after a break.
     private(set) var lastEventID: String
-    /// The last `retry` of the server; nil if there was none.
     private(set) var reconnectionTime: Duration?
     private(set) var eventCount = 0
 
-    /// - Parameter lastEventID: the id from the connection before this one.
-    init(limit: Int, lastEventID: String = "", onComment: (@Sendable (String) -> Void)? = nil) {
-        lines = LineScanner(.any, limit: limit)
+    init(limit: Int, lastEventID: String, onComment: (@Sendable (String) -> Void)?) {
         self.limit = limit
         self.onComment = onComment
         (self.lastEventID, lastEventIDBuffer) = (lastEventID, lastEventID)
     }
 
-    /// The number of bytes that were interpreted.
-    var offset: Int64 { lines.offset }
-
-    mutating func push(_ chunk: Data) { lines.push(chunk) }
-
-    /// Discards a pending event: it has to end with a blank line.
-    mutating func finish() {
+    mutating func discard() {
         data = ""
         (hasData, eventType, lastEventIDBuffer) = (false, "", lastEventID)
     }
 
-    mutating func next() throws -> ServerSentEvent? {
-        while let line = try lines.next() {
-            if line.isEmpty {
-                if let event = dispatch() { return event }
-            } else {
-                try process(line)
-            }
-        }
-        return nil
-    }
-
-    private mutating func process(_ line: UnsafeRawBufferPointer) throws {
+    /// - Parameters:
+    ///   - line: at least one byte.
+    ///   - position: where it begins in the stream, for errors.
+    mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
         // A colon is near, if there is one.
         var near = 0
         while near < min(8, line.count), line[near] != 0x3A { near += 1 }
-        let found = near < min(8, line.count) ? near : firstIndex(of: 0x3A, in: line, from: near)
-        guard let colon = found else {
-            return try process(line, UnsafeRawBufferPointer(start: nil, count: 0))
-        }
+        let found = near < min(8, line.count) ? near : line.firstIndex(of: 0x3A, from: near)
+        guard let colon = found else { return try process(line, Span(), at: position) }
         if colon == 0 {
-            onComment?(String(decoding: line.dropFirst(), as: UTF8.self))
+            onComment?(String(decoding: line.extracting(1...)))
             return
         }
         var start = colon + 1
         if start < line.count, line[start] == 0x20 { start += 1 }
-        try process(
-            UnsafeRawBufferPointer(rebasing: line[..<colon]), UnsafeRawBufferPointer(rebasing: line[start...]))
+        try process(line.extracting(..<colon), line.extracting(start...), at: position)
     }
 
-    private mutating func process(_ field: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws {
+    private static let (id, dataField, event, retry) = (
+        Array("id".utf8), Array("data".utf8), Array("event".utf8), Array("retry".utf8)
+    )
+
+    private mutating func process(_ field: Span<UInt8>, _ value: Span<UInt8>, at position: Int64) throws {
         switch field.count {
-        case 2 where field.equals("id"):
-            if firstIndex(of: 0, in: value, from: 0) == nil {
-                lastEventIDBuffer = String(decoding: value, as: UTF8.self)
-            }
-        case 4 where field.equals("data"):
-            try append(value)
-        case 5 where field.equals("event"):
-            eventType = String(decoding: value, as: UTF8.self)
-        case 5 where field.equals("retry"):
+        case 2 where field.contains(Self.id):
+            if value.firstIndex(of: 0) == nil { lastEventIDBuffer = String(decoding: value) }
+        case 4 where field.contains(Self.dataField):
+            try append(value, at: position)
+        case 5 where field.contains(Self.event):
+            eventType = String(decoding: value)
+        case 5 where field.contains(Self.retry):
             retry(value)
         default: break
         }
     }
 
     /// The standard appends an LF to each line of data and removes the last one; here it is put between them.
-    private mutating func append(_ value: UnsafeRawBufferPointer) throws {
+    private mutating func append(_ value: Span<UInt8>, at position: Int64) throws {
         if hasData, dataCount + value.count > limit {
             throw StreamingError(
-                .elementTooLong, "an event is longer than the limit of \(limit) bytes", byte: lines.lineStart,
+                .elementTooLong, "an event is longer than the limit of \(limit) bytes", byte: position,
                 element: eventCount + 1)
         }
-        let text = String(decoding: value, as: UTF8.self)
+        let text = String(decoding: value)
         if hasData {
             data += "\n"
             data += text
@@ -100,19 +123,20 @@ struct EventParser: ~Copyable {
         dataCount += value.count + 1
     }
 
-    private mutating func retry(_ value: UnsafeRawBufferPointer) {
-        guard !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
+    private mutating func retry(_ value: Span<UInt8>) {
+        if value.isEmpty { return }
         var milliseconds: Int64 = 0
-        for digit in value where milliseconds < Self.longestRetry {
-            milliseconds = milliseconds * 10 + Int64(digit - 0x30)
+        for index in value.indices {
+            guard (0x30...0x39).contains(value[index]) else { return }
+            milliseconds = min(milliseconds * 10 + Int64(value[index] - 0x30), Self.longestRetry)
         }
-        reconnectionTime = .milliseconds(min(milliseconds, Self.longestRetry))
+        reconnectionTime = .milliseconds(milliseconds)
     }
 
     /// A day, in milliseconds: no server makes its clients wait longer.
     private static let longestRetry: Int64 = 86_400_000
 
-    private mutating func dispatch() -> ServerSentEvent? {
+    mutating func dispatch() -> ServerSentEvent? {
         lastEventID = lastEventIDBuffer
         defer { (hasData, eventType) = (false, "") }
         guard hasData else { return nil }

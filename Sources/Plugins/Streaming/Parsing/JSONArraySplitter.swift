@@ -50,18 +50,15 @@ final class JSONArraySplitter: ElementSplitter {
 
     /// The next byte that is no white space; a byte order mark at the very beginning is skipped.
     private func firstByte() throws -> UInt8? {
-        let bytes = window.bytes
-        var index = 0
-        if state == .start, window.offset == 0, bytes.first == 0xEF {
-            if bytes.count < 3 {
+        if state == .start, window.offset == 0, window.first == 0xEF {
+            if window.count < 3 {
                 if isFinished { throw error(.malformedJSON, "an array expected") }
                 return nil
             }
-            if bytes[1] == 0xBB, bytes[2] == 0xBF { index = 3 }
+            if window.storage[window.start + 1] == 0xBB, window.storage[window.start + 2] == 0xBF { window.consume(3) }
         }
-        while index < bytes.count, JSONGrammar.isSpace(bytes[index]) { index += 1 }
-        window.consume(index)
-        return index < bytes.count ? bytes[index] : nil
+        while let byte = window.first, JSONGrammar.isSpace(byte) { window.consume(1) }
+        return window.first
     }
 
     private func needMore() throws -> Found? {
@@ -72,16 +69,15 @@ final class JSONArraySplitter: ElementSplitter {
     }
 
     private func element() throws -> Found? {
-        let bytes = window.bytes
-        let end = scanner.end(in: bytes)
-        if (end ?? bytes.count) > limit {
+        let size = scanner.size(in: window.storage, from: window.start, to: window.storage.count)
+        if (size ?? window.count) > limit {
             throw error(.elementTooLong, "an element is longer than the limit of \(limit) bytes")
         }
-        guard let end else { return nil }
+        guard let size else { return nil }
         state = .afterElement
-        defer { window.consume(end) }
+        defer { window.consume(size) }
         return Found(
-            bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
+            bytes: window.first(size), byte: window.offset, element: count)
     }
 
     private func error(_ code: StreamingError.Code, _ message: String) -> StreamingError {

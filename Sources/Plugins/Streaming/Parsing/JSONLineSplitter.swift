@@ -1,5 +1,6 @@
 import ErrandEssentials
 import ErrandJSONSyntax
+import ErrandSupport
 
 /// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
 final class JSONLineSplitter: ElementSplitter {
@@ -14,20 +15,20 @@ final class JSONLineSplitter: ElementSplitter {
 
     override func next() throws -> Found? {
         while let line = try lines.next() ?? lines.rest() {
-            let text = line.trimmingJSONWhitespace()
-            if text.isEmpty { continue }
-            return Found(bytes: text, byte: lines.lineStart, element: lines.lineCount)
+            let storage = lines.window.storage
+            let text = storage.span.extracting(line)
+            let range = Self.trimmed(text)
+            if range.isEmpty { continue }
+            return Found(bytes: Data(copying: text.extracting(range)), byte: lines.lineStart, element: lines.lineCount)
         }
         return nil
     }
-}
 
-extension UnsafeRawBufferPointer {
-    /// Without space, tab, LF and CR at both ends (RFC 8259, section 2).
-    func trimmingJSONWhitespace() -> UnsafeRawBufferPointer {
-        var (first, last) = (0, count)
-        while first < last, JSONGrammar.isSpace(self[first]) { first += 1 }
-        while first < last, JSONGrammar.isSpace(self[last - 1]) { last -= 1 }
-        return UnsafeRawBufferPointer(rebasing: self[first..<last])
+    /// The range without space, tab, LF and CR at both ends (RFC 8259, section 2).
+    private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
+        var (first, end) = (0, text.count)
+        while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
+        while first < end, JSONGrammar.isSpace(text[end - 1]) { end -= 1 }
+        return first..<end
     }
 }

@@ -1,5 +1,6 @@
 import ErrandEssentials
 import ErrandJSONSyntax
+import ErrandSupport
 
 /// A JSON text sequence (RFC 7464): a record separator, a JSON text, LF, and so on.
 ///
@@ -25,7 +26,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     override func finish() { isFinished = true }
 
     override func next() throws -> Found? {
-        while let byte = window.bytes.first {
+        while let byte = window.first {
             switch state {
             case .start:
                 guard byte == Self.separator else {
@@ -54,9 +55,9 @@ final class JSONSequenceSplitter: ElementSplitter {
                     throw error(.decodingFailed, "only white space may follow a JSON text")
                 }
             case .skipping:
-                let end = firstIndex(of: Self.separator, in: window.bytes, from: 0)
-                window.consume(end ?? window.count)
-                if end != nil { state = .start }
+                let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start)
+                window.consume((separator ?? window.storage.count) - window.start)
+                if separator != nil { state = .start }
             }
         }
         return nil
@@ -64,24 +65,23 @@ final class JSONSequenceSplitter: ElementSplitter {
 
     /// The text at the beginning of the window; nil if it is not complete.
     private func text() throws -> Found? {
-        let bytes = window.bytes
         // A JSON text contains no separator: control characters are escaped in it.
-        let separator = firstIndex(of: Self.separator, in: bytes, from: scanned)
-        scanned = separator ?? bytes.count
-        let text = UnsafeRawBufferPointer(rebasing: bytes[..<scanned])
-        guard let end = scanner.end(in: text) else {
-            if text.count > limit { throw tooLong() }
+        let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start + scanned)
+        scanned = (separator ?? window.storage.count) - window.start
+        let size = scanner.size(in: window.storage, from: window.start, to: window.start + scanned)
+        guard let size else {
+            if scanned > limit { throw tooLong() }
             // A number or a literal without white space behind it may be cut off (section 2.4).
-            if separator != nil { throw cut(text.count) }
+            if separator != nil { throw cut(scanned) }
             if isFinished { throw error(.truncated, "the sequence ended within a JSON text") }
             return nil
         }
-        if end > limit { throw tooLong() }
+        if size > limit { throw tooLong() }
         state = .afterText
         scanned = 0
-        defer { window.consume(end) }
+        defer { window.consume(size) }
         return Found(
-            bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), byte: window.offset, element: count)
+            bytes: window.first(size), byte: window.offset, element: count)
     }
 
     private func cut(_ size: Int) -> StreamingError {

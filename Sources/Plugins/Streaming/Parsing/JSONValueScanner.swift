@@ -12,20 +12,23 @@ struct JSONValueScanner {
     /// The number of bytes that were scanned.
     private var position = 0
 
-    /// Whether only the following byte ends the value: a number or a literal.
-
-    /// The index behind the value that begins at the first byte; nil if more bytes are needed.
+    /// The number of bytes of the value that begins at an index; nil if more bytes are needed.
     ///
-    /// - Parameter bytes: the bytes of earlier calls, and more.
-    mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard position < bytes.count else { return nil }
-        if mode == .start { begin(bytes[0]) }
-        switch mode {
-        case .start: return nil
-        case .scalar: return scalarEnd(in: bytes)
-        case .string: return stringEnd(in: bytes)
-        case .container: return containerEnd(in: bytes)
-        }
+    /// - Parameters:
+    ///   - bytes: from `start` to `limit` those of earlier calls, and more.
+    ///   - limit: the end of the bytes that may belong to the value. If a string goes on beyond it, that is nil as well,
+    ///     and the scanner of no more use.
+    mutating func size(in bytes: [UInt8], from start: Int, to limit: Int) -> Int? {
+        guard start + position < limit else { return nil }
+        if mode == .start { begin(bytes[start]) }
+        let end: Int? =
+            switch mode {
+            case .start: nil
+            case .scalar: scalarEnd(in: bytes, start, limit)
+            case .string: stringEnd(in: bytes, start, limit)
+            case .container: containerEnd(in: bytes, start, limit)
+            }
+        return end.map { $0 - start }
     }
 
     private mutating func begin(_ byte: UInt8) {
@@ -36,33 +39,33 @@ struct JSONValueScanner {
         }
     }
 
-    private mutating func scalarEnd(in bytes: UnsafeRawBufferPointer) -> Int? {
-        while position < bytes.count {
-            let byte = bytes[position]
+    private mutating func scalarEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
+        for index in (start + position)..<limit {
+            let byte = bytes[index]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
                 // A byte that cannot begin a value is one, for the decoder to reject.
-                return max(position, 1)
+                return max(index, start + 1)
             }
-            position += 1
         }
+        position = limit - start
         return nil
     }
 
-    private mutating func containerEnd(in bytes: UnsafeRawBufferPointer) -> Int? {
+    private mutating func containerEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
         if string != nil {
-            guard let end = stringEnd(in: bytes) else { return nil }
-            position = end
+            guard let end = stringEnd(in: bytes, start, limit) else { return nil }
+            position = end - start
         }
         // In registers during the loop.
-        var (index, level) = (position, depth)
-        let count = bytes.count
-        while index < count {
-            let byte = bytes[index]
+        var (index, level) = (start + position, depth)
+        let text = bytes.span
+        while index < limit {
+            let byte = text[index]
             index += 1
             if byte == JSONGrammar.quote {
                 var scan = JSONStringScan()
-                guard let end = scan.end(in: bytes, from: index) else {
-                    (string, position, depth) = (scan, count, level)
+                guard let end = scan.end(in: text, from: index), end <= limit else {
+                    (string, position, depth) = (scan, limit - start, level)
                     return nil
                 }
                 index = end
@@ -71,21 +74,21 @@ struct JSONValueScanner {
                 level += 1
             } else if byte | 0x20 == JSONGrammar.closeBrace {
                 level -= 1
-                if level == 0 {
-                    position = index
-                    return index
-                }
+                if level == 0 { return index }
             }
         }
-        (position, depth) = (index, level)
+        (position, depth) = (limit - start, level)
         return nil
     }
 
     /// The index behind the string; nil if the bytes end within it.
-    private mutating func stringEnd(in bytes: UnsafeRawBufferPointer) -> Int? {
-        let end = string?.end(in: bytes, from: position)
-        position = end ?? bytes.count
-        if end != nil { string = nil }
+    private mutating func stringEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
+        guard let end = string?.end(in: bytes, from: start + position), end <= limit else {
+            position = limit - start
+            return nil
+        }
+        position = end - start
+        string = nil
         return end
     }
 }

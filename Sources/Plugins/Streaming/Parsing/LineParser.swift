@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// The lines of a text; the last one needs no end. Invalid UTF-8 becomes U+FFFD; in another charset, a line that is not
 /// valid throws.
@@ -24,11 +25,14 @@ struct LineParser: ~Copyable {
 
     mutating func next() throws -> String? {
         guard let line = try lines.next() ?? lines.rest() else { return nil }
-        if charset == nil, unreadable == nil { return String(decoding: line, as: UTF8.self) }
+        if charset == nil, unreadable == nil { return String(decoding: lines.window.storage.span.extracting(line)) }
         if let unreadable {
             throw failure("lines cannot be read in the charset \(unreadable.prefix(40).debugDescription)")
         }
-        guard let text = charset?.decode(Data(line), ignoresByteOrderMark: true) else {
+        guard
+            let text = charset?.decode(
+                Data(copying: lines.window.storage.span.extracting(line)), ignoresByteOrderMark: true)
+        else {
             throw failure("the line is not valid \(charset?.name ?? "utf-8")")
         }
         return text

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Finds the lines of a stream, at any split of its bytes: pure, synchronous, with one test of each byte for each mark.
 struct LineScanner: ~Copyable {
@@ -9,7 +10,7 @@ struct LineScanner: ~Copyable {
         case lineFeed
     }
 
-    private var window = ByteWindow()
+    private(set) var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
     /// Positions within the window at which the next mark was found, or before which there is none.
@@ -32,10 +33,10 @@ struct LineScanner: ~Copyable {
         }
 
         @inline(__always)
-        mutating func find(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
+        mutating func find(_ byte: UInt8, in window: borrowing ByteWindow) -> Int? {
             if !isFound {
-                let found = firstIndex(of: byte, in: bytes, from: position)
-                (position, isFound) = (found ?? bytes.count, found != nil)
+                let found = window.storage.span.firstIndex(of: byte, from: window.start + position)
+                (position, isFound) = (found.map { $0 - window.start } ?? window.count, found != nil)
             }
             return isFound ? position : nil
         }
@@ -52,42 +53,40 @@ struct LineScanner: ~Copyable {
     /// The number of bytes of the stream that were returned as lines.
     var offset: Int64 { window.offset }
 
-    /// The next line without its end, valid until the next call; nil if it is not complete. The rest behind the last line
-    /// end is `rest()`.
-    mutating func next() throws -> UnsafeRawBufferPointer? {
+    /// The next line without its end, as its range in the storage of the window, valid until the next `push`; nil if it
+    /// is not complete. The rest behind the last line end is `rest()`.
+    mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
-        let bytes = window.bytes
-        let feed = lineFeed.find(0x0A, in: bytes)
+        let feed = lineFeed.find(0x0A, in: window)
         if ends == .any {
-            if let found = carriageReturn.find(0x0D, in: bytes), found < feed ?? bytes.count {
-                return try line(bytes, found, marks: endMarks(after: found, in: bytes))
+            if let found = carriageReturn.find(0x0D, in: window), found < feed ?? window.count {
+                return try line(found, marks: endMarks(after: found))
             }
         }
         guard let end = feed else {
-            if bytes.count > limit { throw tooLong() }
+            if window.count > limit { throw tooLong() }
             return nil
         }
-        return try line(bytes, end, marks: 1)
+        return try line(end, marks: 1)
     }
 
     /// The text behind the last line end; nil if there is none.
-    mutating func rest() throws -> UnsafeRawBufferPointer? {
+    mutating func rest() throws -> Range<Int>? {
         guard isFinished, isReady(), window.count > 0 else { return nil }
-        return try line(window.bytes, window.count, marks: 0)
+        return try line(window.count, marks: 0)
     }
 
-    private mutating func line(
-        _ bytes: UnsafeRawBufferPointer, _ end: Int, marks: Int
-    ) throws -> UnsafeRawBufferPointer {
-        if end > limit { throw tooLong() }
+    private mutating func line(_ size: Int, marks: Int) throws -> Range<Int> {
+        if size > limit { throw tooLong() }
+        let start = window.start
         lineStart = window.offset
-        consume(end + marks)
+        consume(size + marks)
         lineCount += 1
-        return UnsafeRawBufferPointer(rebasing: bytes[..<end])
+        return start..<(start + size)
     }
 
-    private mutating func endMarks(after end: Int, in bytes: UnsafeRawBufferPointer) -> Int {
-        if end + 1 < bytes.count { return bytes[end + 1] == 0x0A ? 2 : 1 }
+    private mutating func endMarks(after end: Int) -> Int {
+        if end + 1 < window.count { return window.storage[window.start + end + 1] == 0x0A ? 2 : 1 }
         // The line is complete; if an LF comes next, it belongs to its end.
         skipsLineFeed = true
         return 1
@@ -109,15 +108,14 @@ struct LineScanner: ~Copyable {
 
     private mutating func prepare() -> Bool {
         if needsByteOrderMarkCheck {
-            let bytes = window.bytes
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let isPrefix = zip(bytes, mark).allSatisfy { $0 == $1 }
-            if isPrefix, bytes.count < 3, !isFinished { return false }
+            let isPrefix = zip(window.storage[window.start...], mark).allSatisfy { $0 == $1 }
+            if isPrefix, window.count < 3, !isFinished { return false }
             needsByteOrderMarkCheck = false
-            if isPrefix, bytes.count >= 3 { consume(3) }
+            if isPrefix, window.count >= 3 { consume(3) }
         }
         if skipsLineFeed {
-            guard let first = window.bytes.first else { return false }
+            guard let first = window.first else { return false }
             skipsLineFeed = false
             if first == 0x0A { consume(1) }
         }

@@ -55,7 +55,7 @@ extension Connection {
                 ResponseEncoder(response: .status(200).informational(status, headers), isHead: false, closes: false)
                     .informational(into: &bytes, 0)
                 budget = .max
-                try bytes.withUnsafeBytes(send)
+                try send(bytes.span)
             case .respond: throw EnoughRead()
             case .close: throw Ending.close
             case .reset: throw Ending.reset
@@ -71,7 +71,8 @@ extension Connection {
         guard expectation.lowercased() == "100-continue" else { throw RequestFault(417, "an unknown expectation") }
         guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
-        try Array("HTTP/1.1 100 Continue\r\n\r\n".utf8).withUnsafeBytes(send)
+        let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        try send(interim.span)
     }
 
     private func readBytes(
@@ -83,7 +84,7 @@ extension Connection {
             var piece: Data?
             let taken = input.take(upTo: Int(clamping: left)) { bytes in
                 if keeps { request.body.append(contentsOf: bytes) }
-                if watch != nil { piece = Data(bytes) }
+                if watch != nil { piece = Data(copying: bytes) }
                 return bytes.count
             }
             left -= Int64(taken)
@@ -113,10 +114,8 @@ extension Connection {
                 throw RequestFault(431, "the trailers are too long")
             }
         }
-        request.trailers = try lines.withUnsafeBytes { bytes in
-            var position = 0
-            return try RequestHead.fields(bytes, &position)
-        }
+        var rest = lines[...]
+        request.trailers = try RequestHead.fields(&rest)
     }
 
     private func readLine(limit: Int) throws -> [UInt8] {

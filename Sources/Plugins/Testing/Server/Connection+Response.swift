@@ -1,3 +1,5 @@
+import ErrandSupport
+
 extension Connection {
     /// Sends a response with everything that was scripted for it; throws the end of the connection, if it ends.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
@@ -52,29 +54,30 @@ extension Connection {
         }
         var sent = 0
         try encoder.body { piece in
-            var piece = piece
+            var start = 0
             if let (after, gate) = gated, sent + piece.count >= after {
-                try paced(UnsafeRawBufferPointer(rebasing: piece[..<(after - sent)]), response.pace)
-                piece = UnsafeRawBufferPointer(rebasing: piece[(after - sent)...])
+                start = after - sent
+                try paced(piece.extracting(..<start), response.pace)
                 sent = after
                 gated = nil
                 try wait(at: gate)
             }
-            try paced(piece, response.pace)
-            sent += piece.count
+            try paced(piece.extracting(start...), response.pace)
+            sent += piece.count - start
         }
     }
 
     private func flush(_ pace: TestResponse.Pace?) throws {
-        try output.withUnsafeBytes { try paced($0, pace) }
+        let bytes = output
+        try paced(bytes.span, pace)
     }
 
-    private func paced(_ bytes: UnsafeRawBufferPointer, _ pace: TestResponse.Pace?) throws {
+    private func paced(_ bytes: Span<UInt8>, _ pace: TestResponse.Pace?) throws {
         guard let pace else { return bytes.isEmpty ? () : try send(bytes) }
         var position = 0
         while position < bytes.count {
             let end = min(bytes.count, position + pace.bytes)
-            try send(UnsafeRawBufferPointer(rebasing: bytes[position..<end]))
+            try send(bytes.extracting(position..<end))
             position = end
             if pace.interval > .zero, budget > 0 { try wait(for: pace.interval) }
         }

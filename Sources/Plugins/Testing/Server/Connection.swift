@@ -38,7 +38,7 @@ final class Connection {
             case .reset: throw Ending.reset
             case .silence: try stall()
             case .send(let bytes):
-                try bytes.withUnsafeBytes(send)
+                try send(bytes.span)
                 throw Ending.close
             }
         } catch Ending.close {
@@ -80,9 +80,14 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
+            // A greeting of TLS has no line end to wait for.
+            if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
+                let isTLS = first == 0x16
+                throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")
+            }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
                 // Clients that send one request many times send the same bytes.
-                if let lastHead, lastHead.bytes.isEqual(to: bytes) { return lastHead.head }
+                if let lastHead, lastHead.bytes.span.hasSameBytes(as: bytes.span) { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
                 return head
@@ -97,9 +102,9 @@ final class Connection {
         guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
     }
 
-    func send(_ bytes: UnsafeRawBufferPointer) throws {
+    func send(_ bytes: Span<UInt8>) throws {
         let count = min(budget, bytes.count)
-        guard POSIX.send(socket, UnsafeRawBufferPointer(rebasing: bytes[..<count])) else { throw Ending.gone }
+        guard POSIX.send(socket, bytes.extracting(..<count)) else { throw Ending.gone }
         core.sentBytes.add(Int64(count), ordering: .relaxed)
         budget -= count
         if count < bytes.count { throw CutReached() }

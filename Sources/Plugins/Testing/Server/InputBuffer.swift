@@ -1,14 +1,5 @@
 import ErrandSupport
 
-extension [UInt8] {
-    func isEqual(to bytes: UnsafeRawBufferPointer) -> Bool {
-        withUnsafeBytes { own in
-            guard own.count == bytes.count, let a = own.baseAddress, let b = bytes.baseAddress else { return false }
-            return memcmp(a, b, own.count) == 0
-        }
-    }
-}
-
 /// The bytes that were received and not used yet.
 struct InputBuffer {
     private var bytes: [UInt8] = []
@@ -19,24 +10,24 @@ struct InputBuffer {
 
     var count: Int { end - start }
     var isEmpty: Bool { start == end }
+    /// The first byte that was not used yet.
+    var first: UInt8? { isEmpty ? nil : bytes[start] }
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
     /// Reads the bytes that have arrived, at most 64 KiB; nil if the connection failed, 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
-            let used = start..<end
-            bytes.withUnsafeMutableBytes {
-                $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[used]))
+            if !isEmpty {
+                bytes.removeFirst(start)
+                bytes += repeatElement(0, count: start)
             }
             (start, end, searched) = (0, end - start, max(0, searched - start))
         }
         if bytes.count - end < 4096 {
             bytes += [UInt8](repeating: 0, count: max(16 << 10, min(bytes.count, 256 << 10)))
         }
-        let count = bytes.withUnsafeMutableBytes {
-            POSIX.receive(socket, UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
-        }
+        let count = POSIX.receive(socket, into: &bytes, from: end)
         end += count ?? 0
         return count
     }
@@ -48,7 +39,7 @@ struct InputBuffer {
     }
 
     /// Passes everything up to an empty line, without it; nil if that has not arrived yet.
-    mutating func takeHead<Head>(limit: Int, _ parse: (UnsafeRawBufferPointer) throws -> Head) throws -> Head? {
+    mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
             searched = max(start, end - 3)
@@ -56,22 +47,18 @@ struct InputBuffer {
         }
         if stop - start > limit { throw RequestFault(431, "the head is longer than this server takes") }
         defer { (start, searched) = (stop + 2, stop + 2) }
-        return try bytes.withUnsafeBytes { try parse(UnsafeRawBufferPointer(rebasing: $0[start..<stop])) }
+        return try parse(bytes[start..<stop])
     }
 
     /// The position of the empty line after a head. A lone LF twice would never end the head, so it is rejected here.
     private func emptyLine() -> Int? {
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return nil }
-            var position = max(start, searched)
-            while position < end, let found = memchr(base + position, 0x0A, end - position) {
-                let index = UnsafeRawPointer(found) - base
-                if index + 2 < end, bytes[index + 1] == 0x0D, bytes[index + 2] == 0x0A { return index + 1 }
-                if index + 1 < end, bytes[index + 1] == 0x0A { return index + 1 }
-                position = index + 1
-            }
-            return nil
+        var position = max(start, searched)
+        while position < end, let index = bytes.span.firstIndex(of: 0x0A, in: position..<end) {
+            if index + 2 < end, bytes[index + 1] == 0x0D, bytes[index + 2] == 0x0A { return index + 1 }
+            if index + 1 < end, bytes[index + 1] == 0x0A { return index + 1 }
+            position = index + 1
         }
+        return nil
     }
 
     /// A line without its end; nil if it is not complete.
@@ -88,9 +75,9 @@ struct InputBuffer {
     }
 
     /// Passes bytes of a body.
-    mutating func take(upTo limit: Int, _ body: (UnsafeRawBufferPointer) -> Int) -> Int {
+    mutating func take(upTo limit: Int, _ body: (Span<UInt8>) -> Int) -> Int {
         let stop = start + min(limit, end - start)
         defer { start = stop }
-        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<stop])) }
+        return body(bytes.span.extracting(start..<stop))
     }
 }

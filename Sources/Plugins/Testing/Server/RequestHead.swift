@@ -40,9 +40,9 @@ struct RequestHead {
     }
 
     /// Parses the lines before the empty one; each still ends in CRLF (RFC 9112, sections 2 to 5).
-    init(parsing bytes: UnsafeRawBufferPointer) throws(RequestFault) {
-        var position = 0
-        let first = try Self.line(bytes, &position)
+    init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
+        var rest = bytes
+        let first = try Self.line(&rest)
         let words = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 3, words[0].allSatisfy(Self.isToken), !words[0].isEmpty, !words[1].isEmpty,
             words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
@@ -54,17 +54,17 @@ struct RequestHead {
         }
         method = String(decoding: words[0], as: UTF8.self)
         target = String(decoding: words[1], as: UTF8.self)
-        headers = try Self.fields(bytes, &position)
+        headers = try Self.fields(&rest)
         if version == "1.1", headers.values(of: .host).count != 1 {
             throw RequestFault(400, "there is not one Host field")
         }
     }
 
     /// Field lines up to the end of the bytes.
-    static func fields(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(RequestFault) -> HTTPHeaders {
+    static func fields(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> HTTPHeaders {
         var headers = HTTPHeaders()
-        while position < bytes.count {
-            let line = try line(bytes, &position)
+        while !bytes.isEmpty {
+            let line = try line(&bytes)
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(isToken)
             else { throw RequestFault(400, "a field has no name that is a token") }
@@ -79,18 +79,17 @@ struct RequestHead {
         return headers
     }
 
-    private static func line(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws(RequestFault)
-        -> Slice<UnsafeRawBufferPointer>
-    {
-        guard let end = bytes[position...].firstIndex(of: 0x0A), end > position, bytes[end - 1] == 0x0D else {
+    /// Takes the first line, without its end.
+    private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
+        guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
             throw RequestFault(400, "a line does not end in CR and LF")
         }
-        defer { position = end + 1 }
-        return bytes[position..<(end - 1)]
+        defer { bytes = bytes[(end + 1)...] }
+        return bytes[..<(end - 1)]
     }
 
     /// UTF-8 where it is valid, and Latin-1 otherwise.
-    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }

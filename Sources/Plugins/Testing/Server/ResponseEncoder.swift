@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandSupport
 
 /// A response as bytes for one request; no I/O.
 struct ResponseEncoder {
@@ -41,10 +42,11 @@ struct ResponseEncoder {
     }
 
     /// The body as it is framed, piece by piece.
-    func body(_ emit: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-        if case .raw(let data) = response.content { return try data.withUnsafeBytes(emit) }
+    func body(_ emit: (Span<UInt8>) throws -> Void) rethrows {
+        if case .raw(let data) = response.content { return try emit(data.span) }
         guard hasBody else { return }
         guard case .chunked(let sizes) = response.framing else { return try content(0..<response.content.count, emit) }
+        let lineEnd = Array("\r\n".utf8)
         var position = 0
         let count = response.content.count
         for size in sizes + [count] where size > 0 && position < count {
@@ -52,31 +54,29 @@ struct ResponseEncoder {
             var frame: [UInt8] = []
             frame.append(number: end - position, radix: 16)
             frame.append("\r\n")
-            try frame.withUnsafeBytes(emit)
+            try emit(frame.span)
             try content(position..<end, emit)
-            try Array("\r\n".utf8).withUnsafeBytes(emit)
+            try emit(lineEnd.span)
             position = end
         }
         var last: [UInt8] = []
         last.append("0\r\n")
         Self.fields(response.trailers, into: &last)
         last.append("\r\n")
-        try last.withUnsafeBytes(emit)
+        try emit(last.span)
     }
 
-    private func content(_ range: Range<Int>, _ emit: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    private func content(_ range: Range<Int>, _ emit: (Span<UInt8>) throws -> Void) rethrows {
         switch response.content {
-        case .data(let data), .raw(let data):
-            try data.withUnsafeBytes { try emit(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        case .data(let data): try emit(data.span.extracting(range))
+        case .raw(let data): try emit(data.span.extracting(range))
         case .repeated(let unit, _):
-            try unit.withUnsafeBytes { unit in
-                var position = range.lowerBound
-                while position < range.upperBound {
-                    let offset = position % unit.count
-                    let count = min(unit.count - offset, range.upperBound - position)
-                    try emit(UnsafeRawBufferPointer(rebasing: unit[offset..<(offset + count)]))
-                    position += count
-                }
+            var position = range.lowerBound
+            while position < range.upperBound {
+                let offset = position % unit.count
+                let count = min(unit.count - offset, range.upperBound - position)
+                try emit(unit.span.extracting(offset..<(offset + count)))
+                position += count
             }
         }
     }

@@ -1,4 +1,5 @@
 public import ErrandEssentials
+import ErrandSupport
 
 /// The server's end of a connection that has left HTTP; its calls block the thread of the connection.
 ///
@@ -30,7 +31,7 @@ public final class TestConversation {
         var rest = data[...]
         while !rest.isEmpty {
             let piece = rest.prefix(max(1, size ?? rest.count))
-            try piece.withUnsafeBytes { try connection.send($0) }
+            try connection.send(piece.span)
             rest = rest.dropFirst(piece.count)
         }
     }

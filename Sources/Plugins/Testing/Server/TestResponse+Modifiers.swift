@@ -6,9 +6,9 @@ extension TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// With one more field; those of the same name stay.
+    /// With one more field; those of the same name stay, but a `Content-Type` is replaced.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
-        modified { $0.headers.add(name, value) }
+        modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
     /// With a length other than the body's; the body is sent as it is.

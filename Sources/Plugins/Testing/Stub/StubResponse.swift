@@ -69,9 +69,9 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// With one more field; those of the same name stay.
+    /// With one more field; those of the same name stay, but a `Content-Type` is replaced.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
-        modified { $0.headers.add(name, value) }
+        modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
     /// With another status.

@@ -1,12 +1,15 @@
 import ErrandSupport
 
+// Each pointer is to a local variable, or to the memory of a span or an array for the length of the call; the system
+// reads and writes no more than the length beside it says.
+
 /// The few system calls of the server, with interruptions handled; differences between systems are in separate files.
 enum POSIX {
     struct Failure: Error {
         let operation: String
         let code: Int32
         init(_ operation: String) { (self.operation, code) = (operation, errno) }
-        var text: String { "\(operation): \(String(cString: strerror(code)))" }
+        var text: String { "\(operation): \(systemErrorText(code))" }
     }
 
     enum Readiness { case readable, belled, timedOut }
@@ -65,11 +68,13 @@ enum POSIX {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         var address = address(host, port)
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { systemConnect(descriptor, $0, length) }
+        _ = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe systemConnect(descriptor, $0, length)
+            }
         }
         var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return (descriptor, poll(&polled, 1, milliseconds) > 0)
+        return (descriptor, unsafe poll(&polled, 1, milliseconds) > 0)
     }
 
     /// Closes a socket.
@@ -86,9 +91,9 @@ enum POSIX {
     private static func bindIPv4(_ descriptor: Int32, _ port: inout UInt16, host: UInt32 = 0x7F00_0001) -> Bool {
         var address = address(host, port)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
         port = UInt16(bigEndian: address.sin_port)
@@ -101,9 +106,9 @@ enum POSIX {
         address.sin6_addr = in6addr_loopback
         address.sin6_port = port.bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
         port = UInt16(bigEndian: address.sin6_port)
@@ -122,21 +127,27 @@ enum POSIX {
         return descriptor
     }
 
-    /// Bytes received, 0 at the end, nil if the connection failed.
-    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        var count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-        while count < 0 && errno == EINTR { count = recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+    /// Receives bytes into an array, from an index on. Returns their number: 0 at the end, nil if the connection failed.
+    static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+            var count = unsafe recv(descriptor, room.baseAddress, room.count, 0)
+            while count < 0 && errno == EINTR { count = unsafe recv(descriptor, room.baseAddress, room.count, 0) }
+            return count
+        }
         return count < 0 ? nil : count
     }
 
     /// Sends everything; false if the connection failed. Never raises SIGPIPE.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes[...]
-        while let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
-            let count = systemSend(descriptor, start, rest.count, sendFlags)
+    static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.extracting(sent...).withUnsafeBytes { rest in
+                unsafe systemSend(descriptor, rest.baseAddress, rest.count, sendFlags)
+            }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
+            sent += count
         }
         return true
     }
@@ -147,7 +158,7 @@ enum POSIX {
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
             pollfd(fd: bell?.waits ?? -1, events: Int16(POLLIN), revents: 0),
         ]
-        let count = poll(&polled, bell == nil ? 1 : 2, milliseconds)
+        let count = unsafe poll(&polled, bell == nil ? 1 : 2, milliseconds)
         if count <= 0 { return .timedOut }
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
@@ -155,7 +166,7 @@ enum POSIX {
     /// Whether input waits to be read, the end of the connection aside.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, peekFlags) > 0
+        return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
     }
 
     /// Makes the next `close` send a reset instead of an end.
@@ -171,16 +182,16 @@ enum POSIX {
     /// unless asked.
     static func allowManyDescriptors() {
         var limit = rlimit()
-        guard getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
+        guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
         limit.rlim_cur = min(limit.rlim_max, 8192)
-        _ = setrlimit(descriptorLimit, &limit)
+        _ = unsafe setrlimit(descriptorLimit, &limit)
     }
 
     private static func setCloseOnExec(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
 
     static func setOption<Value>(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Value) {
-        withUnsafePointer(to: value) {
-            _ = setsockopt(descriptor, level, name, $0, socklen_t(MemoryLayout<Value>.size))
+        unsafe withUnsafePointer(to: value) {
+            _ = unsafe setsockopt(descriptor, level, name, $0, socklen_t(MemoryLayout<Value>.size))
         }
     }
 }
@@ -189,7 +200,7 @@ enum POSIX {
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
-) -> Int32 { connect(descriptor, address, length) }
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int, _ flags: Int32) -> Int {
-    send(descriptor, bytes, count, flags)
+) -> Int32 { unsafe connect(descriptor, address, length) }
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    unsafe send(descriptor, bytes, count, flags)
 }

@@ -28,10 +28,8 @@ struct JSONObjectText {
     /// Reads the top level only; nested values are skipped by their brackets and tokens, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
-        (members, end) = try bytes.withUnsafeBufferPointer { text throws(Fault) in
-            var reader = Reader(text)
-            return (try reader.members(), reader.end)
-        }
+        var reader = Reader(bytes)
+        (members, end) = (try reader.members(), reader.end)
     }
 
     /// The JSON text of the value; the content of a string.
@@ -70,15 +68,12 @@ struct JSONObjectText {
 
     /// Reads the object once.
     private struct Reader {
-        private let bytes: UnsafeBufferPointer<UInt8>
+        private let bytes: [UInt8]
         private var tokens: JSONTokenizer
         /// The offset of the closing brace.
         private(set) var end = 0
 
-        init(_ bytes: UnsafeBufferPointer<UInt8>) {
-            self.bytes = bytes
-            tokens = JSONTokenizer(bytes)
-        }
+        init(_ bytes: [UInt8]) { (self.bytes, tokens) = (bytes, JSONTokenizer(bytes)) }
 
         mutating func members() throws(Fault) -> [Member] {
             var members: [Member] = []
@@ -142,8 +137,7 @@ struct JSONObjectText {
         }
 
         private func string(_ range: Range<Int>) -> String {
-            guard let base = bytes.baseAddress else { return "" }
-            return JSONText(start: base + range.lowerBound, end: base + range.upperBound).string()
+            String(decoding: JSONGrammar.unescaped(bytes[range]), as: UTF8.self)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Errand
 public import ErrandEssentials
 import ErrandMessageSyntax
+import ErrandSupport
 
 /// The percent-encoded text of a request's URL, edited in place.
 ///
@@ -82,20 +83,16 @@ struct URLLayout {
     /// The offset of the fragment's `#`; without a fragment, the end of the text.
     var end: Int
 
-    init(_ text: String) {
-        var text = text
-        self = text.withUTF8 { bytes in URLLayout(bytes) }
-    }
+    init(_ text: String) { self = text.withSpan { URLLayout($0) } }
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private init(_ bytes: Span<UInt8>) {
         end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
-        let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?"))
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?"), in: 0..<end)
         (queryStart, hasQuery) = (mark ?? end, mark != nil)
-        let beforeQuery = bytes[..<queryStart]
-        guard let colon = beforeQuery.firstIndex(of: UInt8(ascii: ":")),
-            beforeQuery[(colon + 1)...].starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")])
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: 0..<queryStart),
+            bytes.extracting(..<queryStart).contains(Array("//".utf8), at: colon + 1)
         else { return }
-        pathStart = beforeQuery[(colon + 3)...].firstIndex(of: UInt8(ascii: "/")) ?? queryStart
+        pathStart = bytes.firstIndex(of: UInt8(ascii: "/"), in: (colon + 3)..<queryStart) ?? queryStart
     }
 }
 

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Writes the frames of a client: each is masked by a random key of the system (RFC 6455, section 5.3).
 struct FrameWriter: ~Copyable {
@@ -16,29 +17,27 @@ struct FrameWriter: ~Copyable {
 
     /// The frame of a whole message, deflated if that was agreed on. Throws `encodingFailed` where zlib has no memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
-        let result: Result<Data, WebSocketError> =
+        let result =
             switch message {
-            case .text(var text): text.withUTF8 { written(.text, UnsafeRawBufferPointer($0), deflates) }
-            case .data(let data): data.withUnsafeBytes { written(.data, $0, deflates) }
+            case .text(let text): text.withSpan { frame(.text, $0, deflates) }
+            case .data(let data): frame(.data, data.span, deflates)
             }
-        return try result.get()
+        guard let result else { throw WebSocketError(.encodingFailed, "the message cannot be deflated") }
+        return result
     }
 
-    private mutating func written(
-        _ opcode: Opcode, _ bytes: UnsafeRawBufferPointer, _ deflates: Bool
-    ) -> Result<Data, WebSocketError> {
+    /// Nil where zlib has no memory.
+    private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
-            return .success(masked(opcode, bytes, isDeflated: false))
+            return masked(opcode, bytes, isDeflated: false)
         }
-        guard let deflated = deflater?.deflate(bytes) else {
-            return .failure(WebSocketError(.encodingFailed, "the message cannot be deflated"))
-        }
-        return .success(deflated.withUnsafeBytes { masked(opcode, $0, isDeflated: true) })
+        guard let deflated = deflater?.deflate(bytes) else { return nil }
+        return masked(opcode, deflated.span, isDeflated: true)
     }
 
     /// A control frame; longer contents are cut to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
-        content.prefix(Opcode.maximumControlBytes).withUnsafeBytes { masked(opcode, $0, isDeflated: false) }
+        masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
     /// A close frame; a reason is cut where a character ends.
@@ -54,23 +53,20 @@ struct FrameWriter: ~Copyable {
         return control(.close, content)
     }
 
-    private mutating func masked(_ opcode: Opcode, _ bytes: UnsafeRawBufferPointer, isDeflated: Bool) -> Data {
+    private mutating func masked(_ opcode: Opcode, _ bytes: Span<UInt8>, isDeflated: Bool) -> Data {
         let count = bytes.count
         let lengthBytes = count <= Opcode.maximumControlBytes ? 0 : count <= 0xFFFF ? 2 : 8
         let start = 2 + lengthBytes + 4
         let key = nextKey()
         var frame = Data(count: start + count)
-        frame.withUnsafeMutableBytes { frame in
-            frame[0] = 0x80 | (isDeflated ? 0x40 : 0) | opcode.rawValue
-            frame[1] = 0x80 | (lengthBytes == 0 ? UInt8(count) : lengthBytes == 2 ? 126 : 127)
-            var length = UInt64(count)
-            for index in (0..<lengthBytes).reversed() {
-                frame[2 + index] = UInt8(length & 0xFF)
-                length >>= 8
-            }
-            frame.storeBytes(of: key, toByteOffset: start - 4, as: UInt32.self)
-            Self.mask(bytes, with: key, into: UnsafeMutableRawBufferPointer(rebasing: frame[start...]))
+        var head = frame.mutableSpan
+        head[0] = 0x80 | (isDeflated ? 0x40 : 0) | opcode.rawValue
+        head[1] = 0x80 | (lengthBytes == 0 ? UInt8(count) : lengthBytes == 2 ? 126 : 127)
+        for index in 0..<lengthBytes {
+            head[1 + lengthBytes - index] = UInt8(truncatingIfNeeded: count >> (8 * index))
         }
+        for index in 0..<4 { head[start - 4 + index] = UInt8(truncatingIfNeeded: key >> (8 * index)) }
+        Self.mask(bytes, with: key, into: &frame, at: start)
         return frame
     }
 
@@ -86,21 +82,21 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    private static func mask(
-        _ bytes: UnsafeRawBufferPointer, with key: UInt32, into target: UnsafeMutableRawBufferPointer
-    ) {
+    /// The key's lowest byte masks the first byte, and so on. Eight bytes at a time: byte by byte takes eight times as
+    /// long.
+    private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
+        var target = frame.mutableBytes
         var index = 0
         while index + 8 <= bytes.count {
-            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ wide
-            target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+            let word = bytes.littleEndian(at: index, as: UInt64.self) ^ wide
+            target.storeBytes(of: word.littleEndian, toByteOffset: start + index, as: UInt64.self)
             index += 8
         }
-        withUnsafeBytes(of: key) { key in
-            while index < bytes.count {
-                target[index] = bytes[index] ^ key[index & 3]
-                index += 1
-            }
+        while index < bytes.count {
+            let byte = bytes[index] ^ UInt8(truncatingIfNeeded: key >> (8 * UInt32(index & 3)))
+            target.storeBytes(of: byte, toByteOffset: start + index, as: UInt8.self)
+            index += 1
         }
     }
 }

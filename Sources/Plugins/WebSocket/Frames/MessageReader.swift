@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Makes messages of the bytes of a server, at any split into pieces: no I/O, no waiting (RFC 6455, section 5).
 ///
@@ -146,21 +147,16 @@ struct MessageReader: ~Copyable {
 
     private mutating func add(_ piece: Data, to frame: Frame) throws(WebSocketError) {
         if frame.opcode.isControl { return control.append(piece) }
-        let result: Result<Void, WebSocketError> = piece.withUnsafeBytes { bytes in
-            Result { () throws(WebSocketError) in
-                guard message?.isDeflated == true else { return try keep(bytes) }
-                try inflate(bytes, isEnd: false)
-            }
-        }
-        try result.get()
+        guard message?.isDeflated == true else { return try keep(piece.span) }
+        try inflate(piece.span, isEnd: false)
     }
 
-    private mutating func inflate(_ bytes: UnsafeRawBufferPointer, isEnd: Bool) throws(WebSocketError) {
+    private mutating func inflate(_ bytes: Span<UInt8>, isEnd: Bool) throws(WebSocketError) {
         guard var message else { return }
         self.message = nil
         let limit = limit
         let tooLarge = tooLarge
-        func keep(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
+        func keep(_ bytes: Span<UInt8>) throws(WebSocketError) {
             guard message.content.count + bytes.count <= limit else { throw tooLarge }
             try Self.keep(bytes, in: &message)
         }
@@ -168,14 +164,14 @@ struct MessageReader: ~Copyable {
         self.message = message
     }
 
-    private mutating func keep(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) {
+    private mutating func keep(_ bytes: Span<UInt8>) throws(WebSocketError) {
         guard var message else { return }
         self.message = nil
         try Self.keep(bytes, in: &message)
         self.message = message
     }
 
-    private static func keep(_ bytes: UnsafeRawBufferPointer, in message: inout Message) throws(WebSocketError) {
+    private static func keep(_ bytes: Span<UInt8>, in message: inout Message) throws(WebSocketError) {
         if message.isText, !message.check.accept(bytes) { throw invalidText }
         message.content.append(contentsOf: bytes)
     }
@@ -197,7 +193,7 @@ struct MessageReader: ~Copyable {
             }
         }
         guard frame.isFinal else { return nil }
-        if message?.isDeflated == true { try inflate(UnsafeRawBufferPointer(start: nil, count: 0), isEnd: true) }
+        if message?.isDeflated == true { try inflate(Span(), isEnd: true) }
         guard let done = message.take() else { return nil }
         guard done.isText else { return .message(.data(done.content)) }
         guard done.check.isComplete else { throw Self.invalidText }

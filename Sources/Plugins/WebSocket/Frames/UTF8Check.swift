@@ -1,3 +1,5 @@
+import ErrandSupport
+
 /// Checks that bytes are UTF-8 as they come (RFC 3629), and fails at the first byte that cannot belong to it.
 struct UTF8Check {
     /// The number of bytes that the present character still needs, and the bounds of the next of them.
@@ -9,13 +11,11 @@ struct UTF8Check {
     var isComplete: Bool { missing == 0 }
 
     /// False for a byte that is wrong where it stands.
-    mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    mutating func accept(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
             if missing == 0 {
-                while index + 8 <= bytes.count,
-                    bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-                { index += 8 }
+                index = Self.asciiEnd(bytes, from: index)
                 if index == bytes.count { return true }
                 if bytes[index] >= 0x80, !begin(bytes[index]) { return false }
             } else {
@@ -26,6 +26,19 @@ struct UTF8Check {
             index += 1
         }
         return true
+    }
+
+    /// An index before which all bytes are ASCII, at most seven before the first that is not. Many bytes at a time, as
+    /// most text is ASCII.
+    private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
+        let high: UInt64 = 0x8080_8080_8080_8080
+        var index = start
+        while index + 32 <= bytes.count,
+            (word(index) | word(index + 8) | word(index + 16) | word(index + 24)) & high == 0
+        { index += 32 }
+        while index + 8 <= bytes.count, word(index) & high == 0 { index += 8 }
+        return index
     }
 
     private mutating func begin(_ byte: UInt8) -> Bool {

@@ -17,8 +17,7 @@ struct OpeningHandshake: Sendable {
 
     /// With a random key of 16 bytes.
     init(_ subprotocols: [String], _ compression: WebSocketCompression) {
-        var random = SystemRandomNumberGenerator()
-        let bytes = (0..<2).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         self.init(key: Data(bytes).base64EncodedString(), subprotocols, compression)
     }
 
@@ -43,7 +42,7 @@ struct OpeningHandshake: Sendable {
     /// Checks a response with the status 101. Throws `handshakeFailed`.
     func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
         func fail(_ message: String) -> WebSocketError {
-            WebSocketError(.handshakeFailed, message, response: response)
+            WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
         }
         let headers = response.headers
         guard let upgrade = headers[.upgrade], ASCII.equalsIgnoringCase(upgrade, "websocket") else {

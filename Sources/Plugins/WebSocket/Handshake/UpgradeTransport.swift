@@ -1,11 +1,11 @@
 import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import Synchronization
 
-/// Sends a request over a connection of its own, and keeps the connection where the server upgrades it.
+/// Sends a request over a connection of its own, which the response has where the server switches protocols.
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
-    let opening: SocketOpening
 
     /// The most bytes of the body of a refusal.
     private static let refusalBytes = 64 << 10
@@ -17,9 +17,9 @@ struct UpgradeTransport: Transport {
         do {
             // It may have waited for its connection.
             try options.checkDeparture(of: request)
-            let (response, rest) = try await exchange(request, options, over: connection)
+            var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
-                opening.keep(connection, rest)
+                response.connection = rest.isEmpty ? connection : StartedConnection(connection, received: rest)
             } else {
                 connection.close()
             }
@@ -117,5 +117,30 @@ struct UpgradeTransport: Transport {
             let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"
         else { return nil }
         return "http" + target.absoluteString.dropFirst(2)
+    }
+}
+
+/// A connection of which the first bytes have been received.
+private final class StartedConnection: ByteConnection {
+    private let base: any ByteConnection
+    private let received: Mutex<Data?>
+
+    init(_ base: any ByteConnection, received: Data) {
+        self.base = base
+        self.received = Mutex(received)
+    }
+
+    var pendingBytes: Int { base.pendingBytes }
+    func enqueue(_ data: Data) { base.enqueue(data) }
+    func push() { base.push() }
+    func flush() async throws { try await base.flush() }
+    func close() { base.close() }
+
+    func receive() async throws -> Data? {
+        let first = received.withLock { received in
+            defer { received = nil }
+            return received
+        }
+        return if let first { first } else { try await base.receive() }
     }
 }

@@ -73,18 +73,15 @@ final class SocketCore: Sendable {
             let handle = agent.start(.stream, options: whole, completion: nil) { activity in
                 let scoped = activity.agent(on: agent)
                 let session = SocketSession(core: core, activity: activity) {
-                    let opening = SocketOpening(options, core.clock)
-                    // It may have been cancelled between the handshake and here.
-                    defer { opening.end() }
                     // The filters of the call reach its members by the activity.
                     let one = CallOptions(
-                        filters: [OpeningFilter(opening: opening)], accessories: callOptions.accessories,
+                        filters: [OpeningFilter(core: core)], accessories: callOptions.accessories,
                         label: callOptions.label
                     ).pinned(to: core.pin)
                     let response = try await scoped.send(request, options: one).value
-                    guard let opened = opening.take() else {
+                    guard let opened = response.connection as? OpenedConnection else {
                         throw WebSocketError(
-                            .handshakeFailed, "the server has not opened the socket", response: response)
+                            .handshakeFailed, "the server has not opened the socket: \(response)", response: response)
                     }
                     return SocketLink(opened, response, core, activity)
                 }

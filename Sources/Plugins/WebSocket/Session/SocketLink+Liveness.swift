@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 // Pings and pongs, in both directions (RFC 6455, sections 5.5.2 and 5.5.3).
@@ -30,7 +31,9 @@ extension SocketLink {
             return state.lastPing
         }
         if isEnding { throw end }
-        sendControl(.ping, withUnsafeBytes(of: number.bigEndian) { Data($0) })
+        var content: [UInt8] = []
+        content.append(bigEndian: number)
+        sendControl(.ping, Data(content))
         let limit = options.pongTimeout
         let end = time.instant(after: limit)
         let reminder = alarm.set(at: end, time) { [pongs] in pongs.resume() }

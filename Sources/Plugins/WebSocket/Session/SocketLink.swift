@@ -24,7 +24,6 @@ final class SocketLink: Sendable {
     let coder: SocketCoder
     let response: HTTPResponse
     let connection: any ByteConnection
-    private let rest: Data
     private let deflate: DeflateAgreement?
     let options: SocketOptions
     private let activity: Activity
@@ -36,13 +35,13 @@ final class SocketLink: Sendable {
     /// Those that wait for the pong of a ping of theirs.
     let pongs = WaitingLine()
 
-    init(_ opened: SocketOpening.Opened, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
+    init(_ opened: OpenedConnection, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
         var head = response
-        head.body = .empty
+        (head.body, head.connection) = (.empty, nil)
         let options = core.options
         (self.response, self.options, self.activity) = (head, options, activity)
         (pin, alarm) = (core.pin, core.alarm)
-        (connection, rest, deflate) = (opened.connection, opened.rest, opened.agreement.deflate)
+        (connection, deflate) = (opened, opened.agreement.deflate)
         time = opened.exchange.time
         coder = SocketCoder(head, opened.exchange)
         writer = Mutex(FrameWriter(deflate, minimumBytes: options.compression.minimumBytes))
@@ -181,7 +180,6 @@ final class SocketLink: Sendable {
         _ deliver: (WebSocketMessage) async throws -> Void, _ count: (Int) -> Void
     ) async throws -> Closure {
         var reader = MessageReader(limit: max(0, options.maximumMessageBytes), deflate)
-        reader.push(rest)
         while true {
             while let event = try Self.next(from: &reader) {
                 switch event {

@@ -114,7 +114,7 @@ extension DocumentReader {
             }
             guard let end = try endOfTag(part, start, isDocumentType: true) else { return false }
             try checkCharacters(part, (start + markCount)..<end)
-            guard let type = DocumentType(ArraySlice(part[(start + markCount)..<end])) else {
+            guard let type = DocumentType(part[(start + markCount)..<end]) else {
                 throw part.malformed("the document type declaration is not well-formed", start)
             }
             guard limits.skipsDocumentType || !type.isExternal else {

@@ -30,7 +30,7 @@ struct DocumentReader: Sendable {
     init(_ limits: XMLLimits) { self.limits = limits }
 
     /// The position behind the last byte.
-    var end: XMLLocation { buffer.withUnsafeBufferPointer { location.behind($0) } }
+    var end: XMLLocation { location.behind(buffer.span) }
 
     /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] {
@@ -58,15 +58,13 @@ struct DocumentReader: Sendable {
         var all: [UInt8] = []
         swap(&all, &buffer)
         all.append(contentsOf: bytes)
+        let part = XMLPart(bytes: all, location: location)
         var position = 0
-        let result = all.withUnsafeBufferPointer { bytes in
-            let part = XMLPart(bytes: bytes, location: location)
-            defer { location = location.behind(part[0..<position]) }
-            return Result { () throws(XMLError) in try read(part, &position) }
+        defer {
+            location = part.location(of: position)
+            buffer = position > 0 ? Array(part.bytes[position...]) : part.bytes
         }
-        if position > 0 { all.removeFirst(position) }
-        buffer = all
-        try result.get()
+        try read(part, &position)
     }
 
     /// The document has ended.

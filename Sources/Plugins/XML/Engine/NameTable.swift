@@ -18,19 +18,16 @@ struct NameTable: Sendable {
     private var entries: [Entry?] = []
 
     /// The meaning of a name within some declarations, if it was added.
-    func find(_ bytes: UnsafeBufferPointer<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {
+    func find(_ bytes: ArraySlice<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {
         guard !entries.isEmpty, bytes.count <= Self.longest, let entry = entries[Self.slot(bytes, isElement)] else {
             return nil
         }
-        let isSame =
-            entry.scope == scope && entry.isElement == isElement && entry.written.count == bytes.count
-            && entry.written.withUnsafeBufferPointer { written in bytes.indices.allSatisfy { written[$0] == bytes[$0] }
-            }
+        let isSame = entry.scope == scope && entry.isElement == isElement && entry.written[...] == bytes
         return isSame ? entry : nil
     }
 
     mutating func add(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ name: XMLName, _ scope: Int, isElement: Bool
+        _ bytes: ArraySlice<UInt8>, _ name: XMLName, _ scope: Int, isElement: Bool
     ) -> Entry {
         let entry = Entry(written: Array(bytes), name: name, scope: scope, isElement: isElement)
         if bytes.count <= Self.longest {
@@ -40,7 +37,7 @@ struct NameTable: Sendable {
         return entry
     }
 
-    private static func slot(_ bytes: UnsafeBufferPointer<UInt8>, _ isElement: Bool) -> Int {
+    private static func slot(_ bytes: ArraySlice<UInt8>, _ isElement: Bool) -> Int {
         var hash: UInt32 = isElement ? 0 : 1
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return Int((hash ^ hash >> 15) % UInt32(size))

@@ -55,7 +55,7 @@ enum XMLCharacters {
     }
 
     /// The end of the name that begins at an index; the index itself if there is none.
-    static func endOfName(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Int {
+    static func endOfName(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
         var index = start
         while index < end {
             let byte = bytes[index]
@@ -72,7 +72,7 @@ enum XMLCharacters {
     }
 
     /// The character that begins at an index, of valid UTF-8 that is not ASCII.
-    private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int, _ end: Int) -> (UInt32, Int) {
+    private static func scalar(_ bytes: [UInt8], _ index: Int, _ end: Int) -> (UInt32, Int) {
         let first = UInt32(bytes[index])
         let width = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
         guard index + width <= end else { return (0, 1) }
@@ -94,6 +94,6 @@ enum XMLCharacters {
     /// Whether some bytes are a name.
     static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
-        return !bytes.isEmpty && bytes.withUnsafeBufferPointer { endOfName($0, 0, $0.count) == $0.count }
+        return !bytes.isEmpty && endOfName(bytes, 0, bytes.count) == bytes.count
     }
 }

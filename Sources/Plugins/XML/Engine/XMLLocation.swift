@@ -6,14 +6,15 @@ struct XMLLocation: Sendable {
     var column = 1
 
     /// The position behind some more bytes of UTF-8.
-    func behind(_ bytes: UnsafeBufferPointer<UInt8>) -> XMLLocation {
+    func behind(_ bytes: Span<UInt8>) -> XMLLocation {
         var location = self
         var start = 0
-        if let last = bytes.lastIndex(of: UInt8(ascii: "\n")) {
-            var lines = 0
-            for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
+        var lines = 0
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "\n") { lines += 1 }
+        if lines > 0 {
             location = XMLLocation(line: line + lines, column: 1)
-            start = last + 1
+            start = bytes.count
+            while bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
         }
         for index in start..<bytes.count where bytes[index] & 0xC0 != 0x80 { location.column += 1 }
         return location

@@ -1,11 +1,12 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// XXH64, which detects damage except with a probability of 1 in 10^19, at several gigabytes per second. It does not
 /// detect forgery: only the owner has access to the files.
 enum Checksum {
-    static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { data.withUnsafeBytes { of($0, seed: seed) } }
+    static func of(_ data: Data, seed: UInt64 = 0) -> UInt64 { of(data.span, seed: seed) }
 
-    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+    static func of(_ bytes: Span<UInt8>, seed: UInt64 = 0) -> UInt64 {
         var offset = 0
         var hash: UInt64
         if bytes.count >= 32 {
@@ -13,11 +14,11 @@ enum Checksum {
             var (c, d) = (seed, seed &- p1)
             let end = bytes.count & ~31
             while offset < end {
-                a = round(a, word(bytes, offset))
-                b = round(b, word(bytes, offset + 8))
-                c = round(c, word(bytes, offset + 16))
-                d = round(d, word(bytes, offset + 24))
-                offset &+= 32
+                a = round(a, bytes.littleEndian(at: offset))
+                b = round(b, bytes.littleEndian(at: offset + 8))
+                c = round(c, bytes.littleEndian(at: offset + 16))
+                d = round(d, bytes.littleEndian(at: offset + 24))
+                offset += 32
             }
             hash = rotated(a, 1) &+ rotated(b, 7) &+ rotated(c, 12) &+ rotated(d, 18)
             for lane in [a, b, c, d] { hash = (hash ^ round(0, lane)) &* p1 &+ p4 }
@@ -26,11 +27,11 @@ enum Checksum {
         }
         hash &+= UInt64(bytes.count)
         while bytes.count - offset >= 8 {
-            hash = rotated(hash ^ round(0, word(bytes, offset)), 27) &* p1 &+ p4
+            hash = rotated(hash ^ round(0, bytes.littleEndian(at: offset)), 27) &* p1 &+ p4
             offset += 8
         }
         if bytes.count - offset >= 4 {
-            let value = UInt64(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+            let value = UInt64(bytes.littleEndian(at: offset, as: UInt32.self))
             hash = rotated(hash ^ (value &* p1), 23) &* p2 &+ p3
             offset += 4
         }
@@ -48,10 +49,6 @@ enum Checksum {
     private static let p3: UInt64 = 0x1656_67B1_9E37_79F9
     private static let p4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let p5: UInt64 = 0x27D4_EB2F_1656_67C5
-
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
 
     private static func round(_ lane: UInt64, _ value: UInt64) -> UInt64 {
         rotated(lane &+ value &* p2, 31) &* p1

@@ -1,5 +1,6 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// A long body, read and checked chunk by chunk from a file that stays open even if it is replaced.
@@ -39,12 +40,12 @@ final class DiskBodySource: HTTPBodySource {
     private func read(_ state: inout State) throws -> Data? {
         if state.left == 0 { return nil }
         let head = try state.file.read(4, at: state.offset)
-        guard let length = head?.withUnsafeBytes({ Int($0.loadUnaligned(as: UInt32.self).littleEndian) }),
+        guard let length = head.map({ Int($0.span.littleEndian(at: 0, as: UInt32.self)) }),
             Int64(length) <= format.fileLength - state.offset - 12,
             let bytes = try state.file.read(length + 12, at: state.offset),
-            let range = bytes.withUnsafeBytes({ format.payload($0, at: 0, number: state.number) })
+            let range = format.payload(bytes.span, at: 0, number: state.number)
         else { throw CacheStoreError("a chunk is damaged") }
-        let payload = bytes.withUnsafeBytes { Data($0[range]) }
+        let payload = Data(copying: bytes.span.extracting(range))
         let plain = try open.map { try $0(payload) } ?? payload
         guard Int64(plain.count) <= state.left, !plain.isEmpty else { throw CacheStoreError("a chunk is too long") }
         state.offset += Int64(bytes.count)

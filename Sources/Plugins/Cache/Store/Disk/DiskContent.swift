@@ -1,60 +1,68 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
 /// The bytes of a small entry's file, read at once and decoded in place. The body takes the memory over without a copy.
 struct DiskContent: ~Copyable {
-    private let memory: UnsafeMutableRawBufferPointer
+    private let memory: FileMemory
+
+    private enum Body {
+        case copied(Data)
+        case inPlace(Range<Int>)
+    }
 
     /// Nil if the file is shorter.
     init?(_ file: borrowing DiskFile, length: Int) throws(DiskFile.Failure) {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
-        let result = Result { () throws(DiskFile.Failure) in try file.read(memory) }
-        guard case .success(length) = result else {
-            memory.deallocate()
-            _ = try result.get()
-            return nil
-        }
+        guard let memory = try FileMemory(file, count: length) else { return nil }
         self.memory = memory
     }
 
-    deinit { memory.deallocate() }
-
-    /// From here on bodies are copied: below, a copy costs less than keeping the head in memory.
+    /// From here on bodies are kept in place: below, a copy costs less than keeping the head in memory.
     private static let ownedLength = 4096
 
     /// The entry; nil if anything of it is damaged. `open` decrypts.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
-        let bytes = UnsafeRawBufferPointer(memory)
+        guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
+        return switch body {
+        case .copied(let data): CacheEntry(head: head, body: HTTPBody(data))
+        case .inPlace(let range): CacheEntry(head: head, body: HTTPBody(memory.data(range)))
+        }
+    }
+
+    private static func content(
+        _ bytes: Span<UInt8>, _ digest: [UInt8], _ open: ((Data) throws -> Data)?
+    ) -> (CacheEntryHead, Body)? {
         guard let format = DiskFormat(bytes, digest: digest, fileLength: Int64(bytes.count)),
-            let head = head(format, open)
+            let head = head(bytes.extracting(DiskFormat.prefixLength..<format.bodyStart), format, open)
         else { return nil }
-        if open == nil, format.bodyLength >= Self.ownedLength,
+        if open == nil, format.bodyLength >= ownedLength,
             let range = format.payload(bytes, at: format.bodyStart, number: 0), range.upperBound + 8 == bytes.count
         {
-            guard Int64(range.count) == format.bodyLength else { return nil }
-            return CacheEntry(head: head, body: HTTPBody(body(range)))
+            return Int64(range.count) == format.bodyLength ? (head, .inPlace(range)) : nil
         }
-        return copiedBody(format, open).map { CacheEntry(head: head, body: HTTPBody($0)) }
+        return copiedBody(bytes, format, open).map { (head, .copied($0)) }
     }
 
-    private func head(_ format: DiskFormat, _ open: ((Data) throws -> Data)?) -> CacheEntryHead? {
-        let slots = UnsafeRawBufferPointer(rebasing: memory[DiskFormat.prefixLength..<format.bodyStart])
+    private static func head(
+        _ slots: Span<UInt8>, _ format: DiskFormat, _ open: ((Data) throws -> Data)?
+    ) -> CacheEntryHead? {
         guard let found = format.head(in: slots) else { return nil }
-        let bytes = UnsafeRawBufferPointer(rebasing: slots[found.range])
-        guard let open else { return CacheEntryHead(encoded: bytes) }
-        return (try? open(Data(bytes))).flatMap { CacheEntryHead(encoded: $0) }
+        let bytes = slots.extracting(found.range)
+        guard let open else { return CacheEntryHead(encoded: [UInt8](copying: bytes)) }
+        return (try? open(Data(copying: bytes))).flatMap { CacheEntryHead(encoded: $0) }
     }
 
-    private func copiedBody(_ format: DiskFormat, _ open: ((Data) throws -> Data)?) -> Data? {
-        let bytes = UnsafeRawBufferPointer(memory)
+    private static func copiedBody(
+        _ bytes: Span<UInt8>, _ format: DiskFormat, _ open: ((Data) throws -> Data)?
+    ) -> Data? {
         var body = Data()
         body.reserveCapacity(Int(format.bodyLength))
         var (offset, number) = (format.bodyStart, UInt64(0))
         while offset < bytes.count {
             guard let range = format.payload(bytes, at: offset, number: number) else { return nil }
-            let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+            let part = bytes.extracting(range)
             if let open {
-                guard let plain = try? open(Data(part)) else { return nil }
+                guard let plain = try? open(Data(copying: part)) else { return nil }
                 body.append(plain)
             } else {
                 body.append(contentsOf: part)
@@ -62,14 +70,5 @@ struct DiskContent: ~Copyable {
             (offset, number) = (range.upperBound + 8, number + 1)
         }
         return Int64(body.count) == format.bodyLength ? body : nil
-    }
-
-    /// Bytes of the file that keep all of it in memory.
-    private consuming func body(_ range: Range<Int>) -> Data {
-        let start = memory.baseAddress
-        let body = memory[range]
-        discard self
-        guard let first = UnsafeMutableRawBufferPointer(rebasing: body).baseAddress else { return Data() }
-        return Data(bytesNoCopy: first, count: body.count, deallocator: .custom { _, _ in start?.deallocate() })
     }
 }

@@ -15,7 +15,7 @@ struct DiskFile: ~Copyable {
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         /// Whether the disk is full or the user's quota is exceeded.
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
-        var error: CacheStoreError { CacheStoreError("the cache directory: \(String(cString: strerror(code)))") }
+        var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
     }
 
     /// The relevant attributes of a file.
@@ -37,7 +37,7 @@ struct DiskFile: ~Copyable {
         }
     }
 
-    private let file: SystemFile
+    let file: SystemFile
 
     private init(_ path: String, _ access: SystemFile.Access) throws(Failure) {
         file = try Failure.converting { () throws(SystemFile.Failure) in
@@ -73,11 +73,6 @@ struct DiskFile: ~Copyable {
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
         return data.count == count ? data : nil
-    }
-
-    /// Fills the buffer from the beginning of the file, and returns the number of bytes.
-    func read(_ buffer: UnsafeMutableRawBufferPointer) throws(Failure) -> Int {
-        try Failure.converting { () throws(SystemFile.Failure) in try file.read(buffer, at: 0) }
     }
 
     /// Reads the slots for heads of an entry's file.
@@ -150,7 +145,7 @@ struct DiskFile: ~Copyable {
 }
 
 extension DiskFile.Failure {
-    fileprivate static func converting<Value: ~Copyable>(
+    static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
     ) throws(Self) -> Value {
         do { return try body() } catch { throw Self(code: error.code) }

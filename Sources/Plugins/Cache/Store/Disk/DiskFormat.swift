@@ -47,25 +47,22 @@ struct DiskFormat: Sendable, Hashable {
         writer.add(UInt64(clamping: fileLength))
         writer.add(seed)
         digest.forEach { writer.add($0) }
-        writer.add(Checksum.of(Data(writer.bytes), seed: seed))
+        writer.add(Checksum.of(writer.bytes.span, seed: seed))
         return Data(writer.bytes)
     }
 
     /// Reads the first bytes of a file; nil if they are damaged, foreign or of another version.
-    init?(_ bytes: UnsafeRawBufferPointer, digest: [UInt8], fileLength: Int64) {
+    init?(_ bytes: Span<UInt8>, digest: [UInt8], fileLength: Int64) {
         guard bytes.count >= Self.prefixLength else { return nil }
-        let prefix = UnsafeRawBufferPointer(rebasing: bytes[..<Self.prefixLength])
-        guard Self.magic.withUnsafeBytes({ Self.isEqual($0, prefix, at: 0) }),
-            digest.withUnsafeBytes({ Self.isEqual($0, prefix, at: 40) })
-        else { return nil }
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: prefix[8...]))
-        guard let slotLength = try? reader.uint32(), let slots = try? reader.uint32(),
-            let bodyLength = try? reader.uint64(), let length = try? reader.uint64(), let seed = try? reader.uint64()
-        else { return nil }
+        let prefix = bytes.extracting(..<Self.prefixLength)
+        guard prefix.contains(Self.magic), prefix.contains(digest, at: 40) else { return nil }
+        let (slotLength, slots): (UInt32, UInt32) = (prefix.littleEndian(at: 8), prefix.littleEndian(at: 12))
+        let (bodyLength, length): (UInt64, UInt64) = (prefix.littleEndian(at: 16), prefix.littleEndian(at: 24))
+        let seed: UInt64 = prefix.littleEndian(at: 32)
         guard slots == 1 || slots == 2, length == UInt64(clamping: fileLength),
             Int64(slotLength) * Int64(slots) <= fileLength - Int64(Self.prefixLength),
             slotLength >= UInt32(Self.slotOverhead), bodyLength <= UInt64(clamping: fileLength),
-            Checksum.of(UnsafeRawBufferPointer(rebasing: prefix[..<72]), seed: seed) == Self.number(prefix, 72)
+            Checksum.of(prefix.extracting(..<72), seed: seed) == prefix.littleEndian(at: 72)
         else { return nil }
         self.slotLength = Int(slotLength)
         self.slots = Int(slots)
@@ -73,12 +70,6 @@ struct DiskFormat: Sendable, Hashable {
         self.fileLength = fileLength
         self.seed = seed
         self.digest = digest
-    }
-
-    private static func isEqual(_ part: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool
-    {
-        guard let start = part.baseAddress, let base = bytes.baseAddress else { return part.isEmpty }
-        return memcmp(start, base + offset, part.count) == 0
     }
 
     /// - Parameter hasRoom: whether there is a slot for a new head, which may be somewhat longer.
@@ -107,36 +98,35 @@ struct DiskFormat: Sendable, Hashable {
     }
 
     /// The valid head in the slots, which begin at the first of these bytes; nil if there is none.
-    func head(in bytes: UnsafeRawBufferPointer) -> Head? {
+    func head(in bytes: Span<UInt8>) -> Head? {
         guard bytes.count >= slots * slotLength else { return nil }
         var best: Head?
         for slot in 0..<slots {
             let start = slot * slotLength
-            let length = Int(clamping: bytes.loadUnaligned(fromByteOffset: start, as: UInt32.self).littleEndian)
+            let length = Int(clamping: bytes.littleEndian(at: start, as: UInt32.self))
             let room = slotLength - Self.slotOverhead
             guard slots == 1 ? length == room : length <= room else { continue }
-            let number = Self.number(bytes, start + 4)
+            let number: UInt64 = bytes.littleEndian(at: start + 4)
             let range = (start + Self.slotOverhead)..<(start + Self.slotOverhead + length)
-            let sum = withUnsafeTemporaryAllocation(byteCount: 12 + length, alignment: 8) { copy in
-                copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 12)]))
-                UnsafeMutableRawBufferPointer(rebasing: copy[12...]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: bytes[range]))
-                return Checksum.of(UnsafeRawBufferPointer(copy), seed: seed &- 1)
-            }
-            guard sum == Self.number(bytes, start + 12), number > best?.number ?? 0 else { continue }
+            var checked: [UInt8] = []
+            checked.reserveCapacity(12 + length)
+            checked.append(contentsOf: bytes.extracting(start..<(start + 12)))
+            checked.append(contentsOf: bytes.extracting(range))
+            let sum = Checksum.of(checked.span, seed: seed &- 1)
+            guard sum == bytes.littleEndian(at: start + 12), number > best?.number ?? 0 else { continue }
             best = Head(range: range, slot: slot, number: number)
         }
         return best
     }
 
     /// The bytes of the chunk that begins at an offset; nil if its checksum does not match.
-    func payload(_ bytes: UnsafeRawBufferPointer, at offset: Int, number: UInt64) -> Range<Int>? {
+    func payload(_ bytes: Span<UInt8>, at offset: Int, number: UInt64) -> Range<Int>? {
         guard offset >= 0, bytes.count - offset >= 12 else { return nil }
-        let length = Int(clamping: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self).littleEndian)
+        let length = Int(clamping: bytes.littleEndian(at: offset, as: UInt32.self))
         guard length > 0, length <= bytes.count - offset - 12 else { return nil }
         let range = (offset + 4)..<(offset + 4 + length)
-        let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[range]), seed: seed &+ 1 &+ number)
-        return sum == Self.number(bytes, range.upperBound) ? range : nil
+        let sum = Checksum.of(bytes.extracting(range), seed: seed &+ 1 &+ number)
+        return sum == bytes.littleEndian(at: range.upperBound) ? range : nil
     }
 
     /// A chunk with its length and checksum.
@@ -149,9 +139,5 @@ struct DiskFormat: Sendable, Hashable {
         end.add(Checksum.of(payload, seed: seed &+ 1 &+ number))
         result.append(contentsOf: end.bytes)
         return result
-    }
-
-    private static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

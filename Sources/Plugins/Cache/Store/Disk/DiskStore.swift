@@ -1,5 +1,6 @@
 import Errand
 public import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// Stores entries in a directory, one file each, and evicts the least recently used ones. Processes may share it.
@@ -227,10 +228,10 @@ public final class DiskStore: CacheStore {
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {
         guard let prefix = try file.read(DiskFormat.prefixLength, at: 0),
-            let format = prefix.withUnsafeBytes({ DiskFormat($0, digest: digest, fileLength: status.size) }),
-            let slots = try file.read(slotsOf: format), let found = slots.withUnsafeBytes({ format.head(in: $0) })
+            let format = DiskFormat(prefix.span, digest: digest, fileLength: status.size),
+            let slots = try file.read(slotsOf: format), let found = format.head(in: slots.span)
         else { return nil }
-        return (format, found, slots.withUnsafeBytes { Data($0[found.range]) })
+        return (format, found, Data(copying: slots.span.extracting(found.range)))
     }
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }

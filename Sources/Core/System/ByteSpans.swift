@@ -1,0 +1,148 @@
+import ErrandEssentials
+
+// Operations on spans of bytes that the standard library lacks. This file's pointers are those of
+// a span, or of a text, for the length of one call: the caller's value owns the memory, and each access is within the
+// count that came with the pointer.
+
+extension String {
+    /// Calls the body with the bytes of the text, in UTF-8: a loop over them costs a tenth of one over `utf8`.
+    @inlinable package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        var text = self
+        return text.withUTF8 { unsafe body($0.span) }
+    }
+
+    /// Compares byte by byte, as protocols do: Unicode's canonical equivalence, by which `==` compares, does not apply to
+    /// keys and field values.
+    package func hasSameBytes(as other: String) -> Bool {
+        utf8.count == other.utf8.count && withSpan { mine in other.withSpan { mine.hasSameBytes(as: $0) } }
+    }
+
+    /// Decodes UTF-8, with a replacement character for each invalid sequence.
+    package init(decoding bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Decodes UTF-8; nil if some of it is invalid.
+    package init?(validating bytes: Span<UInt8>) {
+        guard let text = unsafe bytes.withUnsafeBufferPointer({ unsafe String(validating: $0, as: UTF8.self) }) else {
+            return nil
+        }
+        self = text
+    }
+}
+
+extension [UInt8] {
+    package init(copying bytes: Span<UInt8>) { self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) } }
+
+    package mutating func append(contentsOf bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends an integer, its lowest byte first.
+    @inlinable package mutating func append<Integer: FixedWidthInteger>(littleEndian integer: Integer) {
+        for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: integer >> shift))
+        }
+    }
+
+    /// Appends an integer, its highest byte first.
+    @inlinable package mutating func append<Integer: FixedWidthInteger>(bigEndian integer: Integer) {
+        append(littleEndian: integer.byteSwapped)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The index of the first byte that matches, from an index on; nil for none.
+    @inlinable package func firstIndex(from start: Int = 0, where matches: (UInt8) -> Bool) -> Int? {
+        var index = start
+        while index < count {
+            if matches(self[index]) { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Whether a byte occurs.
+    @inlinable package func contains(_ byte: UInt8) -> Bool { firstIndex { $0 == byte } != nil }
+
+    /// Whether all bytes match; true for no byte.
+    @inlinable package func allSatisfy(_ matches: (UInt8) -> Bool) -> Bool { firstIndex { !matches($0) } == nil }
+
+    /// Whether the bytes begin with those of another span.
+    package func starts(with other: Span<UInt8>) -> Bool {
+        count >= other.count && extracting(..<other.count).hasSameBytes(as: other)
+    }
+
+    /// The first index of a byte, by the C library, which compares many bytes at once.
+    ///
+    /// - Parameter range: the indices to search; stops the program if some are out of bounds.
+    package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+        let part = extracting(range)
+        return unsafe part.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress, let found = unsafe memchr(base, Int32(byte), bytes.count) else {
+                return nil
+            }
+            return unsafe range.lowerBound + (UnsafeRawPointer(found) - UnsafeRawPointer(base))
+        }
+    }
+
+    /// The first index of a byte at or after `start`, which may be beyond the end.
+    package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+        start < count ? firstIndex(of: byte, in: start..<count) : nil
+    }
+
+    package func hasSameBytes(as other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return unsafe withUnsafeBufferPointer { mine in
+            unsafe other.withUnsafeBufferPointer { theirs in
+                guard let a = mine.baseAddress, let b = theirs.baseAddress else { return true }
+                return unsafe memcmp(a, b, mine.count) == 0
+            }
+        }
+    }
+
+    /// Whether these bytes begin at `start`.
+    package func contains(_ bytes: [UInt8], at start: Int = 0) -> Bool {
+        bytes.count <= count - start && extracting(start..<start + bytes.count).hasSameBytes(as: bytes.span)
+    }
+
+    /// The first index, at or after `start`, at which bytes begin that are at least one.
+    package func firstIndex(of bytes: [UInt8], from start: Int = 0) -> Int? {
+        guard let first = bytes.first else { return nil }
+        var offset = start
+        let end = count - bytes.count + 1
+        while offset < end {
+            guard let found = firstIndex(of: first, in: offset..<end) else { return nil }
+            if contains(bytes, at: found) { return found }
+            offset = found + 1
+        }
+        return nil
+    }
+
+    /// The integer at an offset, its lowest byte first; stops the program if it is out of bounds.
+    // The span checks the bounds of a load, and every pattern of bits is an integer.
+    @inlinable @inline(__always)
+    package func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, as type: Integer.Type = Integer.self
+    ) -> Integer {
+        unsafe Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+    }
+
+    /// The integer at an offset, its highest byte first; stops the program if it is out of bounds.
+    @inlinable @inline(__always)
+    package func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
+        at offset: Int, as type: Integer.Type = Integer.self
+    ) -> Integer {
+        littleEndian(at: offset, as: type).byteSwapped
+    }
+}
+
+extension Data {
+    package init(copying bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
+    }
+
+    package mutating func append(contentsOf bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+    }
+}

@@ -1,0 +1,149 @@
+import Errand
+import ErrandEssentials
+
+/// How the responses for one URL are stored.
+///
+/// The key of the URL leads to the response itself. If `Vary` distinguishes several responses, it leads to an index of
+/// the header names that do, and each variant has its own key.
+///
+/// The responses of each user have their own keys, too. They are valid only while the record of the URL has the serial
+/// number that they were stored with: an unsafe request removes the record, and so invalidates all of them, however
+/// many there are. The serial number of an index does the same for its variants. Validity never depends on a date.
+extension CacheHandler {
+    /// Stores a server's response if the rules allow it, and returns the response for the caller.
+    ///
+    /// - Parameter old: the key of the entry that the response replaces.
+    func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
+        if let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
+            // The validation returned another response, so the stored one is no longer valid.
+            if let old, (200...299).contains(response.status), response.status != 206 { await remove(old) }
+            return response
+        }
+        if await reportsFailure(response) {
+            note(CacheStatus(forwardStatus: response.status, detail: "not stored: its outcome is a failure"))
+            return response
+        }
+        let vary = VaryRule(response.headers).names
+        let (key, head) = await storageKey(head(response, lookup, sent: sent), vary, lookup)
+        if response.body.data == nil {
+            return writeStream(TeeBody(response.body, isAccepted: true), of: response, head, key, lookup.mark)
+        }
+        let entry = CacheEntry(head: head, body: response.body)
+        write(entry, key, lookup.mark)
+        leader?.record(.replaced(entry, key, vary: vary))
+        if policy.waitsForWrite { await cache.flush() }
+        return response
+    }
+
+    /// Whether the request refuses the response because of its body.
+    private func reportsFailure(_ response: HTTPResponse) async -> Bool {
+        do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
+    }
+
+    private func head(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) -> CacheEntryHead {
+        let received = now
+        var head = CacheEntryHead(
+            .http, url: lookup.url, response: response, headers: HTTPCacheHeaders.storable(response.headers),
+            received: received, expires: received, tags: tags,
+            partition: policy.http?.partition.map(lookup.hasher.hash))
+        head.update(
+            HTTPFreshness(status: response.status, headers: response.headers, sent: sent, received: received), received)
+        return head
+    }
+
+    /// Returns the key for a response, after writing the indexes that lead to it, and the head with its generation.
+    private func storageKey(
+        _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
+    ) async -> (CacheKey, CacheEntryHead) {
+        if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
+        let record = CacheKeyBuilder.record(of: lookup.url)
+        // Concurrent responses must not each begin a generation.
+        return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
+            var head = head
+            if lookup.isOwned { head.generation = await serial(record, head, lookup) }
+            if vary.isEmpty { return (lookup.key, head) }
+            head.generation = await index(vary, head, lookup)
+            return (lookup.variantKey(vary), head)
+        }
+    }
+
+    /// Returns the serial number of the record of a URL. Creates the record if it doesn't exist.
+    private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+        if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
+        var record = head
+        (record.kind, record.variants, record.headers) = (.index, [], [:])
+        record.change { ($0.partition, $0.tags, $0.expires) = (nil, [], .distantFuture) }
+        (record.serial, record.generation) = (.random(in: 1 ... .max), 0)
+        write(CacheEntry(head: record, body: .empty), key, lookup.mark)
+        return record.serial
+    }
+
+    /// Moves header names to the front of the index of a URL, and returns the serial number of the index.
+    private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
+        var index = head
+        (index.kind, index.variants, index.headers) = (.index, [names], [:])
+        index.serial = .random(in: 1 ... .max)
+        if case .entry(let old) = await read(lookup.key), old.head.kind == .index,
+            old.head.generation == index.generation
+        {
+            index.serial = old.head.serial
+            index.variants += old.head.variants.filter { $0 != names }.prefix(7)
+            index.change { $0.expires = max($0.expires, old.head.expires) }
+            if index.variants == old.head.variants && index.expires == old.head.expires { return index.serial }
+        }
+        write(CacheEntry(head: index, body: .empty), lookup.key, lookup.mark)
+        return index.serial
+    }
+
+    /// Updates the stored response with the fields of a 304 response, and writes its head (RFC 9111, section 4.3.4).
+    @discardableResult
+    func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
+        -> CacheEntry
+    {
+        let old = found.entry
+        let received = now
+        let merged = HTTPCacheHeaders.merged(old.head.headers, with: response.headers)
+        let fresh = HTTPFreshness(status: old.head.status, headers: merged, sent: sent, received: received)
+        var head = old.head
+        head.headers = HTTPCacheHeaders.storable(merged)
+        head.change { $0.tags = tags }
+        head.update(fresh, received)
+        if CacheDirectives(response.headers).noStore {
+            await remove(found.key)
+        } else {
+            update(head, of: old, found.key, lookup.mark)
+            leader?.record(.validated(head, old: old.head))
+        }
+        return CacheEntry(head: head, body: old.body)
+    }
+
+    /// Updates or invalidates the stored and expected responses to GET by a response to HEAD (RFC 9111, section 4.3.5).
+    func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
+        let (key, described) = (lookup.key, response.headers)
+        cache.writer.remove(in: store) { other, head in
+            other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
+        }
+        // Since the request was sent, another entry may have been stored.
+        guard let found = await search(lookup).found else { return }
+        if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
+            await freshen(found, response, lookup, sent: sent)
+        } else {
+            await remove(found.key)
+        }
+    }
+
+    /// Invalidates the responses that an unsafe request may have changed, of every user and in flight, too.
+    func invalidate(by response: HTTPResponse) async {
+        var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
+        // Filters may have stored the resource under another URL.
+        if !urls.isEmpty, exchange.hop == 1, let resource = exchange.tags[ResourceURL.self] {
+            urls.append(CacheKeyBuilder.url(resource))
+        }
+        for url in urls {
+            cache.writer.remove(in: store) { _, head in head.kind != .timed && head.url == url }
+            await remove(CacheKeyBuilder.http(url, users: [], partition: nil, KeyedHasher(secret: [])))
+            await remove(CacheKeyBuilder.record(of: url))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ErrandEssentials
+import ErrandSupport
+
+/// The first bytes of a file in memory of their own, which a body can take over without a copy.
+// Safe: the memory is allocated for its count of bytes and filled before the initializer returns, nothing changes it
+// afterwards, and it is freed once: with this value, or with the data that has taken it over.
+@safe
+struct FileMemory: ~Copyable {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    /// Nil if the file is shorter.
+    init?(_ file: borrowing DiskFile, count: Int) throws(DiskFile.Failure) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        do throws(SystemFile.Failure) {
+            guard try unsafe file.file.read(memory, at: 0) == count else {
+                unsafe memory.deallocate()
+                return nil
+            }
+        } catch {
+            unsafe memory.deallocate()
+            throw DiskFile.Failure(code: error.code)
+        }
+        unsafe self.memory = memory
+    }
+
+    deinit { unsafe memory.deallocate() }
+
+    var count: Int { unsafe memory.count }
+
+    func withSpan<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        try unsafe body(memory.bindMemory(to: UInt8.self).span)
+    }
+
+    /// Bytes that keep the whole memory; stops the program if they are out of bounds.
+    consuming func data(_ range: Range<Int>) -> Data {
+        let memory = unsafe memory
+        discard self
+        let part = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[range])
+        guard let first = part.baseAddress, unsafe !part.isEmpty else {
+            unsafe memory.deallocate()
+            return Data()
+        }
+        let start = memory.baseAddress
+        return unsafe Data(
+            bytesNoCopy: first, count: part.count, deallocator: .custom { _, _ in unsafe start?.deallocate() })
+    }
+}

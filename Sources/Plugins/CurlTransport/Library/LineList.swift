@@ -1,0 +1,99 @@
+#if os(Linux) || os(Android)
+import CErrandCurl
+import ErrandSupport
+
+/// Lines of text as libcurl's list: the nodes and their texts in one piece of memory, which is used again.
+///
+/// Safe to use: the memory belongs to this object, every byte and node is written within the room that `begin` has made,
+/// and libcurl only reads. A list that libcurl has is changed between two transfers of its handle only.
+@safe final class LineList {
+    private var memory: UnsafeMutableRawPointer?
+    private var capacity = 0
+    /// The nodes that there is room for; the texts follow them.
+    private var maximum = 0
+    /// The lines that have ended.
+    private(set) var count = 0
+    /// The offsets of the next byte, and of the first one of its line.
+    private var (end, start) = (0, 0)
+    private var limit = 0
+
+    init() {}
+
+    /// Makes a list of these lines; empty without memory for them.
+    convenience init(_ lines: [String]) {
+        self.init()
+        guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }
+        for line in lines {
+            append(line)
+            endLine()
+        }
+    }
+
+    deinit { unsafe free(memory) }
+
+    /// The list; nil if it is empty.
+    var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
+
+    /// Removes all lines, and makes room for some with so many bytes in all; false if there is no memory.
+    func begin(lines: Int, bytes: Int) -> Bool {
+        let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
+        let size = nodes + bytes + lines
+        count = 0
+        if size > capacity {
+            unsafe free(memory)
+            unsafe memory = unsafe malloc(size)
+            capacity = unsafe memory == nil ? 0 : size
+        }
+        (maximum, start, end, limit) = (lines, nodes, nodes, size)
+        return capacity >= size
+    }
+
+    /// Adds bytes to the present line.
+    func append(_ text: String) {
+        text.withSpan { bytes in
+            precondition(bytes.count < limit - end, "there is no room for the text")
+            unsafe bytes.withUnsafeBytes { bytes in
+                if let memory = unsafe memory, let source = bytes.baseAddress {
+                    unsafe memcpy(memory + end, source, bytes.count)
+                }
+            }
+            end += bytes.count
+        }
+    }
+
+    func append(_ byte: UInt8) {
+        precondition(end < limit - 1, "there is no room for the byte")
+        unsafe memory?.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
+        end += 1
+    }
+
+    /// Ends the present line, and adds it to the list.
+    func endLine() {
+        precondition(count < maximum && end < limit, "there is no room for the line")
+        guard let memory = unsafe memory else { return }
+        unsafe memory.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
+        end += 1
+        let text = unsafe (memory + start).assumingMemoryBound(to: CChar.self)
+        let node = unsafe node(count)
+        unsafe node?.initialize(to: errand_curl_slist(data: text, next: nil))
+        if count > 0 { unsafe self.node(count - 1)?.pointee.next = node }
+        count += 1
+        start = end
+    }
+
+    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out.
+    func cut(_ name: String) {
+        let length = name.utf8.count
+        for index in 0..<count {
+            guard let line = unsafe node(index)?.pointee.data, unsafe strncasecmp(line, name, length) == 0,
+                unsafe line[length] == 0x3A
+            else { continue }
+            unsafe line[length + 1] = 0
+        }
+    }
+
+    private func node(_ index: Int) -> UnsafeMutablePointer<errand_curl_slist>? {
+        unsafe memory.map { unsafe $0.assumingMemoryBound(to: errand_curl_slist.self) + index }
+    }
+}
+#endif

@@ -1,0 +1,123 @@
+#if os(Linux) || os(Android)
+import CErrandCurl
+import ErrandSupport
+
+/// The lines of a response's head, in the memory into which C code collects them as libcurl brings them.
+///
+/// Safe to use: the memory belongs to this value, and every index is checked against what was collected. libcurl has its
+/// address from `collect` on, and uses it while it runs the transfer, which owns this value, and the handle and the
+/// clock longer than that.
+@safe struct HeadBlock: ~Copyable {
+    private var block: UnsafeMutablePointer<errand_head>?
+
+    init() {}
+
+    deinit { unsafe errand_head_free(block) }
+
+    /// Has the handle collect the lines here. Nothing else than to keep them has to be done for most; the others, and the
+    /// body, go to the transfer of the handle. False if there is no memory.
+    mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
+        guard make(), let block = unsafe block else { return false }
+        unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
+        unsafe block.pointee.now = unsafe UnsafePointer(clock.time)
+        unsafe block.pointee.limit = max(0, limit)
+        unsafe block.pointee.is_watched = isWatched ? 1 : 0
+        unsafe block.pointee.has_field = 0
+        unsafe block.pointee.line = onHeader
+        unsafe block.pointee.body = onBody
+        unsafe errand_curl_set_pointer(handle.easy.raw, ERRAND_CURLOPT_HEADERDATA, block)
+        unsafe errand_curl_set_pointer(handle.easy.raw, ERRAND_CURLOPT_WRITEDATA, block)
+        return true
+    }
+
+    /// False if there is no memory.
+    mutating func make() -> Bool {
+        if unsafe block == nil { unsafe block = unsafe errand_head_make() }
+        return unsafe block != nil
+    }
+
+    var isComplete: Bool {
+        get { unsafe block.map { unsafe $0.pointee.is_complete != 0 } ?? false }
+        nonmutating set { unsafe block?.pointee.is_complete = newValue ? 1 : 0 }
+    }
+
+    var isRefused: Bool { unsafe block.map { unsafe $0.pointee.is_refused != 0 } ?? false }
+
+    func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
+
+    /// The bytes of all lines that came, and those that may still come.
+    var received: Int {
+        get { unsafe block?.pointee.received ?? 0 }
+        nonmutating set { unsafe block?.pointee.received = newValue }
+    }
+
+    var rest: Int { unsafe block.map { unsafe $0.pointee.limit - $0.pointee.received } ?? 0 }
+
+    // MARK: The collected bytes
+
+    var count: Int { unsafe block?.pointee.count ?? 0 }
+
+    func removeAll() { unsafe block?.pointee.count = 0 }
+
+    /// False if there is no memory.
+    func append(_ line: Span<UInt8>) -> Bool {
+        guard let block = unsafe block else { return false }
+        return unsafe line.withUnsafeBytes { unsafe errand_head_append(block, $0.baseAddress, $0.count) } != 0
+    }
+
+    subscript(index: Int) -> UInt8 { unsafe bytes[index] }
+
+    func firstIndex(of byte: UInt8) -> Int? { unsafe bytes.firstIndex(of: byte) }
+
+    /// As UTF-8.
+    func text(_ range: Range<Int>) -> String { unsafe String(decoding: checked(range), as: UTF8.self) }
+
+    func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
+
+    /// The next field from an offset on, which moves beyond it; false if there is none.
+    func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
+        guard let block = unsafe block else { return false }
+        return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
+    }
+
+    /// What is wrong with the framing.
+    var framing: Int32 { unsafe block.map { unsafe errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0 }
+
+    private var bytes: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: block?.pointee.bytes, count: count)
+    }
+
+    private func checked(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "the range is beyond the head")
+        return unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+    }
+
+    // MARK: Names
+
+    /// The common name that a number stands for, and whether it is in lower case; nil for a number that none has.
+    static func name(_ number: Int) -> (text: String, isLower: Bool)? {
+        var isLower: Int32 = 0
+        guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }
+        return (unsafe String(cString: name), isLower != 0)
+    }
+}
+
+/// The time at which the loop's current round of work began, readable by C code too; under the driver lock.
+///
+/// Safe to use: the one number belongs to this object, which the loop owns longer than the transfers that run on it.
+@safe final class RoundClock {
+    let time: UnsafeMutablePointer<UInt64>
+
+    init() {
+        unsafe time = .allocate(capacity: 1)
+        unsafe time.initialize(to: Nanoseconds.now)
+    }
+
+    deinit { unsafe time.deallocate() }
+
+    var now: UInt64 {
+        get { unsafe time.pointee }
+        set { unsafe time.pointee = newValue }
+    }
+}
+#endif

@@ -1,0 +1,45 @@
+#if os(Linux) || os(Android)
+import Errand
+import ErrandEssentials
+
+/// The body that a transfer sends.
+enum SentBody {
+    case none
+    case data(Data)
+    case stream(UploadStream)
+
+    /// Throws the error of opening the body, and `invalidRequest` for a HEAD with a body.
+    init(_ request: HTTPRequest) throws {
+        let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
+        if let data = request.body.data {
+            // POST, PUT and PATCH without a byte still send Content-Length: 0 (RFC 9110, section 8.6).
+            let sendsLength = request.method == .post || request.method == .put || request.method == .patch
+            self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
+        } else {
+            let body = try request.body.open()
+            if let data = body.data {
+                self = data.isEmpty && mayBeEmpty ? .none : .data(data)
+            } else {
+                self = .stream(UploadStream(body, length: request.body.length ?? body.length))
+            }
+        }
+        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
+    }
+
+    var isNone: Bool { if case .none = self { true } else { false } }
+
+    /// Nil if it is not known and the body has to be sent in chunks.
+    var length: Int64? {
+        switch self {
+        case .none: nil
+        case .data(let data): Int64(data.count)
+        case .stream(let stream): stream.length
+        }
+    }
+
+    /// Whether a source that can be read once was read in part.
+    var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
+
+    func stop() { if case .stream(let stream) = self { stream.stop() } }
+}
+#endif

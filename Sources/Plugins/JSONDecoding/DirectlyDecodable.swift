@@ -1,0 +1,206 @@
+import ErrandEssentials
+
+/// The types that are read without their `init(from:)`.
+protocol DirectlyDecodable: Decodable {
+    /// The value at a position, or the error that says why there is none.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame around the value; its own without a step.
+    ///   - position: the position of the value; ``ValueFrame/absent`` for a null that the text doesn't contain.
+    ///   - step: the step from the frame.
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
+
+    /// The array at a position of which all elements are just as their type wants them; nil for any other.
+    static func array(in document: JSONDocument, at position: Int) -> [Self]?
+
+    /// The dictionary at a position of which all values are just as their type wants them; nil for any other.
+    static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]?
+}
+
+extension DirectlyDecodable {
+    static func array(in document: JSONDocument, at position: Int) -> [Self]? { nil }
+    static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]? { nil }
+}
+
+// MARK: Scalars
+
+/// Types whose values most often are just as they want them.
+protocol DirectlyDecodableScalar: DirectlyDecodable {
+    /// The value at a position; nil for one of another kind or form, or beyond the range.
+    static func value(in document: JSONDocument, at position: Int) -> Self?
+}
+
+extension DirectlyDecodableScalar {
+    static func array(in document: JSONDocument, at position: Int) -> [Self]? {
+        document.array(at: position) { value(in: document, at: $0) }
+    }
+
+    static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]? {
+        document.dictionary(at: position) { value(in: document, at: $0) }
+    }
+}
+
+extension Bool: DirectlyDecodableScalar {
+    static func value(in document: JSONDocument, at position: Int) -> Bool? { document.bool(at: position) }
+
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Bool {
+        try frame.bool(at: position, step)
+    }
+}
+
+extension String: DirectlyDecodableScalar {
+    static func value(in document: JSONDocument, at position: Int) -> String? { document.string(at: position) }
+
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> String {
+        try frame.string(at: position, step)
+    }
+}
+
+extension Double: DirectlyDecodableScalar {
+    static func value(in document: JSONDocument, at position: Int) -> Double? { document.double(at: position) }
+
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Double {
+        try frame.double(at: position, step)
+    }
+}
+
+extension Float: DirectlyDecodableScalar {
+    static func value(in document: JSONDocument, at position: Int) -> Float? { document.float(at: position) }
+
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Float {
+        try frame.float(at: position, step)
+    }
+}
+
+extension DirectlyDecodableScalar where Self: FixedWidthInteger {
+    static func value(in document: JSONDocument, at position: Int) -> Self? {
+        document.integer(Self.self, at: position)
+    }
+
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self {
+        try frame.integer(Self.self, at: position, step)
+    }
+}
+
+extension Int: DirectlyDecodableScalar {}
+extension Int8: DirectlyDecodableScalar {}
+extension Int16: DirectlyDecodableScalar {}
+extension Int32: DirectlyDecodableScalar {}
+extension Int64: DirectlyDecodableScalar {}
+extension Int128: DirectlyDecodableScalar {}
+extension UInt: DirectlyDecodableScalar {}
+extension UInt8: DirectlyDecodableScalar {}
+extension UInt16: DirectlyDecodableScalar {}
+extension UInt32: DirectlyDecodableScalar {}
+extension UInt64: DirectlyDecodableScalar {}
+extension UInt128: DirectlyDecodableScalar {}
+
+// MARK: Types of Foundation
+
+extension Data: DirectlyDecodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Data {
+        try frame.data(at: position, step)
+    }
+}
+
+extension Date: DirectlyDecodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Date {
+        try frame.date(at: position, step)
+    }
+}
+
+extension URL: DirectlyDecodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> URL {
+        try frame.url(at: position, step)
+    }
+}
+
+extension Decimal: DirectlyDecodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Decimal {
+        try frame.decimal(at: position, step)
+    }
+}
+
+// MARK: Arrays and dictionaries
+
+extension Array: DirectlyDecodable where Element: Decodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> [Element] {
+        let direct = Element.self as? any DirectlyDecodable.Type
+        var elements: [Element] = []
+        if let direct, direct.readArray(in: frame.document, at: position, into: &elements) { return elements }
+        return try frame.scoped(at: position, step) { frame in
+            try frame.requireArray()
+            let document = frame.document
+            elements.reserveCapacity(JSONDocument.room(for: frame.elementCount, Element.self))
+            var position = frame.position + 1
+            let end = document.next(after: frame.position)
+            while position < end {
+                let step = ValueFrame.Step.index(elements.count)
+                if let direct {
+                    elements.append(try direct.value(as: Element.self, of: frame, at: position, step))
+                } else {
+                    elements.append(try frame.scoped(at: position, step) { try Element(from: $0) })
+                }
+                position = document.next(after: position)
+            }
+            return elements
+        }
+    }
+}
+
+/// No strategy converts these keys.
+extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
+    static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> [String: Value] {
+        var values: [String: Value] = [:]
+        if let direct = Value.self as? any DirectlyDecodable.Type,
+            direct.readDictionary(in: frame.document, at: position, into: &values)
+        {
+            return values
+        }
+        return try frame.scoped(at: position, step) { frame in
+            guard !frame.entry.isKind(.null) else { throw frame.null([String: Any].self, nil) }
+            guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
+            let convertsKeys = frame.document.convertsKeys
+            try frame.document.forEachMember(at: frame.position) { name, position in
+                // Of equal keys the first one counts.
+                guard values.index(forKey: name) == nil else { return }
+                let key = convertsKeys ? PositionKey.name(name) : .entry(name)
+                values.updateValue(try frame.value(Value.self, at: position, .key(key)), forKey: name)
+            }
+            return values
+        }
+    }
+}
+
+// Values under the names that generic code has for their types: a cast between types that are the same.
+extension DirectlyDecodable {
+    static func value<Value: Decodable>(
+        as type: Value.Type, of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?
+    ) throws -> Value {
+        let value = try value(of: frame, at: position, step)
+        if case let value as Value = value { return value }
+        // Another type; not for a value that a frame asks for.
+        return try frame.scoped(at: position, step) { try Value(from: $0) }
+    }
+
+    /// Reads an array if all its elements are just as their type wants them; returns whether they are.
+    fileprivate static func readArray<Values>(in document: JSONDocument, at position: Int, into values: inout Values)
+        -> Bool
+    {
+        guard position >= 0, let array = array(in: document, at: position), let found = array as? Values else {
+            return false
+        }
+        values = found
+        return true
+    }
+
+    /// Reads a dictionary if all its values are just as their type wants them; returns whether they are.
+    fileprivate static func readDictionary<Values>(
+        in document: JSONDocument, at position: Int, into values: inout Values
+    ) -> Bool {
+        guard position >= 0, let dictionary = dictionary(in: document, at: position), let found = dictionary as? Values
+        else { return false }
+        values = found
+        return true
+    }
+}

@@ -1,0 +1,57 @@
+package import ErrandEssentials
+import ErrandSupport
+
+/// A small record in a file that has two slots for it, written in turn, so that one is intact at every moment.
+///
+/// ```
+///   0  magic, 8 bytes
+///   8  sequence, 8 bytes, little-endian as all numbers
+///  16  length of the content, 4 bytes
+///  20  SHA-256 of the above and the content, 32 bytes
+///  52  the content
+/// ```
+package enum RecordSlot {
+    package static let size = 16 << 10
+    private static let headSize = 8 + 8 + 4 + 32
+
+    /// The bytes of a slot; nil if the content is too long for one.
+    package static func bytes(_ payload: Data, sequence: UInt64, magic: [UInt8]) -> [UInt8]? {
+        guard payload.count <= size - headSize else { return nil }
+        var bytes = magic
+        bytes.append(littleEndian: sequence)
+        bytes.append(littleEndian: UInt32(payload.count))
+        bytes += SHA256Digest.digest(of: bytes + payload)
+        return bytes + payload
+    }
+
+    /// The newest intact record at the beginning of a file.
+    ///
+    /// - Parameter decode: makes the record of its content; nil for one that cannot be used.
+    package static func newest<Record>(
+        _ bytes: [UInt8], magic: [UInt8], decode: (ArraySlice<UInt8>) -> Record?
+    ) -> (record: Record, sequence: UInt64)? {
+        [0, size].compactMap { start -> (record: Record, sequence: UInt64)? in
+            guard start < bytes.count,
+                let (payload, sequence) = content(bytes[start..<min(start + size, bytes.count)], magic),
+                let record = decode(payload)
+            else { return nil }
+            return (record, sequence)
+        }.max { $0.sequence < $1.sequence }
+    }
+
+    /// The content of a slot; nil if the slot is damaged, or no other could follow it.
+    private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
+        let bytes = Array(slot)
+        guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
+        let count = number(bytes[16..<20])
+        guard count <= UInt64(bytes.count - headSize) else { return nil }
+        let payload = bytes[headSize..<(headSize + Int(count))]
+        guard SHA256Digest.digest(of: bytes[..<20] + payload) == Array(bytes[20..<headSize]) else { return nil }
+        let sequence = number(bytes[8..<16])
+        return sequence < .max ? (payload, sequence) : nil
+    }
+
+    package static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

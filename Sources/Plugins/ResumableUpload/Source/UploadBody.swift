@@ -1,0 +1,155 @@
+import Errand
+import ErrandDigests
+import ErrandEssentials
+import ErrandSupport
+import ErrandTransfers
+import Synchronization
+
+/// The body of an upload, as it was when the run began.
+struct UploadBody: Sendable {
+    let body: RequestBody
+    /// Nil where it is not known.
+    private(set) var length: Int64?
+    /// Whether a request can begin behind the first byte.
+    let opensAtOffset: Bool
+    /// The path of a body that is a file.
+    let path: String?
+    private let modified: Int64?
+    /// The length of the file.
+    private let size: Int64?
+    /// Where this body begins in that of the request.
+    private var start: Int64 = 0
+
+    /// Looks at the file, where the body is one. Blocks.
+    init(_ body: RequestBody) throws {
+        self.body = body
+        opensAtOffset = body.opensAtOffset
+        guard opensAtOffset, body.data == nil, let file = try body.open().file else {
+            (length, path, modified, size) = (body.length, nil, nil, nil)
+            return
+        }
+        let status = try Self.status(of: file.path)
+        (length, path, modified, size) = (status.size, file.path, status.modified, status.size)
+    }
+
+    /// A segment of this body, as a body of its own.
+    func segment(_ segment: UploadSegment) -> UploadBody {
+        var source = self
+        (source.start, source.length) = (start + segment.start, segment.length)
+        return source
+    }
+
+    private static func status(of path: String) throws(TransferError) -> FileStatus {
+        try TransferError.converting { () throws(SystemFile.Failure) in try FileStatus(at: path) }
+    }
+
+    /// The same body, which has changed since.
+    func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
+
+    /// Throws ``SourceChanged`` if the file is another one, or was written to. Blocks.
+    func check() throws {
+        guard let path else { return }
+        let status = try Self.status(of: path)
+        if status.size != size || status.modified != modified { throw SourceChanged() }
+    }
+
+    /// The bytes of a part, checked at its end. `willSend` is called with the count of each piece, `didEnd` at the end of a
+    /// part whose length isn't known.
+    func open(
+        _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
+        willSend: @escaping @Sendable (Int) async throws -> Void
+    ) throws -> HTTPBody {
+        try check()
+        let chunks = BodyChunks(try path == nil ? body.open(at: start + part.offset) : file(at: start + part.offset))
+        let reader = PartReader(chunks, count: part.count, check: check, willSend: willSend, didEnd: didEnd)
+        return HTTPBody(length: part.count, source: reader)
+    }
+
+    /// The file, whose length may be another one than that of the request, which was made before.
+    private func file(at offset: Int64) throws -> HTTPBody {
+        try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
+    }
+
+    /// Reads samples of the body.
+    @concurrent func fingerprint() async throws -> SourceFingerprint {
+        var digest = PlatformSHA256.make()
+        for range in SourceFingerprint.samples(of: length ?? 0) {
+            let part = UploadPart(offset: range.lowerBound, count: Int64(range.count), isLast: false)
+            try await add(part, to: &digest)
+        }
+        return SourceFingerprint(
+            size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
+    }
+
+    /// What tells this body from others of its length: the SHA-256 of bytes in memory, and that of samples of a stream that
+    /// opens at offsets.
+    @concurrent func contentDigest() async throws -> String {
+        guard body.data != nil else { return try await fingerprint().digest }
+        return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
+    }
+
+    /// The SHA-256 of a part.
+    @concurrent func digest(of part: UploadPart) async throws -> [UInt8] {
+        var digest = PlatformSHA256.make()
+        try await add(part, to: &digest)
+        return digest.finalized()
+    }
+
+    private func add(_ part: UploadPart, to digest: inout any RunningSHA256) async throws {
+        for try await chunk in try open(part, willSend: { _ in }) {
+            digest.update(chunk.span)
+            try Task.checkCancellation()
+        }
+    }
+}
+
+/// The body has changed since the upload began.
+struct SourceChanged: Error {}
+
+extension UploadPart {
+    init(offset: Int64, count: Int64?, isLast: Bool) {
+        (self.offset, self.count, self.isLast) = (offset, count, isLast)
+    }
+}
+
+/// A part of a body, piece by piece. The last piece is held back until the file has been looked at once more: what changed
+/// while it was read never arrives as a whole.
+private final class PartReader: HTTPBodySource {
+    private let chunks: BodyChunks
+    private let left: Mutex<Int64?>
+    private let check: @Sendable () throws -> Void
+    private let willSend: @Sendable (Int) async throws -> Void
+    private let didEnd: @Sendable () -> Void
+
+    init(
+        _ chunks: BodyChunks, count: Int64?, check: @escaping @Sendable () throws -> Void,
+        willSend: @escaping @Sendable (Int) async throws -> Void, didEnd: @escaping @Sendable () -> Void
+    ) {
+        (self.chunks, self.check, self.willSend, self.didEnd) = (chunks, check, willSend, didEnd)
+        left = Mutex(count)
+    }
+
+    func nextChunk() async throws -> Data? {
+        let before = left.withLock { $0 }
+        if before == 0 {
+            chunks.cancel()
+            return nil
+        }
+        guard var chunk = try await chunks.next() else {
+            // A file that has become shorter.
+            if before != nil { throw SourceChanged() }
+            didEnd()
+            return nil
+        }
+        if let before, Int64(chunk.count) >= before {
+            chunk = chunk.prefix(Int(before))
+            try check()
+        }
+        let count = chunk.count
+        left.withLock { left in left = left.map { $0 - Int64(count) } }
+        try await willSend(count)
+        return chunk
+    }
+
+    func cancel() { chunks.cancel() }
+}

@@ -1,0 +1,61 @@
+import Errand
+import Foundation
+import Synchronization
+
+/// Inactivity, and the reader of a stream.
+extension SessionTransfer: SilenceWatched {
+    /// The clock stands still while the reader is behind.
+    func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? now : $0.lastActivity }
+        guard let last else { return nil }
+        let deadline = last + options.timeout
+        if deadline > now { return deadline }
+        fail(ErrandError(.timedOut, "no bytes were sent or received for \(duration: options.timeout)"))
+        return nil
+    }
+
+    /// Watches an exchange by a clock of its own, such as one that a test advances.
+    func watchInactivity() async {
+        while let deadline = endIfSilent(now: options.time.now) {
+            do { try await options.time.sleep(until: deadline) } catch {
+                if Task.isCancelled { return }
+                // In the place of a time source that does not sleep; long enough not to keep a processor busy.
+                let rest = options.time.now.duration(to: deadline).bounded
+                try? await Task.sleep(for: max(rest, .milliseconds(10)))
+            }
+        }
+    }
+
+    /// Resumes the reader with the buffered bytes, now or once they arrive.
+    func read(_ reader: Reader) {
+        let result = state.withLock { state -> Result<Data?, any Error>? in
+            if !state.buffer.isEmpty {
+                defer { state.buffer = Data() }
+                return .success(state.buffer)
+            }
+            if let failure = state.failure { return .failure(failure) }
+            if state.isOver { return .success(nil) }
+            state.reader = reader
+            return nil
+        }
+        if let result { reader.resume(with: result) }
+        resumeReading()
+    }
+}
+
+/// The body of a response, pulled by its reader.
+final class StreamedBody: HTTPBodySource {
+    private let transfer: SessionTransfer
+
+    init(_ transfer: SessionTransfer) { self.transfer = transfer }
+
+    func nextChunk() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { transfer.read($0) }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    func cancel() { transfer.cancel() }
+}

@@ -1,0 +1,202 @@
+import Errand
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One exchange, from the call of `send` to the last byte that its reader receives.
+final class SessionTransfer: Sendable {
+    typealias Waiter = CheckedContinuation<Void, any Error>
+    typealias Reader = CheckedContinuation<Data?, any Error>
+
+    struct State: Sendable {
+        /// Both nil after the end, so that a body that was read keeps no connection.
+        var session: URLSession?
+        var task: URLSessionTask?
+        var waiter: Waiter?
+        var reader: Reader?
+        var watch: Task<Void, Never>?
+        var response: HTTPURLResponse?
+        /// Whether the body is handed over as it comes; decided by the head.
+        var isStreamed: Bool
+        var buffer = Data()
+        var failure: ErrandError?
+        var isOver = false
+        /// Whether the task is to be suspended because its reader is behind, and whether it is.
+        var isReaderBehind = false
+        var isSuspended = false
+        var started: ContinuousClock.Instant?
+        var requestSent: ContinuousClock.Instant?
+        var firstByte: ContinuousClock.Instant?
+        var lastActivity: ContinuousClock.Instant
+        var progress = TransferProgress()
+        var reported: Int64 = 0
+        var timings: TransferTimings?
+    }
+
+    let request: HTTPRequest
+    let options: TransportOptions
+    let upload: SessionUpload
+    let delegate: SessionDelegate
+    let queue: DispatchQueue
+    /// The transport's watch; nil if the exchange has a clock of its own.
+    let silence: SilenceWatch?
+    let state: Mutex<State>
+
+    init(_ request: HTTPRequest, _ options: TransportOptions, _ upload: SessionUpload, _ transport: URLSessionTransport)
+    {
+        self.request = request
+        self.options = options
+        self.upload = upload
+        (delegate, queue) = (transport.delegate, transport.queue)
+        silence = options.time is SystemTimeSource ? transport.silence : nil
+        var progress = TransferProgress()
+        if case .none = upload.source {} else { progress.totalToSend = upload.length }
+        state = Mutex(
+            State(
+                session: transport.session, isStreamed: options.delivery != .data, lastActivity: options.time.now,
+                progress: progress))
+    }
+
+    /// Sends the request; returns with the head, or with the whole response if the body is delivered as data.
+    func response() async throws -> HTTPResponse {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { begin($0) }
+        } onCancel: {
+            cancel()
+        }
+        let (head, data) = state.withLock { state in
+            defer { if !state.isStreamed { state.buffer = Data() } }
+            return (state.response, state.isStreamed ? nil : state.buffer)
+        }
+        guard let head else { throw ErrandError(.invalidResponse, "the response has no head") }
+        let headers = ResponseFields.headers(of: head, for: request.method)
+        let body = data.map { HTTPBody($0) } ?? HTTPBody(source: StreamedBody(self))
+        return HTTPResponse(
+            to: request, status: head.statusCode, headers: headers, body: body, version: httpVersion)
+    }
+
+    private var httpVersion: String? { state.withLock { $0.timings?.httpVersion } }
+
+    private func begin(_ waiter: Waiter) {
+        let failure = state.withLock { state -> ErrandError? in
+            if state.failure == nil { state.waiter = waiter }
+            return state.failure
+        }
+        if let failure { return waiter.resume(throwing: failure) }
+        watch()
+        queue.async { [self] in start() }
+    }
+
+    private func watch() {
+        if let silence {
+            silence.add(self, deadline: options.time.instant(after: options.timeout))
+            if state.withLock({ $0.isOver }) { silence.remove(self) }
+            return
+        }
+        let watch = Task { await watchInactivity() }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.watch = watch }
+            return state.isOver
+        }
+        if isOver { watch.cancel() }
+    }
+
+    private func start() {
+        guard let session = state.withLock({ $0.isOver ? nil : $0.session }) else { return }
+        let task = upload.makeTask(urlRequest(), session, self)
+        let now = options.time.now
+        let isOver = state.withLock { state in
+            if !state.isOver { state.task = task }
+            (state.started, state.lastActivity) = (now, now)
+            return state.isOver
+        }
+        if isOver { return task.cancel() }
+        prepare(task)
+        delegate.add(self, for: task)
+        upload.begin(self)
+        task.resume()
+    }
+
+    /// The request without its body, which `upload` provides.
+    func urlRequest() -> URLRequest {
+        var result = URLRequest(url: request.url)
+        result.httpMethod = request.method.rawValue
+        result.timeoutInterval = URLSessionTransport.never
+        result.cachePolicy = .reloadIgnoringLocalCacheData
+        result.httpShouldHandleCookies = false
+        result.allowsCellularAccess = options.tags[AllowsCellularAccess.self]
+        result.setHeaders(request.headers)
+        restrict(&result)
+        return result
+    }
+
+    /// Cancels the exchange, from any thread at any time. The waiter resumes before the task is cancelled.
+    func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
+
+    /// Ends the exchange with an error and cancels its task.
+    func fail(_ error: ErrandError) {
+        let task = end(error)
+        guard let task else { return }
+        queue.async { task.cancel() }
+    }
+
+    /// Adds the head, and the beginning of a body that is collected here, to a failure after the head. Core does so for a
+    /// stream.
+    private func withEvidence(_ error: ErrandError) -> ErrandError {
+        let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
+        guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
+        var error = error
+        error.response = HTTPResponse(
+            to: request, status: head.statusCode, headers: ResponseFields.headers(of: head, for: request.method),
+            body: HTTPBody(Data(data)))
+        return error
+    }
+
+    /// Ends the exchange once, and resumes its waiter and its reader. Returns the task, or nil if the exchange had
+    /// ended.
+    @discardableResult
+    func end(_ failure: ErrandError?) -> URLSessionTask? {
+        let timings = finalTimings()
+        let error = failure.map(withEvidence)
+        let ended = state.withLock { state -> (State, Data?)? in
+            if state.isOver { return nil }
+            state.isOver = true
+            state.failure = error
+            state.timings = timings
+            // A source of unknown length was sent to its end.
+            if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
+                state.progress.totalToSend = state.progress.sent
+            }
+            let old = state
+            (state.waiter, state.watch, state.task, state.session) = (nil, nil, nil, nil)
+            if error?.isCancelled == true { state.buffer = Data() }
+            guard state.reader != nil, !state.buffer.isEmpty else {
+                state.reader = nil
+                return (old, nil)
+            }
+            state.reader = nil
+            defer { state.buffer = Data() }
+            return (old, state.buffer)
+        }
+        guard let (old, chunk) = ended else { return nil }
+        old.watch?.cancel()
+        silence?.remove(self)
+        upload.end()
+        if error?.isCancelled != true {
+            if old.progress.received + old.progress.sent > 0 { options.report(.progress(old.progress)) }
+            options.report(.timings(timings))
+        }
+        if let error {
+            old.waiter?.resume(throwing: error)
+            if let chunk { old.reader?.resume(returning: chunk) } else { old.reader?.resume(throwing: error) }
+        } else {
+            old.waiter?.resume()
+            old.reader?.resume(returning: chunk)
+        }
+        withExtendedLifetime(old) {}
+        return old.task
+    }
+}

@@ -1,0 +1,83 @@
+import ErrandSupport
+import Foundation
+import Testing
+
+@Suite("Spans of bytes", .leakChecked)
+struct ByteSpanTests {
+    @Test("a byte is found within the range only, by its index in the whole")
+    func bytes() {
+        let text = Array("a-b-c".utf8)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "-")) == 1)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "-"), from: 2) == 3)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "-"), in: 2..<3) == nil)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "c"), in: 0..<4) == nil)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "a"), from: 5) == nil)
+        #expect(text.span.firstIndex(of: UInt8(ascii: "a"), from: 6) == nil)
+        #expect(text[2...].span.firstIndex(of: UInt8(ascii: "-")) == 1)
+        #expect(Span<UInt8>().firstIndex(of: 0) == nil)
+    }
+
+    @Test("bytes are found where all of them are there, also behind an incomplete beginning of them")
+    func patterns() {
+        let text = Array("aab aabb".utf8)
+        #expect(text.span.firstIndex(of: Array("aabb".utf8)) == 4)
+        #expect(text.span.firstIndex(of: Array("aab".utf8), from: 1) == 4)
+        #expect(text.span.firstIndex(of: Array("bb".utf8)) == 6)
+        #expect(text.span.firstIndex(of: Array("bbb".utf8)) == nil)
+        #expect(text.span.firstIndex(of: Array("aab aabb!".utf8)) == nil)
+        #expect(text.span.firstIndex(of: [UInt8]()) == nil)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<500 {
+            let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in UInt8.random(in: 0...1, using: &random)
+            }
+            let part = (0..<Int.random(in: 1...3, using: &random)).map { _ in UInt8.random(in: 0...1, using: &random) }
+            let expected = bytes.indices.first { bytes[$0...].starts(with: part) }
+            #expect(bytes.span.firstIndex(of: part) == expected, "\(part) in \(bytes)")
+        }
+    }
+
+    @Test("bytes are compared as a whole, and not beyond the end")
+    func comparing() {
+        let text = Array("abc".utf8)
+        #expect((text.span.contains(Array("bc".utf8), at: 1)) == true)
+        #expect((text.span.contains(Array("bcd".utf8), at: 1)) == false)
+        #expect((text.span.contains(Array("c".utf8), at: 3)) == false)
+        #expect((text.span.contains([], at: 3)) == true)
+        #expect((text.span.hasSameBytes(as: Data("abc".utf8).span)) == true)
+        #expect((text.span.hasSameBytes(as: text.span.extracting(..<2))) == false)
+        #expect((Span<UInt8>().hasSameBytes(as: Span())) == true)
+    }
+
+    @Test("integers are written and read in both orders, at any offset")
+    func integers() {
+        var bytes: [UInt8] = [0xFF]
+        bytes.append(littleEndian: 0x0102_0304 as UInt32)
+        bytes.append(bigEndian: 0x0102_0304_0506_0708 as UInt64)
+        bytes.append(littleEndian: -2 as Int64)
+        #expect(bytes[..<13] == [0xFF, 4, 3, 2, 1, 1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(bytes.span.littleEndian(at: 1, as: UInt32.self) == 0x0102_0304)
+        #expect(bytes.span.bigEndian(at: 5, as: UInt64.self) == 0x0102_0304_0506_0708)
+        #expect(bytes.span.littleEndian(at: 13, as: Int64.self) == -2)
+        #expect(bytes.span.littleEndian(at: 0, as: UInt8.self) == 0xFF)
+    }
+
+    @Test("containers take the bytes of a span, and text only if it is valid")
+    func containers() {
+        let bytes = Array("grün".utf8)
+        #expect([UInt8](copying: bytes.span) == bytes)
+        var data = Data(copying: bytes.span.extracting(..<2))
+        data.append(contentsOf: bytes.span.extracting(2...))
+        #expect(data == Data(bytes) && data.startIndex == 0)
+        #expect(String(validating: bytes.span) == "grün")
+        #expect(String(validating: bytes.span.extracting(..<3)) == nil)
+        #expect(String(validating: Span<UInt8>()) == "")
+    }
+
+    @Test("the system has a limit of open files, and room in the temporary folder")
+    func queries() throws {
+        #expect(try #require(SystemQueries.openFileLimit) > 0)
+        #expect(try #require(SystemQueries.freeSpace(in: FileManager.default.temporaryDirectory.path)) > 0)
+        #expect(SystemQueries.freeSpace(in: "/no/such/folder") == nil)
+        #expect(SystemQueries.columns(of: -1) == nil)
+    }
+}
