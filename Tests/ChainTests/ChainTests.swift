@@ -153,7 +153,7 @@ struct ChainTests {
                 _ = try? await steps.send(Get(1))
                 throw own
             }
-            do { try await agent.send(chain) } catch { return error }
+            do { try await agent.run(chain) } catch { return error }
             return nil
         }
         #expect(await end(Numbered(number: 1), Numbered(number: 2)) is Numbered)

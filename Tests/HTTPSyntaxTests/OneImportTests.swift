@@ -8,10 +8,8 @@ import Testing
         #expect(MediaType.essence(of: "Text/HTML; charset=utf-8") == "text/html")
         #expect(EntityTag(parsing: #"W/"1""#)?.isWeak == true)
         #expect(try StructuredField.List(parsing: "a, b").members.count == 2)
-        let kind = Array("[1".utf8).withUnsafeBufferPointer { bytes in
-            var tokens = JSONTokenizer(bytes, isComplete: false)
-            return tokens.next()?.kind
-        }
+        var tokens = JSONTokenizer(Array("[1".utf8), isComplete: false)
+        let kind = tokens.next()?.kind
         #expect(kind == .openBracket)
     }
 

@@ -243,7 +243,7 @@ import Testing
 
     @Test("where nothing is stored the shown pages stay, without an error, until the fresh one comes")
     func nothingStored() async throws {
-        let server = NumberServer(.number(), 25)
+        let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(
             GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: nil)]))
         try await controller.next()
@@ -258,7 +258,7 @@ import Testing
 
     @Test("a stored page stays if the fresh one fails")
     func freshFails() async throws {
-        let server = NumberServer(.number(), 25)
+        let server = NumberServer(.number(first: 1), 25)
         server.fail(at: 1)
         let controller = PageController(
             GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: [7])]))
@@ -268,7 +268,7 @@ import Testing
 
     @Test("the options of a reload are for its page alone, and the controller's stay with it")
     func reloadOptions() async throws {
-        let server = NumberServer(.number(), 25)
+        let server = NumberServer(.number(first: 1), 25)
         let controller = PageController(
             GetNumbers(page: .number()), on: server.agent, options: CallOptions(filters: [Stored(items: [7])]))
         try await controller.reload(options: Self.stored)

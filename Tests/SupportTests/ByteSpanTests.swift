@@ -13,7 +13,8 @@ struct ByteSpanTests {
         #expect(text.span.firstIndex(of: UInt8(ascii: "c"), in: 0..<4) == nil)
         #expect(text.span.firstIndex(of: UInt8(ascii: "a"), from: 5) == nil)
         #expect(text.span.firstIndex(of: UInt8(ascii: "a"), from: 6) == nil)
-        #expect(text[2...].span.firstIndex(of: UInt8(ascii: "-")) == 1)
+        let tail = text[2...]
+        #expect(tail.span.firstIndex(of: UInt8(ascii: "-")) == 1)
         #expect(Span<UInt8>().firstIndex(of: 0) == nil)
     }
 

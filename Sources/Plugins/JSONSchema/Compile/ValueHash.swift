@@ -124,9 +124,9 @@ extension JSONGrammar {
     /// Where a string, a number or a literal ends that was accepted before.
     static func scalarEnd(_ text: Span<UInt8>, _ p: Int) -> Int {
         switch text[p] {
-        case quote: string(in: text, from: p + 1).end
+        case quote: string(in: text, from: p + 1).index
         case 0x2D, 0x30...0x39: number(in: text, from: p).end.index
-        default: literal(in: text, from: p).end
+        default: literal(in: text, from: p).index
         }
     }
 }
