@@ -490,6 +490,10 @@ for target in package.targets where target.type != .plugin && !shims.contains(wh
     target.swiftSettings = strictSettings
 }
 
+// What apps link: each place where the compiler can't prove memory safety is marked.
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+for target in core + kits + shared + plugins { target.swiftSettings?.append(.strictMemorySafety()) }
+
 // As new apps of Xcode are.
 for target in package.targets
 where ["ErrandAppModels", "ErrandAppViews", "errand-app", "ErrandMainActorTests"].contains(target.name) {

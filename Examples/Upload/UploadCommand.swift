@@ -66,7 +66,7 @@ struct UploadJob {
         } catch {
             let isRetryable = (error as? any RequestFailure)?.isRetryable ?? false
             reporter.fail(
-                error.localizedDescription
+                "\(error)"
                     + (isRetryable ? "; the same command continues where the server is" : ""))
             return isRetryable ? .retryable : .failed
         }

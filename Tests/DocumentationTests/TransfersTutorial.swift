@@ -16,7 +16,7 @@ enum TransfersTutorial {
     }
 
     static func download(
-        _ number: Int, to folder: URL, on agent: NetworkAgent, show: @MainActor @escaping @Sendable (Double) -> Void
+        _ number: Int, to folder: URL, on agent: NetworkAgent, show: (Double) async -> Void
     ) async throws -> URL {
         let file = folder.appending(path: "\(number).mp3")
         let download = agent.download(GetEpisode(number: number, destination: file))

@@ -4,6 +4,9 @@ import ErrandMessageSyntax
 /// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
 /// follow. Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: CoreStep {
+    /// The most redirects of one attempt, whatever the policy says.
+    private static let maximumHops = 1000
+
     var explanation: String { "redirects" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -46,7 +49,7 @@ struct RedirectStep: CoreStep {
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {
-        let maximumHops = policy(exchange).maximumHops
+        let maximumHops = min(policy(exchange).maximumHops, Self.maximumHops)
         guard exchange.hop <= maximumHops else {
             response.body.cancel()
             throw ErrandError(.redirectFailed, "more than \(maximumHops) redirects", response: response)

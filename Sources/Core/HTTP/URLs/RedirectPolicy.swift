@@ -1,6 +1,6 @@
 /// Which redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// 20 by default, at most 32,766; one more throws ``ErrandError/Code/redirectFailed``. With 0 the 3xx is the
+    /// 20 by default, at most 1,000; one more throws ``ErrandError/Code/redirectFailed``. With 0 the 3xx is the
     /// response, judged like any other.
     public var maximumHops: Int
     /// Whether https may lead to http; false by default, and then such a redirect throws.
