@@ -159,7 +159,7 @@ import Testing
     @Test("the names of header fields that sources read or set come from the table")
     func headerNames() throws {
         let table = try String(
-            contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName+Table.swift"),
+            contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName.swift"),
             encoding: .utf8)
         let names = Set(table.matches(of: /HTTPHeaderName \{ "([\w-]+)" \}/).map { String($0.1) })
         let extensions = table.matches(of: /extension HTTPHeaderName \{/).count

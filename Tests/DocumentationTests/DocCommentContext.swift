@@ -5,7 +5,7 @@ enum DocCommentContext {
 
     /// What leading dots stand for where the comment is not that of a type.
     static let types = [
-        "Plugins/JSONValidation/Shape/JSONShape+Combinations.swift": "JSONShape",
+        "Plugins/JSONValidation/Shape/JSONShape.swift": "JSONShape",
         "Plugins/URLFilters/URL/CDNFilter.swift": "any URLFilter",
         "Plugins/URLFilters/URL/QueryFilter.swift": "any URLFilter",
     ]

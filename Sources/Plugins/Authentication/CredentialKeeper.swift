@@ -228,3 +228,107 @@ final class CredentialKeeper: Sendable {
 
 /// The handler did not return in time.
 private struct TimedOut: Error {}
+
+extension CredentialKeeper {
+    /// A credential, as it was when a request was sent with it. A class: frames keep one reference, and the requests that
+    /// are sent in the same state share it.
+    final class Lease: Sendable {
+        private let known: Known
+        let membership: Membership
+        /// Whether a refresh has made it for the requests that waited.
+        let isFresh: Bool
+        /// Whether a refresh has replaced another one by it, and no response had accepted it so far.
+        let isOnTrial: Bool
+        let version: UInt64
+        /// The number of refreshes that had failed when the request was sent.
+        let failures: UInt64
+
+        init(_ known: Known, in state: borrowing State, isFresh: Bool = false) {
+            (self.known, self.isFresh) = (known, isFresh)
+            membership = Membership(generation: state.generation)
+            (isOnTrial, version, failures) = (state.isOnTrial, state.version, state.failures)
+        }
+
+        var credential: any Credential { known.credential }
+        /// All that the credential adds, if it is known.
+        var field: HTTPHeaders.Field? { known.field }
+        /// The user, if the credential names one.
+        var owner: String? { known.owner }
+
+        /// Whether it is the same credential.
+        func isSame(as other: Lease) -> Bool { version == other.version }
+    }
+
+    /// The user to whom a call belongs.
+    struct Membership: Sendable {
+        let generation: UInt64
+        /// Whether the call began without a user, and continues without.
+        var isAnonymous = false
+    }
+
+    /// The reason why a request needs a credential.
+    enum Need: Sendable {
+        /// For its key in a cache: any credential is enough, expired or not.
+        case any
+        /// To be sent at this date.
+        case valid(at: Date)
+        /// Its lease was refused; with whether a refresh has followed another refusal of the same request.
+        case refused(Lease, isRepeated: Bool)
+    }
+
+    enum Outcome: Sendable {
+        case ready(Lease)
+        case failed(AuthenticationError)
+        /// The refusal is final.
+        case refused
+        case cancelled
+    }
+}
+
+extension CredentialKeeper {
+    /// A user signs in or out.
+    func replace(with credential: (any Credential)?) {
+        let new = credential.map(Known.init)
+        let done = state.withLock { state -> (Run?, Ending, State) in
+            let (past, run, old) = (state, state.run, state.known)
+            state.run = nil
+            let isSameUser = old.flatMap { old in new?.isOwned(asIn: old) } ?? false
+            state.replace(new, isSameUser: isSameUser)
+            return (
+                run,
+                Ending(state, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))),
+                past
+            )
+        }
+        withExtendedLifetime(done) { if let run = done.0 { end(run, done.1) } }
+    }
+
+    /// Replaces the credential of the current user; false if there is none.
+    func renew(with credential: any Credential) -> Bool {
+        let new = Known(credential)
+        let done = state.withLock { state -> (Run?, Ending, State)? in
+            guard state.known != nil else { return nil }
+            let (past, run) = (state, state.run)
+            state.run = nil
+            state.replace(new, isSameUser: true)
+            return (
+                run,
+                Ending(state, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))),
+                past
+            )
+        }
+        withExtendedLifetime(done) { if let done, let run = done.0 { end(run, done.1) } }
+        return done != nil
+    }
+
+    func expire() { state.withLock { $0.isExpired = true } }
+
+    /// The session has gone: all waits end.
+    func end() {
+        let run = state.withLock { state in
+            defer { state.run = nil }
+            return state.run
+        }
+        if let run { end(run, nil) }
+    }
+}

@@ -71,3 +71,141 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         }
     }
 }
+
+/// Reports the progress of the batch on its activity.
+struct BatchProgress: Sendable {
+    private let reporter: ProgressReporter<ProgressSum>
+
+    init(_ activity: Activity, count: Int, needsOne: Bool) {
+        reporter = ProgressReporter(ProgressSum(count: count, needsOne: needsOne), of: activity, progress: \.whole)
+    }
+
+    func begin(_ index: Int) { reporter.update(reporting: false) { $0.begin(index) } }
+
+    func end(_ index: Int, isSuccess: Bool) { reporter.update { $0.end(index, isSuccess: isSuccess) } }
+
+    func allReported() async { await reporter.allReported() }
+
+    /// Receives the progress of a part.
+    func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
+        { [reporter] part in reporter.update { $0.update(index, part) } }
+    }
+}
+
+/// The sum of the progress of the parts: never decreases, whatever the parts report. A pure value.
+///
+/// The fraction is of bytes while the total of every part is known, or at least the total to send, and otherwise of
+/// parts, of which a running one counts by its bytes. In a batch that needs one success only, it is that of the part
+/// with the largest one.
+struct ProgressSum: Sendable {
+    private struct Part {
+        var bytes = Bytes()
+        var fraction = 0.0
+        var isKnown = false
+        var isUploadKnown = false
+    }
+
+    private struct Bytes {
+        var sent: Int128 = 0
+        var totalToSend: Int128 = 0
+        var received: Int128 = 0
+        var totalToReceive: Int128 = 0
+
+        static func += (a: inout Bytes, b: Bytes) { a.add(b, 1) }
+        static func -= (a: inout Bytes, b: Bytes) { a.add(b, -1) }
+
+        private mutating func add(_ other: Bytes, _ sign: Int128) {
+            sent += sign * other.sent
+            totalToSend += sign * other.totalToSend
+            received += sign * other.received
+            totalToReceive += sign * other.totalToReceive
+        }
+
+        var fraction: Double {
+            let total = totalToSend + totalToReceive
+            return total > 0 ? min(1, Double(sent + received) / Double(total)) : 0
+        }
+
+        var uploaded: Double { totalToSend > 0 ? min(1, Double(sent) / Double(totalToSend)) : 0 }
+    }
+
+    private let count: Int
+    private let needsOne: Bool
+    private var running: [Int: Part] = [:]
+    private var ended = 0
+    /// The bytes of running parts and of ended ones.
+    private var bytes = Bytes()
+    private var fractions = 0.0
+    private var known = 0
+    private var uploadsKnown = 0
+    private var furthest = 0.0
+
+    init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
+
+    /// The number of parts that have begun and not ended.
+    var runningCount: Int { running.count }
+
+    mutating func begin(_ index: Int) { running[index] = Part() }
+
+    /// A running part reports its progress; a number that is smaller than one before is ignored.
+    mutating func update(_ index: Int, _ progress: TransferProgress) {
+        change(index) { part in
+            part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
+            part.bytes.received = max(part.bytes.received, Int128(progress.received))
+            part.bytes.totalToSend = max(Int128(progress.totalToSend ?? 0), part.bytes.sent)
+            part.bytes.totalToReceive = max(Int128(progress.totalToReceive ?? 0), part.bytes.received)
+            part.isKnown = progress.totalToReceive != nil
+            part.isUploadKnown = part.isKnown || progress.totalToSend != nil
+            let reported = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
+            let isMeasured = part.isKnown || progress.totalToSend != nil
+            part.fraction = max(part.fraction, reported ?? (isMeasured ? part.bytes.fraction : 0))
+        }
+    }
+
+    /// A part has ended, with or without success: its bytes so far are all.
+    mutating func end(_ index: Int, isSuccess: Bool) {
+        let isDone = isSuccess || !needsOne
+        let isRunning = change(index, isLast: true) { part in
+            part.bytes.totalToSend = part.bytes.sent
+            part.bytes.totalToReceive = part.bytes.received
+            (part.isKnown, part.isUploadKnown) = (true, true)
+            if isDone { part.fraction = 1 }
+        }
+        if isRunning { ended += 1 }
+    }
+
+    /// Returns whether the part is running, and no longer keeps it if this is the last change.
+    @discardableResult
+    private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
+        guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
+        bytes -= part.bytes
+        fractions -= part.fraction
+        known -= part.isKnown ? 1 : 0
+        uploadsKnown -= part.isUploadKnown ? 1 : 0
+        body(&part)
+        bytes += part.bytes
+        fractions += part.fraction
+        known += part.isKnown ? 1 : 0
+        uploadsKnown += part.isUploadKnown ? 1 : 0
+        if !isLast { running[index] = part }
+        let isByBytes = known == count && bytes.totalToSend + bytes.totalToReceive > 0
+        let isByUpload = uploadsKnown == count && bytes.totalToSend > 0
+        let now =
+            needsOne
+            ? part.fraction
+            : isByBytes ? bytes.fraction : isByUpload ? bytes.uploaded : fractions / Double(max(count, 1))
+        furthest = max(furthest, min(now, 1))
+        return true
+    }
+
+    /// The progress of the batch. A total is nil until that of all parts is known.
+    var whole: TransferProgress {
+        let isKnown = known == count
+        let isDone = ended == count && !needsOne
+        return TransferProgress(
+            sent: Int64(clamping: bytes.sent),
+            totalToSend: uploadsKnown == count ? Int64(clamping: bytes.totalToSend) : nil,
+            received: Int64(clamping: bytes.received),
+            totalToReceive: isKnown ? Int64(clamping: bytes.totalToReceive) : nil, fraction: isDone ? 1 : furthest)
+    }
+}

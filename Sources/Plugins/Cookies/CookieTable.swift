@@ -190,3 +190,92 @@ struct CookieTable {
         if path.utf8.last != slash { visit(path[...]) }
     }
 }
+
+/// The cookies that expire, the earliest first: a heap. What a table has removed stays until its turn comes, or until
+/// it makes up most of the heap.
+struct ExpiryOrder {
+    struct Item {
+        let date: Date
+        let slot: Int
+        /// Distinguishes the cookie from others that have had its slot.
+        let stamp: UInt64
+    }
+
+    private var heap: [Item] = []
+    /// The number of items.
+    var count: Int { heap.count }
+
+    mutating func add(_ item: Item) {
+        heap.append(item)
+        var index = heap.count - 1
+        while index > 0, heap[index].date < heap[(index - 1) / 2].date {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Takes the earliest, if its date is not after another.
+    mutating func take(until date: Date) -> Item? {
+        guard let first = heap.first, first.date <= date else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            sink(0)
+        }
+        return first
+    }
+
+    /// Removes what is not current any more.
+    mutating func prune(keeping isCurrent: (Item) -> Bool) {
+        heap.removeAll { !isCurrent($0) }
+        for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
+    }
+
+    private mutating func sink(_ start: Int) {
+        var index = start
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && heap[child].date < heap[least].date
+            {
+                least = child
+            }
+            if least == index { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+}
+
+/// Lists of a table's slots in the order of their last use. A slot joins and leaves a list without a search.
+struct UseOrder {
+    /// The ends of a list; -1 where it is empty.
+    struct Ends {
+        /// The slot that was not used for the longest time.
+        fileprivate(set) var first = -1
+        fileprivate var last = -1
+    }
+
+    private var links: [(previous: Int, next: Int)] = []
+
+    /// Adds a slot that is in no list, as the one used last.
+    mutating func append(_ slot: Int, to ends: inout Ends) {
+        while links.count <= slot { links.append((-1, -1)) }
+        links[slot] = (ends.last, -1)
+        if ends.last < 0 { ends.first = slot } else { links[ends.last].next = slot }
+        ends.last = slot
+    }
+
+    /// Removes a slot from its list.
+    mutating func remove(_ slot: Int, from ends: inout Ends) {
+        let (previous, next) = links[slot]
+        if previous < 0 { ends.first = next } else { links[previous].next = next }
+        if next < 0 { ends.last = previous } else { links[next].previous = previous }
+    }
+
+    /// Makes a slot the one used last.
+    mutating func use(_ slot: Int, in ends: inout Ends) {
+        if ends.last == slot { return }
+        remove(slot, from: &ends)
+        append(slot, to: &ends)
+    }
+}

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandJSONSyntax
 
 /// A value that is being decoded, and its coding path: the `Decoder` of a type.
 final class ValueFrame {
@@ -171,5 +172,219 @@ final class ValueFrame {
             }
         }
         return table
+    }
+}
+
+// What a type sees of its decoder.
+extension ValueFrame: Decoder {
+    var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard entry.isObject else { throw noContainer("keyed decoding container", [String: Any].self) }
+        return KeyedDecodingContainer(KeyedValues<Key>(frame: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try requireArray()
+        return UnkeyedValues(self)
+    }
+
+    func requireArray() throws {
+        guard entry.isKind(.array) else { throw noContainer("unkeyed decoding container", [Any].self) }
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    @inline(never) private func noContainer(_ name: String, _ type: Any.Type) -> DecodingError {
+        guard entry.isKind(.null) else { return mismatch(type, entry, nil) }
+        return .valueNotFound(
+            type,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "Cannot get \(name) -- found null value instead"))
+    }
+}
+
+extension ValueFrame: SingleValueDecodingContainer {
+    func decodeNil() -> Bool { entry.isKind(.null) }
+
+    func decode(_ type: Bool.Type) throws -> Bool { try bool(at: position, nil) }
+    func decode(_ type: String.Type) throws -> String { try string(at: position, nil) }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        if position >= 0, let value = document.double(at: position) { value } else { try double(at: position, nil) }
+    }
+
+    func decode(_ type: Float.Type) throws -> Float {
+        if position >= 0, let value = document.float(at: position) { value } else { try float(at: position, nil) }
+    }
+
+    func decode(_ type: Int.Type) throws -> Int { try integer() }
+    func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+    func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+    func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer() }
+    func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value(type, at: position, nil) }
+
+    @inline(__always) private func integer<Value: FixedWidthInteger>() throws -> Value {
+        if position >= 0, let value = document.integer(Value.self, at: position) { return value }
+        return try integer(Value.self, at: position, nil)
+    }
+}
+
+// The errors of `JSONDecoder`, and the ways to values that are rare enough to look for them.
+extension ValueFrame {
+    func missing(_ key: any CodingKey) -> DecodingError {
+        .keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: codingPath,
+                debugDescription: "No value associated with key \(key) (\"\(key.stringValue)\")."))
+    }
+
+    func mismatch(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
+        .typeMismatch(
+            type,
+            DecodingError.Context(
+                codingPath: path(step), debugDescription: "Expected to decode \(type) but found \(entry.name) instead.")
+        )
+    }
+
+    func null(_ type: Any.Type, _ step: Step?) -> DecodingError {
+        .valueNotFound(
+            type,
+            DecodingError.Context(
+                codingPath: path(step), debugDescription: "Cannot get value of type \(type) -- found null value instead"
+            ))
+    }
+
+    func corrupted(_ message: String, _ step: Step?) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: path(step), debugDescription: message))
+    }
+
+    private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry) -> DecodingError {
+        JSONDecodingError(.numberNotRepresentable, "a number that \(type) can hold expected", byte: entry.start)
+            .decodingError
+    }
+
+    // MARK: Scalars
+
+    @inline(never) func bool(at position: Int, _ step: Step?) throws -> Bool {
+        if position >= 0, let value = document.bool(at: position) { return value }
+        throw mismatch(Bool.self, entry(at: position), step)
+    }
+
+    @inline(never) func string(at position: Int, _ step: Step?) throws -> String {
+        if position >= 0, let value = document.string(at: position) { return value }
+        throw nullOrMismatch(String.self, at: position, step)
+    }
+
+    @inline(never)
+    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
+        let entry = entry(at: position)
+        guard entry.isKind(.integer) || entry.isKind(.number) else { throw nullOrMismatch(type, at: position, step) }
+        guard let value = document.number(entry).integer(type) else { throw unrepresentable(type, entry) }
+        return value
+    }
+
+    @inline(never) func double(at position: Int, _ step: Step?) throws -> Double {
+        try floatingPoint(at: position, step) { $0.double }
+    }
+
+    @inline(never) func float(at position: Int, _ step: Step?) throws -> Float {
+        try floatingPoint(at: position, step) { $0.float }
+    }
+
+    private func floatingPoint<Value: BinaryFloatingPoint>(
+        at position: Int, _ step: Step?, _ read: (JSONNumber) -> Value
+    ) throws -> Value {
+        let entry = entry(at: position)
+        if entry.isKind(.integer) || entry.isKind(.number) {
+            let number = document.number(entry)
+            let value = read(number)
+            guard value.isFinite, value != 0 || number.isZero else { throw unrepresentable(Value.self, entry) }
+            return value
+        }
+        if entry.isKind(.string), let text = document.string(at: position),
+            case .convertFromString(let infinity, let negative, let nan) =
+                document.options.nonConformingFloatDecodingStrategy
+        {
+            // Byte by byte, unlike strings.
+            if text.utf8.elementsEqual(infinity.utf8) { return .infinity }
+            if text.utf8.elementsEqual(negative.utf8) { return -.infinity }
+            if text.utf8.elementsEqual(nan.utf8) { return .nan }
+        }
+        throw nullOrMismatch(Value.self, at: position, step)
+    }
+
+    private func nullOrMismatch(_ type: Any.Type, at position: Int, _ step: Step?) -> DecodingError {
+        let entry = entry(at: position)
+        return entry.isKind(.null) ? null(type, step) : mismatch(type, entry, step)
+    }
+
+    // MARK: Types of Foundation
+
+    func date(at position: Int, _ step: Step?) throws -> Date {
+        guard !entry(at: position).isKind(.null) else { throw null(Date.self, step) }
+        let strategy = document.options.dateDecodingStrategy
+        if case .deferredToDate = strategy {
+            return Date(timeIntervalSinceReferenceDate: try double(at: position, step))
+        }
+        if case .secondsSince1970 = strategy { return Date(timeIntervalSince1970: try double(at: position, step)) }
+        if case .millisecondsSince1970 = strategy {
+            return Date(timeIntervalSince1970: try double(at: position, step) / 1_000)
+        }
+        if case .iso8601 = strategy {
+            let text = try string(at: position, step)
+            if let date = ISO8601Date.date(text) { return date }
+            // The path of `JSONDecoder`, which ends at the type that reads the date.
+            throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
+        }
+        if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
+        // Strategies that only some platforms have, with formatters.
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = strategy
+        let entry = entry(at: position)
+        guard entry.isKind(.string) || entry.isKind(.escapedString) else {
+            throw mismatch(String.self, entry, step)
+        }
+        do { return try decoder.decode(Date.self, from: Data(document.quoted(entry))) } catch {
+            throw corrupted("Date string does not match format expected by formatter.", step)
+        }
+    }
+
+    func data(at position: Int, _ step: Step?) throws -> Data {
+        guard !entry(at: position).isKind(.null) else { throw null(Data.self, step) }
+        let strategy = document.options.dataDecodingStrategy
+        if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
+        if case .deferredToData = strategy { return try scoped(at: position, step) { try Data(from: $0) } }
+        guard let data = Data(base64Encoded: try string(at: position, step)) else {
+            throw corrupted("Encountered Data is not valid Base64.", step)
+        }
+        return data
+    }
+
+    func url(at position: Int, _ step: Step?) throws -> URL {
+        guard !entry(at: position).isKind(.null) else { throw null(URL.self, step) }
+        guard let url = URL(string: try string(at: position, step)) else {
+            throw corrupted("Invalid URL string.", step)
+        }
+        return url
+    }
+
+    func decimal(at position: Int, _ step: Step?) throws -> Decimal {
+        let entry = entry(at: position)
+        guard !entry.isKind(.null) else { throw null(Decimal.self, step) }
+        guard entry.isKind(.integer) || entry.isKind(.number) else { throw mismatch(Decimal.self, entry, step) }
+        guard let value = Decimal(string: String(decoding: document.bytes(entry), as: UTF8.self)) else {
+            throw unrepresentable(Decimal.self, entry)
+        }
+        return value
     }
 }

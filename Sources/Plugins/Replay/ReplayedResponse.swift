@@ -179,3 +179,95 @@ private final class ReplayedBody: HTTPBodySource {
 
     func cancel() {}
 }
+
+/// Restores the received bytes from text of an archive: programs write the characters of a body into an archive,
+/// whatever its charset was.
+enum RecordedText {
+    /// - Parameters:
+    ///   - text: in UTF-8.
+    ///   - charset: that of `Content-Type`.
+    ///   - sizes: the possible sizes of the body, as far as the archive has them.
+    static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
+        let isASCII = text.allSatisfy { $0 < 0x80 }
+        let mask = Array(Redaction.mask.utf8)
+        if sizes.contains(text.count) || !isASCII && text.firstRange(of: mask) != nil { return text }
+        guard let scalars = String(validating: text, as: UTF8.self)?.unicodeScalars else { return text }
+        let known = charset.flatMap { Charset(label: $0) }
+        if let known, known.name.hasPrefix("utf-16") {
+            return wide(scalars, isBig: known.name.hasSuffix("be"), isMarked: charset?.lowercased() == "utf-16", sizes)
+        }
+        // A browser removes a byte order mark.
+        if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
+        if isASCII { return text }
+        if let known, known != .utf8, let bytes = EncodedText.bytes(scalars, in: known) { return bytes }
+        guard sizes.contains(scalars.count) else { return text }
+        return Charset(label: "windows-1252").flatMap { EncodedText.bytes(scalars, in: $0) } ?? text
+    }
+
+    /// In UTF-16, with a byte order mark if there was one.
+    ///
+    /// - Parameter isMarked: whether the charset has no byte order in its name: it then has a mark, unless the size
+    ///   contradicts.
+    private static func wide(
+        _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
+    ) -> [UInt8] {
+        let units = String(scalars).utf16
+        let hasMark = sizes.contains(2 * units.count + 2) || isMarked && !sizes.contains(2 * units.count)
+        return ((hasMark ? [0xFEFF] : []) + units).flatMap { unit in
+            let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+            return isBig ? bytes.reversed() : bytes
+        }
+    }
+}
+
+/// Encodes text in a charset with one or two bytes a character, by what the charset decodes.
+enum EncodedText {
+    private typealias Table = [Unicode.Scalar: [UInt8]]
+
+    /// A table for each charset that an archive had; there are no more than the standard has charsets.
+    private static let tables = Mutex<[Charset: Table]>([:])
+
+    /// Nil for a character that isn't in the charset, or takes more than two bytes or an escape sequence.
+    static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
+        let table = table(of: charset)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        for scalar in text {
+            if scalar.value < 0x80 {
+                bytes.append(UInt8(scalar.value))
+            } else if let encoded = table[scalar] {
+                bytes += encoded
+            } else {
+                return nil
+            }
+        }
+        return bytes
+    }
+
+    private static func table(of charset: Charset) -> Table {
+        if let known = tables.withLock({ $0[charset] }) { return known }
+        var table: Table = [:]
+        func add(_ bytes: [UInt8]) {
+            guard let text = charset.decode(Data(bytes), ignoresByteOrderMark: true)?.unicodeScalars,
+                let scalar = text.first, text.count == 1, table[scalar] == nil
+            else { return }
+            table[scalar] = bytes
+        }
+        for byte in UInt8(0x80)...0xFF { add([byte]) }
+        let pairs: Set<String> = ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"]
+        if pairs.contains(charset.name) {
+            // Of a character that occurs twice, the standard writes the later bytes in these two.
+            let extensions: ClosedRange<UInt8> = charset.name == "shift_jis" ? 0xED...0xEE : 0x81...0xA0
+            let leads = (UInt8(0x81)...0xFE).filter { !extensions.contains($0) } + Array(extensions)
+            for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }
+        }
+        if charset.name == "windows-1252" {
+            // Programs that read Latin-1 to the letter keep control characters.
+            for byte in UInt8(0x80)...0x9F where table[Unicode.Scalar(byte)] == nil {
+                table[Unicode.Scalar(byte)] = [byte]
+            }
+        }
+        tables.withLock { $0[charset] = table }
+        return table
+    }
+}

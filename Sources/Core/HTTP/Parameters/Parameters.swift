@@ -71,3 +71,97 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         if let value = value.parameterValue { items.append(Item(name, value)) }
     }
 }
+
+/// Reads what a `JSONEncoder` has written, with the text of each number: decoding one as a `Double` or an `Int64` loses
+/// digits.
+struct ParameterReader {
+    /// The bytes are not what a `JSONEncoder` writes for an object.
+    struct Malformed: Error {}
+
+    private static let maximumDepth = 512
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ json: Data) { bytes = Array(json) }
+
+    /// The members of the one object.
+    mutating func members() throws -> [String: ParameterValue] {
+        guard case .object(let members) = try value(depth: 0) else { throw Malformed() }
+        return members
+    }
+
+    private mutating func value(depth: Int) throws -> ParameterValue {
+        guard depth < Self.maximumDepth, let first = peek() else { throw Malformed() }
+        switch first {
+        case UInt8(ascii: "{"):
+            var members: [String: ParameterValue] = [:]
+            try list(until: "}") { reader in
+                let name = try reader.string()
+                guard reader.skip(":") else { throw Malformed() }
+                members[name] = try reader.value(depth: depth + 1)
+            }
+            return .object(members)
+        case UInt8(ascii: "["):
+            var values: [ParameterValue] = []
+            try list(until: "]") { values.append(try $0.value(depth: depth + 1)) }
+            return .array(values)
+        case UInt8(ascii: "\""): return .string(try string())
+        default:
+            let word = bytes[position...].prefix { !Self.ends.contains($0) }
+            position += word.count
+            return try Self.scalar(String(decoding: word, as: UTF8.self))
+        }
+    }
+
+    /// The values from an opening bracket to its closing one.
+    private mutating func list(until close: Unicode.Scalar, _ item: (inout Self) throws -> Void) throws {
+        position += 1
+        if skip(close) { return }
+        repeat { try item(&self) } while skip(",")
+        guard skip(close) else { throw Malformed() }
+    }
+
+    private mutating func string() throws -> String {
+        guard peek() == UInt8(ascii: "\"") else { throw Malformed() }
+        let start = position
+        position += 1
+        var hasEscapes = false
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+            let isEscape = bytes[position] == UInt8(ascii: "\\")
+            hasEscapes = hasEscapes || isEscape
+            position += isEscape ? 2 : 1
+        }
+        guard position < bytes.count else { throw Malformed() }
+        position += 1
+        if hasEscapes { return try JSONDecoder().decode(String.self, from: Data(bytes[start..<position])) }
+        return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
+    }
+
+    private static func scalar(_ word: String) throws -> ParameterValue {
+        switch word {
+        case "true": return .boolean(true)
+        case "false": return .boolean(false)
+        case "null": return .null
+        default: break
+        }
+        if let whole = Int64(word) { return .integer(whole) }
+        guard let number = Double(word) else { throw Malformed() }
+        // The text of a `Double` is the shortest that means it; another text has more digits than a `Double` keeps.
+        if "\(number)" != word, let exact = Decimal(string: word), "\(exact)" == word { return .decimal(exact) }
+        return .number(number)
+    }
+
+    private mutating func peek() -> UInt8? {
+        while position < bytes.count, Self.spaces.contains(bytes[position]) { position += 1 }
+        return position < bytes.count ? bytes[position] : nil
+    }
+
+    private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
+        guard peek() == UInt8(ascii: mark) else { return false }
+        position += 1
+        return true
+    }
+
+    private static let spaces = Array(" \t\r\n".utf8)
+    private static let ends = Array(",]} \t\r\n".utf8)
+}

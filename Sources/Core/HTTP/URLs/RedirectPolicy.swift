@@ -1,3 +1,6 @@
+import ErrandEssentials
+import ErrandMessageSyntax
+
 /// Which redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
     /// 20 by default, at most 1,000; one more throws ``ErrandError/Code/redirectFailed``. With 0 the 3xx is the
@@ -16,4 +19,44 @@ public struct RedirectPolicy: Sendable, Hashable {
     public static let standard = RedirectPolicy()
     /// No redirect is followed.
     public static let off = RedirectPolicy(maximumHops: 0)
+}
+
+extension RedirectPolicy {
+    /// The request that a response redirects to (RFC 9110, section 15.4); nil if it is no redirect, or redirects are
+    /// not followed. Throws `redirectFailed` and `bodyNotReplayable`.
+    package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
+        guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
+            let location = response.headers.first(of: .location)
+        else { return nil }
+        var next = request
+        do { next.url = try Location.resolve(location, from: request.url) } catch {
+            throw ErrandError(.redirectFailed, error.description, response: response)
+        }
+        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !allowsInsecure {
+            throw ErrandError(
+                .redirectFailed,
+                "a redirect from https to \(URLSyntax.quoted(next.url.absoluteString)) is not followed",
+                response: response)
+        }
+        let becomesGet =
+            response.status == 303 && request.method != .head && request.method != .get
+            || response.status <= 302 && request.method == .post
+        if becomesGet {
+            next.method = .get
+            next.body = .none
+            next.headers.removeAll { Self.describesBody.contains($0.name) }
+        } else if !request.body.isReplayable {
+            throw ErrandError(
+                .bodyNotReplayable, "a \(response.status) redirect asks for the body again", response: response)
+        }
+        if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {
+            next.headers.removeAll { $0.isSensitive || $0.name == .host }
+        }
+        return next
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentLength, .contentEncoding, .contentRange, .transferEncoding, .contentLanguage,
+        .contentLocation, "Digest", .contentDigest, .reprDigest, .expect,
+    ]
 }

@@ -4,6 +4,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
+import Synchronization
 
 /// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%`
 /// within values are escaped, so that no value can imitate another line.
@@ -125,5 +126,28 @@ enum CacheKeyBuilder {
             let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
         }.map(\.description).joined(separator: "&")
+    }
+}
+
+/// Makes keyed hashes (HMAC-SHA-256) of values that must not be stored in the clear.
+final class KeyedHasher: Sendable {
+    private let code: HMAC<SHA256Digest>
+    /// The hashes of the last texts: each request of a user asks for the same ones.
+    private let known = Mutex<[CacheKey: String]>([:])
+
+    init(secret: [UInt8]) { code = HMAC(key: secret) }
+
+    func hash(_ text: String) -> String {
+        // Compared byte by byte: texts that Unicode takes for the same have different hashes.
+        let key = CacheKey(text)
+        if let hash = known.withLock({ $0[key] }) { return hash }
+        var code = code
+        code.update(text.utf8)
+        let hash = Hexadecimal.text(code.finalized())
+        known.withLock { known in
+            if known.count >= 64 { known.removeAll() }
+            known[key] = hash
+        }
+        return hash
     }
 }

@@ -1,3 +1,4 @@
+public import Errand
 public import ErrandEssentials
 
 /// Stores entries. Implement it to store them elsewhere, such as in a database that several machines share.
@@ -44,4 +45,21 @@ extension CacheStore {
         try await store(CacheEntry(head: head, body: entry.body), for: key)
         return true
     }
+}
+
+/// An error of a store.
+public struct CacheStoreError: DescribedError, Sendable {
+    /// A sentence without secrets.
+    public let description: String
+
+    /// Makes an error with a sentence, which must not contain secrets.
+    public init(_ description: String) { self.description = description }
+
+    /// 1: there is one kind.
+    public var errorCode: Int { 1 }
+}
+
+extension CacheStoreError {
+    /// The sentence for people.
+    public var failureSentence: FailureSentence { .fileFailed }
 }

@@ -141,3 +141,253 @@ struct SchemaMachine {
         return made
     }
 }
+
+// Derives what the arrays and objects of a state need.
+extension SchemaMachine {
+    // MARK: Transitions
+
+    /// Collects what a part is validated against.
+    private struct Draft {
+        var roots: [Int32] = []
+        var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []
+        var evaluators: [UInt64]
+        /// The lanes that treat the part as unevaluated, unless another lane evaluates it.
+        var unevaluated: [(lane: Int, node: Int32)] = []
+
+        init(_ lanes: Int) { evaluators = Array(repeating: 0, count: (lanes + 63) / 64) }
+
+        mutating func evaluates(_ lane: Int) { evaluators[lane / 64] |= 1 << UInt64(lane % 64) }
+
+        /// A schema that has to hold for the lane to hold.
+        mutating func and(_ node: Int32, _ lane: Int, isHard: Bool) {
+            if node == SchemaProgram.any { return }
+            roots.append(SchemaMachine.root(node, isHard: isHard))
+            if !isHard { wires.append((.and, node, Int32(lane), -1, false)) }
+        }
+    }
+
+    private mutating func finish(
+        _ draft: Draft, of state: StateIndex, _ lanes: [SchemaLane], _ program: SchemaProgram
+    ) -> TransitionIndex {
+        var draft = draft
+        work += 200 + draft.roots.count * 4 + draft.wires.count * 4
+        // Parts that a lane treats as unevaluated count as evaluated for those that apply it.
+        for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
+        for (lane, node) in draft.unevaluated {
+            work += draft.wires.count
+            let certain = reached(from: lane, onlyAll: true, state, lanes)
+            if certain.contains(where: { draft.evaluators[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }) { continue }
+            let possible = reached(from: lane, onlyAll: false, state, lanes)
+            let mayBeEvaluated =
+                possible.contains { draft.evaluators[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }
+                || draft.wires.contains {
+                    $0.evaluates && (Int($0.parent) == lane || possible.contains(Int($0.parent)))
+                }
+            if mayBeEvaluated {
+                if node == SchemaProgram.any { continue }
+                draft.roots.append(Self.root(node, isHard: false))
+                draft.wires.append((.unevaluated, node, Int32(lane), -1, false))
+            } else {
+                draft.and(node, lane, isHard: lanes[lane].isHard)
+            }
+        }
+        if draft.roots.isEmpty, draft.wires.isEmpty { return Self.anyTransition }
+        let child = self.state(draft.roots, program)
+        var laneNumbers: [Int32: Int32] = [:]
+        for (number, lane) in arena.lanes(of: child).enumerated() { laneNumbers[lane.node] = Int32(number) }
+        let wires = draft.wires.compactMap { wire -> SchemaWire? in
+            guard let lane = laneNumbers[wire.node] else { return nil }
+            return SchemaWire(
+                role: wire.role, child: lane, parent: wire.parent, counter: wire.counter, evaluates: wire.evaluates)
+        }
+        var made = SchemaTransition(state: child, firstWire: arena.add(wires))
+        made.wireCount = wires.count
+        made.isSimple = wires.allSatisfy { $0.role != .contains }
+        if wires.contains(where: { $0.role == .unevaluated }) {
+            made.evaluators = arena.addEvaluators(draft.evaluators)
+        }
+        return arena.add(made)
+    }
+
+    /// The lanes that a lane applies to the same value, directly or not; only those that have to hold if it holds, or all
+    /// whose annotations may reach it.
+    private mutating func reached(
+        from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
+    ) -> Set<Int> {
+        var found: Set<Int> = []
+        var open = [lane]
+        while let next = open.popLast(), mayWork() {
+            work += 1
+            for gateIndex in 0..<Int(lanes[next].gateCount) {
+                let gate = arena.gate(gateIndex, of: lanes[next], state)
+                if gate.kind == .not || onlyAll && gate.kind != .all { continue }
+                work += Int(gate.count)
+                for branch in 0..<Int(gate.count) {
+                    let target = Int(arena.branch(branch, of: gate, state))
+                    if found.insert(target).inserted { open.append(target) }
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: Arrays
+
+    /// Derives the plan for the arrays of a state.
+    mutating func makeArrayPlan(_ state: StateIndex, _ program: SchemaProgram) {
+        let lanes = Array(arena.lanes(of: state))
+        var rules: [LaneArray] = []
+        var (prefix, counters) = (0, Int32(0))
+        for (index, lane) in lanes.enumerated() where lane.array >= 0 {
+            let rule = program.arrays[Int(lane.array)]
+            prefix = max(prefix, rule.prefix.count)
+            rules.append(
+                LaneArray(
+                    lane: Int32(index), minimum: rule.minimum, maximum: rule.maximum, isUnique: rule.isUnique,
+                    counter: rule.contains >= 0 ? counters : -1, minimumContained: rule.minimumContained,
+                    maximumContained: rule.maximumContained, asksUnevaluated: rule.unevaluated >= 0))
+            if rule.contains >= 0 { counters += 1 }
+        }
+        var plan = ArrayPlan(firstPrefix: arena.addIndexes(prefix), firstRule: arena.add(rules))
+        (plan.prefixCount, plan.ruleCount, plan.counters) = (prefix, rules.count, Int(counters))
+        plan.isUnique = rules.contains(where: \.isUnique)
+        arena.states[Int(state)].array = arena.add(plan)
+    }
+
+    /// The transition for an element; those behind all prefixes have the same.
+    mutating func element(
+        _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
+    ) -> TransitionIndex {
+        let lanes = Array(arena.lanes(of: state))
+        var draft = Draft(lanes.count)
+        work += plan.ruleCount
+        for laneRule in arena.arrayRules[plan.firstRule..<plan.firstRule + plan.ruleCount] {
+            let lane = Int(laneRule.lane)
+            let rule = program.arrays[Int(lanes[lane].array)]
+            let isHard = lanes[lane].isHard
+            var isEvaluated = true
+            if index < rule.prefix.count {
+                draft.and(rule.prefix[index], lane, isHard: isHard)
+            } else if rule.items >= 0 {
+                draft.and(rule.items, lane, isHard: isHard)
+            } else {
+                isEvaluated = false
+            }
+            if rule.contains >= 0 {
+                draft.roots.append(Self.root(rule.contains, isHard: false))
+                draft.wires.append(
+                    (
+                        .contains, rule.contains, Int32(lane), laneRule.counter,
+                        rule.containsEvaluates
+                    ))
+            }
+            if isEvaluated {
+                draft.evaluates(lane)
+            } else if rule.unevaluated >= 0 {
+                draft.unevaluated.append((lane, rule.unevaluated))
+            }
+        }
+        return finish(draft, of: state, lanes, program)
+    }
+
+    // MARK: Objects
+
+    /// Derives the plan for the objects of a state.
+    mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
+        let lanes = Array(arena.lanes(of: state))
+        let firstGate = arena.states[Int(state)].firstGate
+        var keys: [[UInt8]] = []
+        var numbers: [[UInt8]: Int32] = [:]
+        func number(_ key: [UInt8]) -> Int32 {
+            if let known = numbers[key] { return known }
+            keys.append(key)
+            numbers[key] = Int32(keys.count - 1)
+            return Int32(keys.count - 1)
+        }
+        var rules: [LaneObject] = []
+        var patterns: [Int32] = []
+        var known: Set<Int32> = []
+        var names = Draft(lanes.count)
+        for (index, lane) in lanes.enumerated() {
+            let node = program.nodes[Int(lane.node)]
+            for (gateIndex, gate) in node.gates.enumerated() where gate.kind == .dependent {
+                arena.gates[firstGate + Int(lane.firstGate) + gateIndex].entry = number(gate.key)
+            }
+            guard lane.object >= 0 else { continue }
+            let rule = program.objects[Int(lane.object)]
+            // In the order of the names, so that every machine derives the same.
+            for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
+            for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
+            work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
+            if rule.names >= 0 { names.and(rule.names, index, isHard: lane.isHard) }
+            let needs = rule.required.map(number)
+            let dependents = rule.dependentRequired.flatMap { pair in
+                let key = number(pair.key)
+                return pair.needs.flatMap { [key, number($0)] }
+            }
+            var made = LaneObject(
+                lane: Int32(index), firstNeed: arena.addNumbers(needs), needCount: needs.count,
+                firstDependent: arena.addNumbers(dependents), dependentCount: dependents.count / 2)
+            for need in needs { if need < 64 { made.required |= 1 << UInt64(need) } else { made.isWide = true } }
+            (made.minimum, made.maximum) = (rule.minimum, rule.maximum)
+            made.asksUnevaluated = rule.unevaluated >= 0
+            if made.needCount > 0 || made.dependentCount > 0 || made.minimum > 0 || made.maximum < .max
+                || made.asksUnevaluated
+            {
+                rules.append(made)
+            }
+        }
+        let entries = keys.indices.map { KeyEntry(transition: -1, next: Int32(($0 + 1) % keys.count)) }
+        var plan = ObjectPlan(
+            keys: arena.addKeys(keys), firstEntry: arena.add(entries), firstPattern: arena.addNumbers(patterns),
+            firstRule: arena.add(rules))
+        plan.moreWords = max(0, (keys.count - 1) / 64)
+        plan.patternCount = patterns.count
+        plan.ruleCount = rules.count
+        plan.first = keys.isEmpty ? -1 : 0
+        if !names.roots.isEmpty { plan.names = finish(names, of: state, lanes, program) }
+        if patterns.isEmpty {
+            plan.other = member(nil, [], plan, of: state, program)
+        } else {
+            variants.append([:])
+            plan.variants = variants.count - 1
+        }
+        arena.states[Int(state)].object = arena.add(plan)
+    }
+
+    /// The transition for a member with a key, or with one that no lane names; a bit for each pattern that it matches.
+    mutating func member(
+        _ key: [UInt8]?, _ matches: [UInt64], _ plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
+    ) -> TransitionIndex {
+        let lanes = Array(arena.lanes(of: state))
+        var matched: Set<Int32> = []
+        for bit in 0..<plan.patternCount where matches[bit / 64] >> UInt64(bit % 64) & 1 != 0 {
+            matched.insert(arena.numbers[plan.firstPattern + bit])
+        }
+        var draft = Draft(lanes.count)
+        work += lanes.count + plan.patternCount
+        for (index, lane) in lanes.enumerated() where lane.object >= 0 {
+            let rule = program.objects[Int(lane.object)]
+            work += rule.patterns.count
+            var isEvaluated = false
+            if let key, let node = rule.properties[key] {
+                draft.and(node, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            for (pattern, node) in rule.patterns where matched.contains(pattern) {
+                draft.and(node, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            if !isEvaluated, rule.additional >= 0 {
+                draft.and(rule.additional, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            if isEvaluated {
+                draft.evaluates(index)
+            } else if rule.unevaluated >= 0 {
+                draft.unevaluated.append((index, rule.unevaluated))
+            }
+        }
+        return finish(draft, of: state, lanes, program)
+    }
+}

@@ -1,6 +1,7 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
+import ErrandMessageSyntax
 
 /// All documents that a schema consists of, with the resources in them, and what references lead to.
 final class SchemaRegistry {
@@ -194,5 +195,140 @@ final class SchemaRegistry {
                 .invalidKeyword, location,
                 position == .list ? "expected an array of schemas" : "expected an object of schemas")
         }
+    }
+}
+
+extension SchemaRegistry {
+    /// Reads `$id`, `$anchor` and the like; returns the resource that the schema belongs to.
+    func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
+        let document = documents[location.document]
+        var resource = outer
+        var draft = resources[outer].vocabulary.draft
+        let isRoot = resources[outer].root == location
+        // Beside $ref in draft 7 it means nothing.
+        if let value = document.member(location.value, "$id"),
+            draft != .draft7 || document.member(location.value, "$ref") == nil
+        {
+            let here = SchemaLocation(document: location.document, value: value)
+            guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
+            try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
+            let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
+            if let fragment, !fragment.isEmpty {
+                if draft != .draft7 { throw fault(.invalidKeyword, here, "expected a URI without a fragment") }
+                resources[outer].anchors[fragment] = location
+            }
+            if !text.hasPrefix("#"), !(isRoot && uri == resources[outer].uri) {
+                if isRoot {
+                    resources[outer].uri = uri
+                    if byURI[uri] == nil { byURI[uri] = outer }
+                } else {
+                    let vocabulary = try vocabulary(of: location) ?? resources[outer].vocabulary
+                    draft = vocabulary.draft
+                    if let known = byURI[uri], resources[known].root != location,
+                        resources[known].root.document == location.document
+                    {
+                        throw fault(.invalidKeyword, here, "another schema has this URI")
+                    }
+                    resource = try makeResource(uri, location, vocabulary)
+                }
+            }
+        }
+        if draft == .draft7 { return resource }
+        for (keyword, isDynamic) in [("$anchor", false), ("$dynamicAnchor", true)] {
+            if isDynamic, draft != .draft2020_12 { continue }
+            guard let value = document.member(location.value, keyword) else { continue }
+            let here = SchemaLocation(document: location.document, value: value)
+            guard let name = document.string(value), Self.isAnchor(name) else {
+                throw fault(.invalidKeyword, here, "expected a name of letters, digits, \"-\", \"_\" and \".\"")
+            }
+            if let other = resources[resource].anchors[name], other != location {
+                throw fault(.invalidKeyword, here, "another schema of this resource has this anchor")
+            }
+            try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
+            resources[resource].anchors[name] = location
+            if isDynamic { resources[resource].dynamicAnchors[name] = location }
+        }
+        if draft == .draft2019_09, let value = document.member(location.value, "$recursiveAnchor") {
+            guard document.values[value].kind == .true || document.values[value].kind == .false else {
+                throw fault(
+                    .invalidKeyword, SchemaLocation(document: location.document, value: value), "expected a boolean")
+            }
+            if document.values[value].kind == .true, resources[resource].root == location {
+                resources[resource].dynamicAnchors[Self.recursiveAnchor] = location
+            }
+        }
+        return resource
+    }
+
+    private static func isAnchor(_ name: String) -> Bool {
+        var bytes = name.utf8.makeIterator()
+        guard let first = bytes.next(), ASCII.isLetter(first) || first == 0x5F else { return false }
+        while let byte = bytes.next() {
+            guard ASCII.isLetter(byte) || JSONGrammar.isDigit(byte) || byte == 0x2D || byte == 0x5F || byte == 0x2E
+            else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension SchemaRegistry {
+    /// The schema that a reference leads to, from the resource that the reference is in, and the name of its anchor.
+    func resolve(
+        _ reference: String, from resource: Int, at location: SchemaLocation
+    ) throws(JSONSchemaError) -> (location: SchemaLocation, anchor: String?) {
+        // One within the resource needs no URI.
+        let isLocal = reference.isEmpty || reference.hasPrefix("#")
+        let base = isLocal ? "" : resources[resource].uri
+        try spend(steps: 20 + reference.utf8.count + base.utf8.count * 4, at: location)
+        let (uri, fragment) =
+            isLocal ? ("", String(reference.dropFirst())) : URIReference.resolve(reference, against: base)
+        func missing(_ why: String) -> JSONSchemaError {
+            fault(.unresolvedReference, location, "\(MessageText.shown(reference, limit: 200)) \(why)")
+        }
+        let target: Int
+        if isLocal {
+            target = resource
+        } else {
+            guard let found = try load(uri, location, code: .unresolvedReference) else {
+                throw missing("leads to a document that is not known: \(MessageText.shown(uri, limit: 200))")
+            }
+            target = found
+        }
+        guard let fragment, !fragment.isEmpty else { return (try visited(resources[target].root, location), nil) }
+        guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has a broken percent-encoding") }
+        if fragment.hasPrefix("/") {
+            let root = resources[target].root
+            guard let value = documents[root.document].find(bytes, from: root.value) else {
+                throw missing("leads to nothing")
+            }
+            return (try visited(SchemaLocation(document: root.document, value: value), location), nil)
+        }
+        let name = String(decoding: bytes, as: UTF8.self)
+        guard let found = resources[target].anchors[name] else { throw missing("leads to no anchor") }
+        return (found, name)
+    }
+
+    /// A place that is known as a schema, also one within a keyword that is not.
+    func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
+        if locations[location] != nil { return location }
+        let values = documents[location.document].values
+        switch values[location.value].kind {
+        case .object, .true, .false: break
+        default: throw fault(.unresolvedReference, origin, "leads to a value that is not a schema")
+        }
+        var outer = values[location.value].parent
+        while outer >= 0, locations[SchemaLocation(document: location.document, value: outer)] == nil {
+            outer = values[outer].parent
+        }
+        let resource = outer < 0 ? nil : locations[SchemaLocation(document: location.document, value: outer)]
+        try walk(location, resource ?? rootResources[location.document], isLenient: false)
+        return location
+    }
+
+    /// All schemas that were visited in a document.
+    func schemas(of document: Int) -> [SchemaLocation] {
+        locations.keys.filter { $0.document == document }.sorted { $0.value < $1.value }
     }
 }

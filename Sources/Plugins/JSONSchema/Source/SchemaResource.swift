@@ -6,3 +6,9 @@ struct SchemaResource {
     var anchors: [String: SchemaLocation] = [:]
     var dynamicAnchors: [String: SchemaLocation] = [:]
 }
+
+/// A value in one of the documents.
+struct SchemaLocation: Hashable, Sendable {
+    var document: Int
+    var value: Int
+}

@@ -187,3 +187,49 @@ private struct PatternCompiler {
         for fork in forks { steps[fork] = .fork(Int32(fork + 1), Int32(steps.count)) }
     }
 }
+
+/// The syntax tree of a regular expression.
+indirect enum PatternNode: Sendable {
+    case empty
+    case scalar(UInt32)
+    /// A set by its number among those of the pattern.
+    case set(Int32)
+    case sequence([PatternNode])
+    case alternation([PatternNode])
+    /// A repetition, unbounded if `most` is nil. Greedy and lazy repetitions match the same strings.
+    case repetition(PatternNode, least: Int, most: Int?)
+    case assertion(PatternAssertion)
+    case look(PatternNode, isAhead: Bool, isNegative: Bool)
+}
+
+/// A condition on a position between two characters.
+enum PatternAssertion: Sendable {
+    case start, end
+    /// With the modifier `m`: also behind and before line terminators.
+    case lineStart, lineEnd
+    /// A word boundary, or none; without case there are two word characters more.
+    case boundary(isNegative: Bool, ignoresCase: Bool)
+}
+
+/// Why a regular expression is not valid or not supported, and where.
+package struct PatternFault: Error, Hashable {
+    package enum Kind: Hashable {
+        /// It is no regular expression.
+        case invalid
+        /// It may be one, but has what is not supported.
+        case unsupported
+        /// It may be one, but exceeds a limit.
+        case tooLarge
+    }
+
+    /// Completes "the pattern …": "has a group that is not closed".
+    package var reason: String
+    /// The position, in Unicode scalars.
+    package var offset: Int
+    package var kind = Kind.invalid
+
+    /// A sentence that contains the pattern.
+    package func message(of pattern: String) -> String {
+        "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
+    }
+}

@@ -1,4 +1,6 @@
+package import ErrandHTTP
 import ErrandSupport
+import Synchronization
 
 /// Whose something is that outlives the process, without a secret: a keyed hash of each identity.
 ///
@@ -67,4 +69,84 @@ package struct UserStamp: Codable, Hashable, Sendable {
         }
         return !isWithout
     }
+}
+
+/// A keyed digest (RFC 2104) over any of the digests here.
+///
+/// ```swift
+/// let code = HMAC<SHA256Digest>.code(for: message, key: key)
+/// ```
+package struct HMAC<Digest: MessageDigest>: Sendable {
+    private var inner = Digest()
+    private var outer = Digest()
+
+    /// The key may have any length; one that is longer than a block counts as its digest.
+    package init(key: some Sequence<UInt8>) {
+        var block = Array(key)
+        if block.count > Digest.blockByteCount { block = Digest.digest(of: block) }
+        block += repeatElement(0, count: Digest.blockByteCount - block.count)
+        inner.update(block.map { $0 ^ 0x36 })
+        outer.update(block.map { $0 ^ 0x5c })
+    }
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) { inner.update(bytes) }
+
+    /// The code of everything so far; more may follow.
+    package func finalized() -> [UInt8] {
+        var outer = outer
+        outer.update(inner.finalized())
+        return outer.finalized()
+    }
+
+    package static func code(for message: some Sequence<UInt8>, key: some Sequence<UInt8>) -> [UInt8] {
+        var hmac = HMAC(key: key)
+        hmac.update(message)
+        return hmac.finalized()
+    }
+}
+
+/// Whose a transfer is that outlives its process: the user in its record, or else the one of its first request.
+package final class TransferUser: Sendable {
+    private struct State {
+        /// The user in the record; nil for a transfer that begins.
+        var expected: UserStamp?
+        /// The marks that the newest stamp was made of, and that stamp.
+        var newest: (marks: Set<UserMark>, stamp: UserStamp)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The transfer continues what this user has begun; nil for one that begins.
+    package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
+
+    /// Throws ``AnotherUser`` unless a request with these marks is of the user who has begun.
+    package func check(_ marks: Set<UserMark>) throws {
+        guard let expected = state.withLock({ $0.expected }), !expected.matches(marks.identities) else { return }
+        throw AnotherUser()
+    }
+
+    /// The user for the record, of the marks that the transfer's requests have; the one of the record before there is a
+    /// request.
+    package func stamp(of marks: Set<UserMark>?) -> UserStamp? {
+        state.withLock { state in
+            guard let marks else { return state.expected }
+            if let newest = state.newest, newest.marks == marks { return newest.stamp }
+            // The same stamp while it fits, so that a record changes only with its user's credential.
+            let known = state.expected.flatMap { $0.matches(marks.identities) ? $0 : nil }
+            let stamp = known ?? UserStamp(marks.identities)
+            state.newest = (marks, stamp)
+            return stamp
+        }
+    }
+}
+
+/// A transfer was begun by another user than the one whose request was about to be sent.
+package struct AnotherUser: Error {
+    package init() {}
+}
+
+extension Set<UserMark> {
+    fileprivate var identities: [UserStamp.Identity] { map { ($0.source, $0.identity) } }
 }

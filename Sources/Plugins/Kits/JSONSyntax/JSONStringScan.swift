@@ -94,3 +94,39 @@ public struct JSONStringScan: Sendable {
         if self.fault == nil { self.fault = (fault, index) }
     }
 }
+
+/// Eight bytes of text at a time, the first one lowest. What a search returns has the high bit set of each byte that it
+/// looks for; only the lowest of these bits is reliable, since a borrow propagates upwards.
+@usableFromInline enum JSONWord {
+    /// The eight bytes from an index on, which have to be there. The compiler makes one load of it: the part has eight bytes,
+    /// so that its own accesses need no checks.
+    @inlinable @inline(__always) static func load(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        let part = bytes.extracting(index..<index &+ 8)
+        let low = UInt64(part[0]) | UInt64(part[1]) &<< 8 | UInt64(part[2]) &<< 16 | UInt64(part[3]) &<< 24
+        let high = UInt64(part[4]) | UInt64(part[5]) &<< 8 | UInt64(part[6]) &<< 16 | UInt64(part[7]) &<< 24
+        return low | high &<< 32
+    }
+
+    /// Quotes, backslashes, control characters and what is not ASCII.
+    @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        let found =
+            controls | ((quotes &- 0x0101_0101_0101_0101) & ~quotes) | ((slashes &- 0x0101_0101_0101_0101) & ~slashes)
+        return (found | word) & 0x8080_8080_8080_8080
+    }
+
+    /// Quotes, backslashes and, if they are asked for, control characters.
+    @inlinable @inline(__always) static func delimiters(_ word: UInt64, controls: Bool) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        var found = (quotes &- 0x0101_0101_0101_0101) & ~quotes
+        if controls { found |= (word &- 0x2020_2020_2020_2020) & ~word }
+        return (found & 0x8080_8080_8080_8080) | backslashes(word)
+    }
+
+    @inlinable @inline(__always) static func backslashes(_ word: UInt64) -> UInt64 {
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        return (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
+    }
+}

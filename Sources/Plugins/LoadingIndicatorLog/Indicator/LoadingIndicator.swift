@@ -132,3 +132,54 @@ public final class LoadingIndicator: Accessory {
         update { _ in }
     }
 }
+
+extension LoadingIndicator {
+    /// Passes each state to a view, now and after each change, on the main actor, for as long as the view exists.
+    ///
+    /// ```swift
+    /// @MainActor func viewDidLoad() {
+    ///     indicator.follow(spinner) { spinner, state in spinner.isHidden = !state.isShown }
+    /// }
+    /// ```
+    ///
+    /// The view is held weakly: it may be the view controller itself. The returned task ends with the indicator, with
+    /// the first change after the view's end, or when it is cancelled.
+    @MainActor @discardableResult
+    public func follow<View: AnyObject>(
+        _ view: View, _ change: @escaping @MainActor (View, LoadingState) -> Void
+    ) -> Task<Void, Never> {
+        let states = states
+        return Task { [weak view] in
+            for await state in states {
+                guard let view else { return }
+                change(view, state)
+            }
+        }
+    }
+}
+
+/// The receivers of visible states: presenters, and streams for as long as they have a reader.
+final class LoadingObservers: Sendable {
+    private let presenters: [any LoadingPresenter]
+    private let broadcaster = StateBroadcaster(LoadingState.hidden)
+
+    init(_ presenters: [any LoadingPresenter]) { self.presenters = presenters }
+
+    var last: LoadingState { broadcaster.state }
+
+    /// The current state, then the latest one whenever the reader asks.
+    var states: AsyncStream<LoadingState> { broadcaster.states }
+
+    /// Called on one thread at a time.
+    func notify(_ new: LoadingState) {
+        if last == new { return }
+        broadcaster.send(new)
+        for presenter in presenters { presenter.present(new) }
+    }
+
+    /// Ends the streams, then the presenters.
+    func finish() {
+        broadcaster.finish()
+        for presenter in presenters { presenter.finish() }
+    }
+}

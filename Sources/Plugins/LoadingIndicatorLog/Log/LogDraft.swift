@@ -1,6 +1,8 @@
 import Errand
 import ErrandEssentials
+import ErrandJSONSyntax
 import ErrandMessageSyntax
+import ErrandRedaction
 import Synchronization
 
 /// A running activity, with its secrets in the clear; its record is made at its end.
@@ -131,5 +133,82 @@ final class LogDraft: Sendable {
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {
         headers.map { line("\($0.name): \($0.value)", redactor) }
+    }
+}
+
+/// The copy of a body as text for people, secrets masked.
+enum LogBody {
+    /// JSON indented, forms and text as they are, the rest as its size; nil for an empty copy.
+    static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
+        if data.isEmpty { return nil }
+        let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
+        let whole = max(length ?? 0, Int64(data.count))
+        let rest = whole > Int64(data.count) ? "\n… \(whole) bytes in all" : ""
+        let size = "(\(type.isEmpty ? "a body" : type), \(whole) bytes)"
+        guard case .shown(let masked) = redactor.body(data, contentType: contentType) else { return size }
+        if type == "application/json" || type.hasSuffix("+json") { return JSONIndenter.text(masked) + rest }
+        if type == "application/x-www-form-urlencoded" { return String(decoding: masked, as: UTF8.self) + rest }
+        guard type.hasPrefix("text/"), !data.contains(0) else { return size }
+        return String(decoding: masked, as: UTF8.self) + rest
+    }
+}
+
+/// A redactor that knows the secrets of header fields. Those of most records that are written together are the same: one
+/// user's credential, whose forms are found once.
+struct HeaderSecrets {
+    private var fields: [HTTPHeaders.Field] = []
+    private var redactor: Redactor
+
+    init(_ redaction: Redaction) { redactor = Redactor(redaction) }
+
+    var redaction: Redaction { redactor.redaction }
+
+    mutating func redactor(knowing request: HTTPHeaders?, _ response: HTTPHeaders?) -> Redactor {
+        var secrets = request?.filter(\.isSensitive) ?? []
+        if let response { secrets += response.lazy.filter(\.isSensitive) }
+        if secrets != fields {
+            (fields, redactor) = (secrets, Redactor(redaction))
+            _ = redactor.headers(HTTPHeaders(secrets))
+        }
+        return redactor
+    }
+}
+
+/// JSON with a line for each value, indented; names, order and numbers stay as they are. The text may be cut off.
+struct JSONIndenter {
+    private var result: [UInt8] = []
+    private var depth = 0
+
+    /// - Parameter bytes: JSON as far as it goes; of anything else the result is of no use.
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var indenter = JSONIndenter()
+        indenter.indent(Array(bytes))
+        return String(decoding: indenter.result, as: UTF8.self)
+    }
+
+    private mutating func indent(_ bytes: [UInt8]) {
+        var tokens = JSONTokenizer(bytes, isComplete: false)
+        var previous: JSONToken.Kind?
+        while let token = tokens.next() {
+            let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
+            if isClosing { depth = max(0, depth - 1) }
+            switch previous {
+            // An empty container stays on its line.
+            case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
+                newLine()
+            case .none, .openBrace, .openBracket: break
+            default: if isClosing { newLine() }
+            }
+            result += bytes[token.range]
+            if token.kind == .openBrace || token.kind == .openBracket { depth += 1 }
+            if token.kind == .colon { result.append(0x20) }
+            previous = token.kind
+        }
+        if previous == .openBrace || previous == .openBracket || previous == .comma { newLine() }
+    }
+
+    private mutating func newLine() {
+        result.append(UInt8(ascii: "\n"))
+        result += repeatElement(0x20, count: 2 * min(depth, 20))
     }
 }

@@ -1,3 +1,4 @@
+import Errand
 public import ErrandEssentials
 
 /// An HTTP Archive (HAR 1.2), which the network panel of a browser opens. The names are the format's.
@@ -118,5 +119,267 @@ public struct HARFile: Codable, Sendable, Hashable {
 
         /// Makes a pair.
         public init(name: String, value: String) { (self.name, self.value) = (name, value) }
+    }
+}
+
+// Programs leave out fields that the format requires: a missing field gets the value that means "unknown". Some leave out
+// the quotes of a text, so that a header field or a version is a number.
+
+private struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer where K == FieldName {
+    fileprivate func value<Value: Decodable>(_ name: String, or missing: Value) throws -> Value {
+        try decodeIfPresent(Value.self, forKey: FieldName(name)) ?? missing
+    }
+
+    fileprivate func value<Value: Decodable>(_ name: String) throws -> Value? {
+        try decodeIfPresent(Value.self, forKey: FieldName(name))
+    }
+
+    fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
+
+    /// A text; a number or a Boolean in its place as text.
+    fileprivate func value(_ name: String) throws -> String? {
+        let key = FieldName(name)
+        do { return try decodeIfPresent(String.self, forKey: key) } catch {
+            if let number = try? decode(Int64.self, forKey: key) { return "\(number)" }
+            if let number = try? decode(Double.self, forKey: key) { return "\(number)" }
+            if let word = try? decode(Bool.self, forKey: key) { return "\(word)" }
+            throw error
+        }
+    }
+}
+
+extension HARFile.Log {
+    /// Reads the content of a file. Throws `DecodingError` where the entries are missing, or a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            creator: fields.value("creator", or: HARFile.Creator(name: "", version: "")),
+            entries: fields.decode([HARFile.Entry].self, forKey: FieldName("entries")), comment: fields.value("comment")
+        )
+        version = try fields.value("version", or: "1.2")
+    }
+}
+
+extension HARFile.Creator {
+    /// Reads a creator. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
+    }
+}
+
+extension HARFile.Pair {
+    /// Reads a pair. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
+    }
+}
+
+extension HARFile.Entry {
+    /// Reads an entry. Throws `DecodingError` where request or response are missing, or a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            startedDateTime: fields.value("startedDateTime", or: ""), time: fields.value("time", or: 0),
+            request: fields.decode(HARFile.Request.self, forKey: FieldName("request")),
+            response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
+            timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
+            comment: fields.value("comment"), error: fields.value("_error"))
+        // Not of the format: another program may mean something else by them.
+        resourceType = try? fields.value("_resourceType")
+        webSocketMessages = try? fields.value("_webSocketMessages")
+    }
+}
+
+extension HARFile.Request {
+    /// Reads a request. Throws `DecodingError` where method or URL are missing, or a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            method: fields.decode(String.self, forKey: FieldName("method")),
+            url: fields.decode(String.self, forKey: FieldName("url")), httpVersion: fields.value("httpVersion", or: ""),
+            headers: fields.value("headers", or: []), queryString: fields.value("queryString", or: []),
+            postData: fields.value("postData"), bodySize: fields.value("bodySize", or: -1))
+        cookies = try fields.value("cookies", or: [])
+        headersSize = try fields.value("headersSize", or: -1)
+    }
+}
+
+extension HARFile.PostData {
+    /// Reads a body. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            mimeType: fields.value("mimeType", or: ""), text: fields.value("text", or: ""),
+            comment: fields.value("comment"), encoding: fields.value("_encoding"))
+    }
+}
+
+extension HARFile.Response {
+    /// Reads a response. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            status: fields.value("status", or: 0), httpVersion: fields.value("httpVersion", or: ""),
+            headers: fields.value("headers", or: []),
+            content: fields.value("content", or: HARFile.Content(size: -1, mimeType: "x-unknown")),
+            redirectURL: fields.value("redirectURL", or: ""), bodySize: fields.value("bodySize", or: -1))
+        statusText = try fields.value("statusText", or: "")
+        cookies = try fields.value("cookies", or: [])
+        headersSize = try fields.value("headersSize", or: -1)
+    }
+}
+
+extension HARFile.Content {
+    /// Reads a body. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            size: fields.value("size", or: -1), compression: fields.value("compression"),
+            mimeType: fields.value("mimeType", or: "x-unknown"), text: fields.value("text"),
+            encoding: fields.value("encoding"), comment: fields.value("comment"))
+    }
+}
+
+extension HARFile.WebSocketMessage {
+    /// Reads a message. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            type: fields.value("type", or: ""), time: fields.value("time", or: 0),
+            opcode: fields.value("opcode", or: -1), data: fields.value("data", or: ""), size: fields.value("_size"))
+    }
+}
+
+extension HARFile.Timings {
+    /// Reads the phases. Throws `DecodingError` where a field has another type.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            blocked: fields.value("blocked", or: -1), dns: fields.value("dns", or: -1),
+            connect: fields.value("connect", or: -1), ssl: fields.value("ssl", or: -1),
+            send: fields.value("send", or: 0), wait: fields.value("wait", or: 0),
+            receive: fields.value("receive", or: 0))
+    }
+}
+
+extension HARFile {
+    /// The exchanges of a recording, one entry each.
+    public init(_ recording: Recording) {
+        let dropped = recording.droppedExchanges
+        log = Log(
+            creator: Creator(name: "Errand", version: ErrandInfo.version), entries: recording.exchanges.map(Entry.init),
+            comment: dropped > 0 ? "\(dropped) entries before these were dropped" : nil)
+    }
+}
+
+extension HARFile.Entry {
+    /// The entry of an exchange.
+    public init(_ exchange: RecordedExchange) {
+        let version = exchange.version.map { "HTTP/\($0)" } ?? ""
+        let timings = HARFile.Timings(exchange.phases)
+        self.init(
+            startedDateTime: exchange.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            time: timings.sum, request: HARFile.Request(exchange.request, version),
+            response: HARFile.Response(exchange.response, version, wireBytes: exchange.timings?.bytesReceived),
+            timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
+            error: exchange.response == nil ? exchange.outcome?.failureName : nil)
+        guard exchange.isWebSocket else { return }
+        // "ws" for "http", "wss" for "https".
+        if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
+        resourceType = "websocket"
+        webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []
+    }
+}
+
+extension RecordedExchange {
+    /// The details for which HAR has no field.
+    fileprivate var comment: String {
+        [
+            label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
+            droppedMessages,
+        ].compactMap(\.self).joined(separator: ", ")
+    }
+}
+
+extension HARFile.Request {
+    fileprivate init(_ request: RecordedExchange.Request, _ version: String) {
+        let body = HARText(request.body)
+        self.init(
+            method: request.method.rawValue, url: request.url, httpVersion: version,
+            headers: request.headers.map { HARFile.Pair(name: $0.name.rawName, value: $0.value) },
+            queryString: Self.query(request.url),
+            postData: body.map { body in
+                HARFile.PostData(
+                    mimeType: request.body.contentType ?? "", text: body.isBase64 ? "" : body.text,
+                    comment: body.isBase64 ? "not text, and left out" : body.comment)
+            },
+            bodySize: request.body.length ?? -1)
+    }
+
+    private static func query(_ url: String) -> [HARFile.Pair] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        return url[url.index(after: mark)...].split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return HARFile.Pair(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+}
+
+extension HARFile.Response {
+    /// - Parameter wireBytes: the length of the body on the wire, its content coding not undone.
+    fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
+        let body = response.flatMap { HARText($0.body) }
+        let size = response?.body.length ?? 0
+        let wireBytes = wireBytes ?? (response == nil ? nil : size)
+        self.init(
+            status: response?.status ?? 0, httpVersion: version,
+            headers: (response?.headers ?? [:]).map { HARFile.Pair(name: $0.name.rawName, value: $0.value) },
+            content: HARFile.Content(
+                size: size, compression: wireBytes.map { size - $0 },
+                mimeType: response?.body.contentType ?? "x-unknown", text: body?.text,
+                encoding: body?.isBase64 == true ? "base64" : nil, comment: body?.comment),
+            redirectURL: response?.redirectURL ?? "", bodySize: wireBytes ?? -1)
+    }
+}
+
+extension HARFile.Timings {
+    fileprivate init(_ phases: ExchangePhases) {
+        func milliseconds(_ duration: Duration?) -> Double { duration.map { $0 / .milliseconds(1) } ?? -1 }
+        let hasConnected = phases.connect != nil || phases.secure != nil
+        self.init(
+            blocked: milliseconds(phases.blocked), dns: milliseconds(phases.nameLookup),
+            connect: hasConnected ? milliseconds((phases.connect ?? .zero) + (phases.secure ?? .zero)) : -1,
+            ssl: milliseconds(phases.secure), send: milliseconds(phases.send ?? .zero), wait: milliseconds(phases.wait),
+            receive: milliseconds(phases.receive))
+    }
+}
+
+/// A body in the form of HAR: text, or bytes in Base64.
+private struct HARText {
+    let text: String
+    let isBase64: Bool
+    /// The difference from the original body.
+    let comment: String?
+
+    /// Nil for a body that is empty or was not copied.
+    init?(_ body: RecordedBody) {
+        if body.copiedBytes == 0 { return nil }
+        if let omission = body.omission {
+            (text, isBase64, comment) = ("", false, omission)
+            return
+        }
+        comment = body.isTruncated ? "the first \(body.copiedBytes) of \(body.length ?? 0) bytes" : nil
+        (text, isBase64) = body.text.map { ($0, false) } ?? (body.data.base64EncodedString(), true)
     }
 }

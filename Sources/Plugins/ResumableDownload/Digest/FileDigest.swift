@@ -1,6 +1,7 @@
 import Errand
 import ErrandDigests
 import ErrandEssentials
+import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 import Synchronization
@@ -86,5 +87,18 @@ struct ContentDigest {
     func check() throws {
         guard let expected, let found = running?.finalized(), found != expected else { return }
         throw TransferError(.serverDigestMismatch, "the content does not have the server's Content-Digest")
+    }
+}
+
+/// The fields of RFC 9530: `Repr-Digest: sha-256=:…:, sha-512=:…:`.
+enum DigestField {
+    /// The 32 bytes of `sha-256`; nil where the field has none, or is no dictionary (RFC 9651, section 3.2). Other algorithms
+    /// are ignored.
+    static func sha256(_ field: String?) -> [UInt8]? {
+        guard let field, field.utf8.count <= 4096,
+            let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,
+            digest.count == SHA256Digest.byteCount
+        else { return nil }
+        return Array(digest)
     }
 }

@@ -241,3 +241,70 @@ final class PartialFile: Sendable {
         return nil
     }
 }
+
+extension PartialFile {
+    /// Records the length of the file, once it is known.
+    func learn(total: Int64?) throws(TransferError) {
+        guard let total, plan.total == nil, representation != nil else { return }
+        try change { record, plan in
+            record.representation?.total = total
+            plan.end(at: total)
+        }
+    }
+
+    /// Throws if the length of the file differs from the count: another program wrote to it.
+    func check(size: Int64) throws(TransferError) {
+        let length = file.status?.size ?? 0
+        if length == size { return }
+        throw TransferError(.fileFailed, "\(path) is \(length) bytes long, \(size) bytes were written")
+    }
+
+    /// Received bytes, for a digest.
+    func read(at offset: Int64, _ count: Int) throws(TransferError) -> Data {
+        try TransferError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
+    }
+
+    /// Asks the system to write the bytes to the disk, without waiting for it.
+    func beginFlush() { file.beginFlush() }
+}
+
+extension PartialFile {
+    /// Moves the file to its destination, in one step, and removes the sidecar.
+    func finish(replacing path: String) throws(TransferError) {
+        let mode = try Destination.replaceable(path)
+        if let mode { try? file.setPermissions(mode) }
+        try move(to: path)
+        cleanUp(path)
+    }
+
+    /// The same, unless a file exists there: then this returns false.
+    func finish(ifFree path: String) throws(TransferError) -> Bool {
+        do {
+            try SystemFile.link(self.path, to: path)
+            SystemFile.remove(self.path)
+        } catch {
+            if error.code == EEXIST { return false }
+            // Not every file system has links: there an empty file reserves the name.
+            do { _ = try SystemFile(creating: path) } catch {
+                if error.code == EEXIST { return false }
+                throw TransferError(error)
+            }
+            do { try move(to: path) } catch {
+                SystemFile.remove(path)
+                throw error
+            }
+        }
+        cleanUp(path)
+        return true
+    }
+
+    private func move(to path: String) throws(TransferError) {
+        try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
+    }
+
+    /// After the file is at its destination: removes the sidecar, and makes the new name survive a crash.
+    private func cleanUp(_ path: String) {
+        SystemFile.remove(sidecarPath)
+        SystemFile.flushDirectory(of: path)
+    }
+}

@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import Synchronization
 
 /// Sends a second request when the first one is slower than 95 % of the earlier ones, and takes the response that
 /// arrives first.
@@ -122,4 +123,134 @@ extension Filter where Self == Hedge {
 
     /// `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`
     public static func hedge(_ policy: HedgePolicy) -> Hedge { Hedge(policy) }
+}
+
+/// The durations of the last requests to one host, and the number of second ones that it may get.
+final class HedgeHistory: HostRecord {
+    private struct State {
+        /// The durations in nanoseconds.
+        var durations: [Int64] = []
+        var next = 0
+        var untilSorted = 0
+        var threshold: Duration?
+        /// The number of calls times the share, less the second requests that were sent.
+        var tokens = 0.0
+    }
+
+    private let policy: HedgePolicy
+    private let state = Mutex(State())
+    private static let capacity = 256
+    private static let burst = 10.0
+
+    init(_ policy: HedgePolicy) { self.policy = policy }
+
+    /// A running request may still be added to it: only its duration is lost.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
+    }
+
+    /// Counts a call. Returns the time before a second request; nil while too little is known.
+    func begin() -> Duration? {
+        let share = policy.share > 0 ? min(policy.share, 1) : 0
+        return state.withLock { state in
+            state.tokens = min(state.tokens + share, Self.burst)
+            return state.threshold
+        }
+    }
+
+    /// Takes one second request, if the budget has one.
+    func spend() -> Bool {
+        state.withLock { state in
+            // The sum of twenty twentieths is not exactly 1.
+            guard state.tokens >= 1 - 1e-9 else { return false }
+            state.tokens -= 1
+            return true
+        }
+    }
+
+    /// A second request that was not sent.
+    func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
+
+    /// Adds the duration of the first request of a call, or its duration when it lost.
+    func add(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.bounded.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        state.withLock { state in
+            if state.durations.count < Self.capacity {
+                state.durations.append(nanoseconds)
+            } else {
+                state.durations[state.next] = nanoseconds
+                state.next = (state.next + 1) % Self.capacity
+            }
+            guard state.durations.count >= max(2, policy.minimumSamples) else { return }
+            state.untilSorted -= 1
+            if state.untilSorted > 0 { return }
+            // Sorting costs as much as many requests do, so it is done rarely, once much is known.
+            let count = state.durations.count
+            state.untilSorted = count < Self.capacity ? count / 4 : count
+            let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
+            let index = Int((Double(state.durations.count) * part).rounded(.up)) - 1
+            let threshold = state.durations.sorted()[max(0, min(index, state.durations.count - 1))]
+            state.threshold = max(.nanoseconds(threshold), policy.minimumDelay)
+        }
+    }
+}
+
+/// The conditions for a second request beside the first.
+public struct HedgePolicy: Sendable, Hashable {
+    /// The maximum share of second requests for each call; 0.05 by default.
+    public var share: Double
+    /// The part of the earlier requests that were faster than the first one; 0.95 by default.
+    public var percentile: Double
+    /// The minimum number of earlier requests to the host for a percentile to count; 20 by default. Until then nothing
+    /// is hedged.
+    public var minimumSamples: Int
+    /// The minimum time before a second request; a millisecond by default.
+    public var minimumDelay: Duration = .milliseconds(1)
+    /// Whether the request may be sent twice, whatever its method; nil, the default, decides by the method.
+    public var isRepeatable: Bool?
+
+    /// Makes a policy; the defaults are those of the properties. A share below 0 counts as 0, one above 1 as 1.
+    public init(share: Double = 0.05, percentile: Double = 0.95, minimumSamples: Int = 20) {
+        self.share = share
+        self.percentile = percentile
+        self.minimumSamples = minimumSamples
+    }
+}
+
+/// One of the requests of a hedged call. What filters further on add to the call, checks and staged work, is the
+/// request's own until it is known which of them counts.
+struct HedgedRequest: Sendable {
+    let task: SentTask
+    private let exchange: Exchange
+    private let shared: SharedExchange
+
+    init(_ exchange: Exchange, _ next: Next) {
+        let shared = SharedExchange(for: HedgedCall(exchange))
+        task = SentTask { try await shared.send(exchange, next: next) }
+        (self.exchange, self.shared) = (exchange, shared)
+    }
+
+    /// Adds to the call what filters have added, once the request has ended: it counts.
+    func count() async { await shared.distribute(to: [exchange]) }
+
+    /// Discards what filters have added and still add: the other request counts. Does not wait for one that runs.
+    func discard() async {
+        if task.isFinished { await end() } else { Task { await end() } }
+    }
+
+    private func end() async {
+        _ = await task.result
+        await shared.distribute(to: [])
+    }
+}
+
+/// The call that sends a request twice.
+private final class HedgedCall: ExchangeSharing {
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    var deadline: ContinuousClock.Instant? { exchange.deadline }
+    func report(_ event: TransportEvent) { exchange.report(event) }
 }

@@ -1,3 +1,6 @@
+import Errand
+import ErrandHTTPFields
+
 /// The number of requests that a host still accepts, by its last response.
 ///
 /// Only the last response counts: a client cannot know the kind of the limit, a fixed or a sliding window, a bucket of
@@ -92,4 +95,29 @@ struct HostRamp {
 
     /// A response or a failure has arrived; one to a request from before the rest says nothing about the time after it.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
+}
+
+/// The tightest limit in a response: of its `RateLimit` field, or of the separate fields of the first drafts.
+struct RateLimitField: Equatable {
+    /// The number of remaining requests.
+    let remaining: Int
+    /// The time until the limit is renewed.
+    let reset: Duration
+
+    /// Nil if the response has no valid limit with a time.
+    init?(_ headers: HTTPHeaders) {
+        var limits: [ServiceLimit] = []
+        if let text = headers[.rateLimit] { limits = ServiceLimit.parse(text).filter(Self.hasTime) }
+        if limits.isEmpty, let remaining = headers["RateLimit-Remaining"], let reset = headers["RateLimit-Reset"],
+            let limit = ServiceLimit(remaining: remaining, reset: reset), Self.hasTime(limit)
+        {
+            limits = [limit]
+        }
+        // Most responses have none.
+        if limits.isEmpty { return nil }
+        guard let tightest = ServiceLimit.tightest(of: limits), let reset = tightest.reset else { return nil }
+        (remaining, self.reset) = (tightest.remaining, reset)
+    }
+
+    private static func hasTime(_ limit: ServiceLimit) -> Bool { limit.reset.map { $0 > .zero } ?? false }
 }

@@ -1,4 +1,5 @@
 import ErrandEssentials
+import ErrandJSONSyntax
 import ErrandSupport
 
 /// Finds the lines of a stream, at any split of its bytes: pure, synchronous, with one test of each byte for each mark.
@@ -126,5 +127,81 @@ struct LineScanner: ~Copyable {
         StreamingError(
             .elementTooLong, "a line is longer than the limit of \(limit) bytes", byte: window.offset,
             element: lineCount + 1)
+    }
+}
+
+/// JSON values, one on each line (NDJSON, JSON Lines). Blank lines are skipped, the last one needs no end.
+final class JSONLineSplitter: ElementSplitter {
+    private var lines: LineScanner
+
+    init(limit: Int) {
+        lines = LineScanner(.lineFeed, limit: limit)
+    }
+
+    override func push(_ chunk: Data) { lines.push(chunk) }
+    override func finish() { lines.finish() }
+
+    override func next() throws -> Found? {
+        while let line = try lines.next() ?? lines.rest() {
+            let storage = lines.window.storage
+            let text = storage.span.extracting(line)
+            let range = Self.trimmed(text)
+            if range.isEmpty { continue }
+            return Found(bytes: Data(copying: text.extracting(range)), byte: lines.lineStart, element: lines.lineCount)
+        }
+        return nil
+    }
+
+    /// The range without space, tab, LF and CR at both ends (RFC 8259, section 2).
+    private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
+        var (first, end) = (0, text.count)
+        while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
+        while first < end, JSONGrammar.isSpace(text[end - 1]) { end -= 1 }
+        return first..<end
+    }
+}
+
+/// The bytes of a stream that were not consumed yet, in one piece, at any split into chunks.
+///
+/// Each byte is copied into the window once, and moved again only to make room, so that the cost is linear in the
+/// number of bytes, however small the chunks are. The window is bounded by the longest element and the longest chunk.
+struct ByteWindow {
+    /// The bytes of the window, which begin at `start`; those before it are consumed.
+    private(set) var storage: [UInt8] = []
+    private(set) var start = 0
+    /// The number of bytes of the stream before the window.
+    private(set) var offset: Int64 = 0
+    /// Capacity beyond this is released as soon as the window is empty.
+    private static let keptCapacity = 1 << 20
+
+    var count: Int { storage.count - start }
+    /// The first byte.
+    var first: UInt8? { start < storage.count ? storage[start] : nil }
+
+    /// A copy of the first bytes.
+    func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
+
+    /// Adds bytes; indices into `storage` are not valid any more.
+    mutating func append(_ chunk: Data) {
+        if chunk.isEmpty { return }
+        makeRoom(for: chunk.count)
+        storage.append(contentsOf: chunk.span)
+    }
+
+    /// Removes bytes at the beginning.
+    mutating func consume(_ size: Int) {
+        start += size
+        offset += Int64(size)
+    }
+
+    private mutating func makeRoom(for size: Int) {
+        if start == storage.count {
+            storage.removeAll(keepingCapacity: storage.capacity <= Self.keptCapacity || size > Self.keptCapacity)
+            start = 0
+        } else if storage.count + size > storage.capacity, count <= start {
+            // The front has room for at least as much as is moved, so that no byte moves often.
+            storage.removeFirst(start)
+            start = 0
+        }
     }
 }

@@ -115,3 +115,236 @@ extension TestResponse {
         return response
     }
 }
+
+extension TestResponse {
+    /// The request, returned as JSON; decode it as ``EchoedRequest``.
+    public static let echo = computed { request in
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(EchoedRequest(request)) else { return .status(500) }
+        return .data(data, contentType: "application/json")
+    }
+
+    /// The request's body as it was received, with its type; `X-Method` has the method.
+    public static let echoBody = computed { request in
+        .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
+    }
+
+    /// The response to requests with this name and password, 401 with a challenge for others (RFC 7617).
+    public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
+        -> TestResponse
+    {
+        let expected = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        return computed { request in
+            if request.headers.values(of: .authorization) == [expected] { return response }
+            return .text("credentials, please", status: 401).header(
+                .wwwAuthenticate, #"Basic realm="test", charset="UTF-8""#)
+        }
+    }
+
+    /// A resource that can be requested in parts and conditionally: Range with If-Range (RFC 9110, section 14),
+    /// If-Match, If-None-Match and If-Modified-Since (section 13). A request for several ranges gets the whole.
+    public static func ranges(
+        _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
+    ) -> TestResponse {
+        computed { request in
+            var validators: HTTPHeaders = [.acceptRanges: "bytes"]
+            if let etag { validators.add(.entityTag, etag) }
+            if let lastModified { validators.add(.lastModified, lastModified) }
+            if let wanted = request.headers[.ifMatch], !Self.lists(wanted, etag, weakly: false) {
+                return .status(412, headers: validators)
+            }
+            if let known = request.headers[.ifNoneMatch] {
+                if Self.lists(known, etag, weakly: true) { return .status(304, headers: validators) }
+            } else if let lastModified, request.headers[.ifModifiedSince] == lastModified {
+                return .status(304, headers: validators)
+            }
+            var response = TestResponse.data(data, contentType: contentType)
+            response.headers.merge(validators)
+            let condition = request.headers[.ifRange]
+            let isCurrent =
+                condition == nil || condition == lastModified
+                || condition == etag && condition?.hasPrefix("W/") == false
+            guard request.method == .get, isCurrent, let asked = request.headers[.range] else { return response }
+            switch Self.range(asked, of: data.count) {
+            case nil: return response
+            case .some(let range) where range.isEmpty:
+                validators.add(.contentRange, "bytes */\(data.count)")
+                return .status(416, headers: validators)
+            case .some(let range):
+                response.status = 206
+                let part = data.dropFirst(range.lowerBound).prefix(range.count)
+                response.content = .data(Data(part))
+                let last = range.upperBound - 1
+                return response.header(.contentRange, "bytes \(range.lowerBound)-\(last)/\(data.count)")
+            }
+        }
+    }
+
+    /// The requested range; an empty one cannot be satisfied, nil is to be ignored.
+    private static func range(_ text: String, of count: Int) -> Range<Int>? {
+        guard text.hasPrefix("bytes=") else { return nil }
+        let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }) else { return nil }
+        switch (Int(ends[0]), Int(ends[1])) {
+        case (let first?, let last?):
+            if last < first { return nil }
+            return first < count ? first..<(min(last, count - 1) + 1) : 0..<0
+        case (let first?, nil) where ends[1].isEmpty: return first < count ? first..<count : 0..<0
+        case (nil, let last?) where ends[0].isEmpty: return max(0, count - last)..<count
+        default: return nil
+        }
+    }
+
+    private static func lists(_ list: String, _ etag: String?, weakly: Bool) -> Bool {
+        guard let etag else { return false }
+        func bare(_ tag: some StringProtocol) -> String {
+            String(weakly && tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...])
+        }
+        let tags = list.split(separator: ",").map { $0.drop { $0 == " " } }
+        if tags == ["*"] { return true }
+        return (weakly || !etag.hasPrefix("W/")) && tags.contains { bare($0) == bare(etag) }
+    }
+}
+
+/// The JSON body of ``TestResponse/echo``.
+public struct EchoedRequest: Codable, Sendable, Hashable {
+    /// The method as it was sent.
+    public var method: String
+    /// Path and query as they were sent.
+    public var target: String
+    /// Values by name in lower case; several of one name are joined by ", ".
+    public var headers: [String: String]
+    /// The body if it is UTF-8.
+    public var text: String?
+    /// The body as base64.
+    public var data: Data
+
+    init(_ request: RecordedRequest) {
+        method = request.method.rawValue
+        target = request.target
+        headers = Dictionary(request.headers.map { ($0.name.rawName.lowercased(), $0.value) }) { $0 + ", " + $1 }
+        text = String(validating: request.body, as: UTF8.self)
+        data = request.body
+    }
+}
+
+extension TestResponse {
+    /// With another status and, if given, another reason phrase.
+    public func status(_ status: Int, reason: String? = nil) -> TestResponse {
+        modified { ($0.status, $0.reason) = (status, reason) }
+    }
+
+    /// With one more field; those of the same name stay, but a `Content-Type` is replaced.
+    public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
+        modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
+    }
+
+    /// With a length other than the body's; the body is sent as it is.
+    public func contentLength(_ length: Int) -> TestResponse {
+        modified { $0.headers.set(.contentLength, "\(length)") }
+    }
+
+    /// In chunks of these sizes, and one of the rest (RFC 9112, section 7.1).
+    public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
+
+    /// Without a length: the end of the connection ends the body.
+    public func untilClose() -> TestResponse {
+        modified {
+            $0.framing = .untilClose
+            $0.ending = .close
+        }
+    }
+
+    /// Fields after the body, which is then sent in chunks.
+    public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
+        modified {
+            $0.trailers = trailers
+            if case .length = $0.framing { $0.framing = .chunked([]) }
+        }
+    }
+
+    /// A 1xx response before this one, sent by itself; several in the order of the calls.
+    public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
+        modified { $0.informational.append((status, headers)) }
+    }
+
+    /// Sends nothing for this long. The wait ends with the client and with the server.
+    public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
+
+    /// Sends nothing until a test opens the gate.
+    public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
+
+    /// Sends nothing more after this many bytes of the body until a test opens the gate.
+    public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
+        modified { $0.bodyGate = (max(0, count), gate) }
+    }
+
+    /// The body in pieces with a pause before each but the first, each sent by itself. `.zero` only splits.
+    public func slowly(
+        bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
+    ) -> TestResponse {
+        modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
+    }
+
+    /// Closes the connection after this many bytes of everything that is sent, head and 1xx included; at the end if
+    /// there are fewer.
+    public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
+
+    /// Closes the connection after this many bytes of the body as it is framed.
+    public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
+
+    /// Resets the connection after this many bytes of everything that is sent.
+    public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
+
+    /// Resets the connection after this many bytes of the body as it is framed.
+    public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
+
+    /// Falls silent after this many bytes of everything that is sent, until the client goes or the server stops.
+    public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
+
+    /// Falls silent after this many bytes of the body as it is framed.
+    public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
+
+    /// Announces the whole body and closes after `count` bytes of it.
+    public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
+
+    /// Whether the connection stays for another request; if not, the head says so.
+    public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
+
+    /// Closes the connection after the response without announcing it, at once or when the next request arrives: what
+    /// happens to a client that keeps a connection for longer than the server.
+    public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
+        modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
+    }
+
+    /// Hands the connection over after the response, for another protocol; it is closed when the closure has returned or
+    /// thrown.
+    public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
+        modified { $0.ending = .conversation(body) }
+    }
+
+    private func cut(_ count: Int, countsHead: Bool, _ action: Cut.Action) -> TestResponse {
+        modified { $0.cut = Cut(bytes: max(0, count), countsHead: countsHead, action: action) }
+    }
+
+    func modified(_ change: @escaping @Sendable (inout TestResponse) -> Void) -> TestResponse {
+        var copy = self
+        guard let resolver else {
+            change(&copy)
+            return copy
+        }
+        copy.resolver = { request in
+            var made = resolver(request).resolved(for: request)
+            change(&made)
+            return made
+        }
+        return copy
+    }
+
+    func resolved(for request: RecordedRequest) -> TestResponse {
+        var response = self
+        while let resolver = response.resolver { response = resolver(request) }
+        return response
+    }
+}

@@ -1,5 +1,7 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
+import ErrandMessageSyntax
 
 /// Makes the request of a socket an opening handshake, on each attempt and hop of it, and checks the response.
 struct OpeningFilter: Filter {
@@ -48,4 +50,75 @@ final class OpenedConnection: ByteConnection {
     func push() { base.push() }
     func flush() async throws { try await base.flush() }
     func close() { base.close() }
+}
+
+/// One opening handshake (RFC 6455, section 4.1): what is sent, and whether the response fits it.
+struct OpeningHandshake: Sendable {
+    let key: String
+    let subprotocols: [String]
+    let compression: WebSocketCompression
+
+    /// The outcome of a handshake.
+    struct Agreement {
+        var subprotocol: String?
+        var deflate: DeflateAgreement?
+    }
+
+    /// With a random key of 16 bytes.
+    init(_ subprotocols: [String], _ compression: WebSocketCompression) {
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        self.init(key: Data(bytes).base64EncodedString(), subprotocols, compression)
+    }
+
+    init(key: String, _ subprotocols: [String], _ compression: WebSocketCompression) {
+        self.key = key
+        self.subprotocols = subprotocols
+        self.compression = compression.isEnabled && !Self.hasDeflate ? .off : compression
+    }
+
+    private static var hasDeflate: Bool { MessageDeflater.isAvailable }
+
+    /// Sets the fields of the request.
+    func prepare(_ headers: inout HTTPHeaders) {
+        headers.set(.connection, "Upgrade")
+        headers.set(.upgrade, "websocket")
+        headers.set(.secWebSocketVersion, "13")
+        headers.set(.secWebSocketKey, key)
+        if !subprotocols.isEmpty { headers.set(.secWebSocketProtocol, subprotocols.joined(separator: ", ")) }
+        if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
+    }
+
+    /// Checks a response with the status 101. Throws `handshakeFailed`.
+    func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
+        func fail(_ message: String) -> WebSocketError {
+            WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
+        }
+        let headers = response.headers
+        guard let upgrade = headers[.upgrade], ASCII.equalsIgnoringCase(upgrade, "websocket") else {
+            throw fail("the server upgrades to another protocol")
+        }
+        guard let connection = headers[.connection], FieldList.contains("upgrade", in: connection) else {
+            throw fail("the server does not upgrade the connection")
+        }
+        guard headers.values(of: .secWebSocketAccept) == [accept] else {
+            throw fail("the Sec-WebSocket-Accept of the server does not belong to the key")
+        }
+        var agreement = Agreement()
+        let chosen = headers.values(of: .secWebSocketProtocol)
+        if !chosen.isEmpty {
+            guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
+                throw fail("the server has chosen a subprotocol that was not offered")
+            }
+            agreement.subprotocol = chosen[0]
+        }
+        do { agreement.deflate = try .accepted(headers.values(of: .secWebSocketExtensions), compression) } catch {
+            throw fail(error.message)
+        }
+        return agreement
+    }
+
+    /// The digest of the key with which a server shows that it has understood it.
+    var accept: String {
+        Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
 }

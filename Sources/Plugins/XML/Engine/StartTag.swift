@@ -83,3 +83,99 @@ struct StartTag {
         return index
     }
 }
+
+/// A reference to a character, or to one of the five entities of XML (XML 1.0, sections 4.1 and 4.6).
+enum XMLReference {
+    private static let entities: [(name: [UInt8], value: UInt8)] = [
+        ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"),
+    ].map { (Array($0.utf8), UInt8(ascii: $1)) }
+
+    /// Appends, in UTF-8, the character that the name between `&` and `;` refers to.
+    static func append(_ part: XMLPart, _ range: Range<Int>, to text: inout [UInt8]) throws(XMLError) {
+        let name = part[range]
+        guard name.first == UInt8(ascii: "#") else {
+            guard let entity = entities.first(where: { name.elementsEqual($0.name) }) else {
+                throw part.malformed("an entity is not declared", range.upperBound + 1)
+            }
+            return text.append(entity.value)
+        }
+        let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
+        let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+        var number: UInt32 = 0
+        for digit in digits {
+            guard let value = value(of: digit, isHexadecimal) else {
+                throw part.malformed("a character reference is not well-formed", range.upperBound + 1)
+            }
+            number = min(number * (isHexadecimal ? 16 : 10) + value, 0x11_0000)
+        }
+        guard !digits.isEmpty else {
+            throw part.malformed("a character reference is not well-formed", range.upperBound + 1)
+        }
+        guard let scalar = Unicode.Scalar(number), XMLCharacters.isAllowed(scalar) else {
+            throw part.malformed("a character reference is of no character that is allowed", range.upperBound + 1)
+        }
+        text.append(contentsOf: String(scalar).utf8)
+    }
+
+    private static func value(of digit: UInt8, _ isHexadecimal: Bool) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f") where isHexadecimal: UInt32(digit - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F") where isHexadecimal: UInt32(digit - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+}
+
+/// Bytes that are read, and their position in the document.
+struct XMLPart {
+    let bytes: [UInt8]
+    let location: XMLLocation
+
+    var count: Int { bytes.count }
+    subscript(_ index: Int) -> UInt8 { bytes[index] }
+    /// The eight bytes from an index on, in one load.
+    func word(_ index: Int) -> UInt64 {
+        let bytes = bytes.span.extracting(index..<(index + 8))
+        var word: UInt64 = 0
+        for index in 0..<8 { word |= UInt64(bytes[index]) &<< UInt64(8 &* index) }
+        return word
+    }
+
+    subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
+
+    /// The position before the byte at an index.
+    func location(of index: Int) -> XMLLocation { location.behind(bytes.span.extracting(0..<index)) }
+
+    /// An error before the byte at an index.
+    func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
+        XMLError(code, message, at: location(of: min(index, count)))
+    }
+
+    func malformed(_ message: String, _ index: Int) -> XMLError { failure(.malformed, message, index) }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
+}
+
+/// A position in a document: behind the bytes that were counted.
+struct XMLLocation: Sendable {
+    /// From 1; lines end with LF.
+    var line = 1
+    /// In characters, from 1.
+    var column = 1
+
+    /// The position behind some more bytes of UTF-8.
+    func behind(_ bytes: Span<UInt8>) -> XMLLocation {
+        var location = self
+        var start = 0
+        var lines = 0
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "\n") { lines += 1 }
+        if lines > 0 {
+            location = XMLLocation(line: line + lines, column: 1)
+            start = bytes.count
+            while bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        }
+        for index in start..<bytes.count where bytes[index] & 0xC0 != 0x80 { location.column += 1 }
+        return location
+    }
+}
