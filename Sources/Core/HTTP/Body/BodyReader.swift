@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader, counts its bytes, and cancels the source when nothing holds the body any more.
+/// Admits one reader, counts its bytes, and cancels the source when the last reference to the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -32,17 +32,17 @@ package final class BodyReader: Sendable {
 
     package func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
-    /// Adds the response that the body belongs to, and the request, to errors from now on.
+    /// Adds the response and its request to errors from now on.
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     var evidence: BodyEvidence? { state.withLock { $0.evidence } }
 
-    /// An error with the evidence that it lacks.
+    /// Returns the error with any missing evidence added.
     func withEvidence(_ error: any Error) -> any Error {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// All bytes, once they were collected for every copy of the body.
+    /// All bytes, once they have been collected for every copy of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -92,17 +92,17 @@ package final class BodyReader: Sendable {
     }
 }
 
-/// A reader that is owned elsewhere.
+/// Refers to a reader without keeping it alive.
 package struct WeakBody: Sendable {
     package weak let reader: BodyReader?
 
     package init(_ reader: BodyReader?) { self.reader = reader }
 }
 
-/// The head that a body belongs to and a copy of its first bytes, for the error that may end it.
+/// The head that a body belongs to and a copy of its first bytes, for an error that ends the body.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
-    /// Without its body.
+    /// The response without its body.
     let response: HTTPResponse
     let limit: Int
     private var bytes = Data()
@@ -118,15 +118,15 @@ package struct BodyEvidence: Sendable {
         if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
     }
 
-    /// The same with the bytes of a body in memory.
+    /// Returns a copy that includes the bytes of a body in memory.
     package func with(_ data: Data?) -> BodyEvidence {
         var copy = self
         if let data { copy.add(data) }
         return copy
     }
 
-    /// Adds the evidence to a failure of the response; a cancellation needs none, and an error that has evidence keeps
-    /// it.
+    /// Adds the evidence to a failure of the response. Cancellations, and errors that already have evidence, stay as
+    /// they are.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

@@ -2,15 +2,14 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The body that a request sends: nothing, data, text, JSON, a form, a file, a stream, or one that is made of these
-/// when it is built.
+/// The body that a request sends: data, text, JSON, a form, a file, a stream, or no body.
 ///
 /// ```swift
 /// var body: RequestBody { .json(NewUser(name: "Ada")) }
 /// ```
 ///
-/// Each body knows its type, its length if that is known, and whether it can be sent again. JSON is encoded when the
-/// request is built; an encoding that fails throws ``ErrandError/Code/encodingFailed`` and nothing is sent.
+/// A body knows its content type, its length if available, and whether it can be sent again. JSON is encoded when the
+/// request is built. If that fails, the request throws ``ErrandError/Code/encodingFailed`` without being sent.
 public struct RequestBody: Sendable {
     enum Storage: Sendable {
         case none
@@ -31,7 +30,7 @@ public struct RequestBody: Sendable {
         var coding: Coding?
     }
 
-    /// The body before its content coding, and the function that applies the coding to another one.
+    /// The body before its content coding, and the function that encodes other bodies the same way.
     final class Coding: Sendable {
         let plain: RequestBody
         let encode: @Sendable (RequestBody) throws -> RequestBody
@@ -49,52 +48,52 @@ public struct RequestBody: Sendable {
     }
 
     var storage: Storage { fields.value.storage }
-    /// Sent as `Content-Type` unless the headers have one.
+    /// Sent as `Content-Type` unless the headers contain one.
     public var contentType: String? {
         get { fields.value.contentType }
         set { fields.value.contentType = newValue }
     }
-    /// The number of bytes, where it is known; a body of unknown length is sent chunked.
+    /// The number of bytes, if known. A body of unknown length is sent chunked.
     public var length: Int64? { fields.value.length }
-    /// Whether a redirect or a retry may send the body once more; if not, they throw
+    /// Whether a redirect or a retry can send the body again. If not, they throw
     /// ``ErrandError/Code/bodyNotReplayable``.
     public var isReplayable: Bool { fields.value.isReplayable }
 
     /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
 
-    /// Bytes in memory.
+    /// Sends bytes in memory.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType, length: Int64(data.count))
     }
 
-    /// The text as UTF-8, as it is.
+    /// Sends a text in UTF-8.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
         .data(Data(text.utf8), contentType: contentType)
     }
 
-    /// The value as JSON, written by `encoder`, or by the agent's encoder if that is a `JSONEncoder`.
+    /// Sends a value as JSON, written by `encoder`, or else by the agent's encoder if that is a `JSONEncoder`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
         RequestBody(.deferred { try (encoder ?? $0 as? JSONEncoder ?? plainEncoder).encode(value) }, contentType)
     }
 
-    /// The value in the format of `encoder`, or of the agent's encoder: JSON by default.
+    /// Sends a value in the format of `encoder`, or else of the agent's encoder, which writes JSON by default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
         RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
     }
 
-    /// `application/x-www-form-urlencoded`.
+    /// Sends parameters as `application/x-www-form-urlencoded`.
     public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
     {
         RequestBody(
             .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
 
-    /// `application/x-www-form-urlencoded`, from the properties of a value; see ``Parameters/init(encoding:encoder:)``.
+    /// Sends a value's properties as `application/x-www-form-urlencoded`; see ``Parameters/init(encoding:encoder:)``.
     public static func form(
         _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -105,14 +104,14 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// The file's bytes, read while they are sent. Anything but a regular file fails with
-    /// ``ErrandError/Code/fileFailed`` before anything is sent.
+    /// Sends a file's bytes, read during sending. Anything but a regular file fails with
+    /// ``ErrandError/Code/fileFailed`` before the request is sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
 
-    /// The body in a content coding, such as gzip, for a filter that sets `Content-Encoding`. Filters further in find
-    /// the plain body in ``uncoded``, and replace it with ``recoded(_:)``.
+    /// Applies a content coding such as gzip, for a filter that sets `Content-Encoding`. Inner filters find the plain
+    /// body in ``uncoded`` and replace it with ``recoded(_:)``.
     ///
     /// ```swift
     /// let backwards = try RequestBody.data(data).coded { plain in
@@ -120,26 +119,26 @@ public struct RequestBody: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter encode: makes the coded form of a body, of this one now and of others later.
+    /// - Parameter encode: Encodes a body: this one now, and possibly others later.
     public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
         var body = try encode(self)
         body.fields.value.coding = Coding(self, encode)
         return body
     }
 
-    /// The body before its content coding, where a filter has applied one with ``coded(by:)``; else nil.
+    /// The body before its content coding, if a filter applied one with ``coded(by:)``; otherwise `nil`.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Another body in the content coding of this one; the other body itself where this one has none.
+    /// Applies this body's content coding to another body. Returns the other body unchanged if this one has no coding.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 
-    /// Whether there is no body; a body of zero bytes is one.
+    /// Whether there is no body at all; `false` for a body of zero bytes.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
-    /// The bytes, if they are in memory already.
+    /// The bytes, if they are already in memory.
     public var data: Data? {
         switch storage {
         case .none: Data()
@@ -152,10 +151,10 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// The bytes for one attempt, from the start. Throws if the body cannot be sent again, or cannot be read.
+    /// Opens the bytes for one attempt, from the start. Throws if the body can't be sent again or can't be read.
     ///
-    /// A source that fails makes the request fail with ``ErrandError/Code/encodingFailed``, even if the source was
-    /// cancelled or lost a connection of its own: neither happened to the request.
+    /// If a source fails, the request fails with ``ErrandError/Code/encodingFailed``, even if the source was cancelled
+    /// or lost its connection, because neither happened to the request.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
@@ -167,8 +166,9 @@ extension RequestBody {
         }
     }
 
-    /// Whether ``open(at:)`` can begin behind the first byte: for bytes in memory, files, and streams made by
-    /// ``stream(length:contentType:openAt:)``. A body that is made when its request is built can, once it is made.
+    /// Whether ``open(at:)`` accepts offsets other than 0: true for bytes in memory, files, and streams from
+    /// ``stream(length:contentType:openAt:)``. A body that is created when its request is built may accept them from
+    /// then on.
     public var opensAtOffset: Bool {
         switch storage {
         case .none, .data, .file, .seekable: true
@@ -176,15 +176,14 @@ extension RequestBody {
         }
     }
 
-    /// The bytes for one attempt from an offset to the end, for a filter that resumes an upload.
+    /// Opens the bytes for one attempt from an offset to the end, for a filter that resumes an upload.
     ///
     /// ```swift
     /// let rest = try RequestBody.text("Hello, world").open(at: 7)
     /// ```
     ///
-    /// A body of which ``opensAtOffset`` is false can be read from its start only: any other offset throws
-    /// ``ErrandError/Code/bodyNotReplayable``, and its upload has to start over. A negative offset, and one behind the
-    /// end where the length is known, throw ``ErrandError/Code/invalidRequest``.
+    /// If ``opensAtOffset`` is false, any offset but 0 throws ``ErrandError/Code/bodyNotReplayable``, and the upload
+    /// has to start over. A negative offset, or an offset past a known end, throws ``ErrandError/Code/invalidRequest``.
     public func open(at offset: Int64) throws -> HTTPBody {
         if offset == 0 { return try open() }
         guard offset > 0, offset <= length ?? .max else {
@@ -202,7 +201,7 @@ extension RequestBody {
         }
     }
 
-    /// Whether ``resolved(by:)`` returns the body as it is.
+    /// Whether ``resolved(by:)`` returns the body unchanged.
     package var isResolved: Bool {
         switch storage {
         case .none, .data, .stream, .seekable: true
@@ -210,7 +209,8 @@ extension RequestBody {
         }
     }
 
-    /// The same body with everything resolved that can be known before sending: JSON encoded, a file's length read.
+    /// Returns the body with everything resolved that can be known before sending: JSON is encoded, a file's length is
+    /// read.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream, .seekable: return self
@@ -239,7 +239,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// A stream that is opened anew for every attempt.
+    /// Sends a stream that is opened again for every attempt.
     public static func stream(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         open: @escaping @Sendable () throws -> HTTPBody
@@ -247,7 +247,7 @@ extension RequestBody {
         RequestBody(.stream(open), contentType, length: length)
     }
 
-    /// The chunks of a sequence, which is made anew for every attempt.
+    /// Sends the chunks of a sequence, which is created again for every attempt.
     ///
     /// ```swift
     /// let lines = ["one", "two"]
@@ -260,11 +260,11 @@ extension RequestBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - length: the number of bytes of all chunks; nil, the default, where it is unknown: the body is then sent
-    ///     chunked. Other numbers of bytes fail with ``ErrandError/Code/truncated`` or
-    ///     ``ErrandError/Code/invalidResponse``.
-    ///   - contentType: sent as `Content-Type`.
-    ///   - sequence: makes the sequence. Its error fails the request with ``ErrandError/Code/encodingFailed``.
+    ///   - length: The number of bytes in all chunks. Defaults to `nil`, unknown, which sends the body chunked. Fewer
+    ///     bytes fail with ``ErrandError/Code/truncated``, more with ``ErrandError/Code/invalidResponse``.
+    ///   - contentType: Sent as `Content-Type`.
+    ///   - sequence: Creates the sequence. If the sequence throws, the request fails with
+    ///     ``ErrandError/Code/encodingFailed``.
     public static func stream<Chunks: AsyncSequence>(
         length: Int64? = nil, contentType: String? = "application/octet-stream",
         of sequence: @escaping @Sendable () throws -> Chunks
@@ -273,9 +273,9 @@ extension RequestBody {
             .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
     }
 
-    /// A stream that is opened anew for every attempt, at any of its bytes, so that a resumable upload sends only what
-    /// the server lacks. The closure receives the offset of the first byte that it has to deliver, from 0 to `length`,
-    /// and delivers the same bytes each time.
+    /// Sends a stream that every attempt can open at any offset, so a resumable upload sends only the bytes that the
+    /// server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`, and must deliver
+    /// the same bytes each time.
     ///
     /// ```swift
     /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -287,7 +287,7 @@ extension RequestBody {
         RequestBody(.seekable(openAt), contentType, length: length)
     }
 
-    /// A stream that can be sent once.
+    /// Sends a stream that can be read only once.
     public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
         let wasSent = Atomic(false)
         return RequestBody(
@@ -299,8 +299,8 @@ extension RequestBody {
             }, contentType, length: body.length, isReplayable: false)
     }
 
-    /// A body that is made when its request is built, off the caller's actor, for a format whose length is known only
-    /// then: one that encodes values by the agent's encoder, or that looks at files first. It is made once for a call,
+    /// Creates the body when its request is built, off the caller's actor. Use it for formats whose length is known
+    /// only then, for example because they use the agent's encoder or inspect files. The body is created once per call,
     /// and every attempt sends the same body.
     ///
     /// ```swift
@@ -309,14 +309,13 @@ extension RequestBody {
     /// }
     /// ```
     ///
-    /// An error that is no ``ErrandError`` becomes the underlying one of ``ErrandError/Code/encodingFailed``; nothing
-    /// is sent then.
+    /// An error other than ``ErrandError`` becomes the underlying error of ``ErrandError/Code/encodingFailed``, and the
+    /// request isn't sent.
     ///
     /// - Parameters:
-    ///   - isReplayable: whether the body that is made can be sent again, as far as it is known in advance; true by
-    ///     default.
-    ///   - contentType: replaces that of the body that is made; nil, the default, keeps it.
-    ///   - prepare: makes the body with the encoder of the agent, when the request is built.
+    ///   - isReplayable: Whether the created body can be sent again, as far as you know in advance; defaults to true.
+    ///   - contentType: Replaces the created body's content type. Defaults to `nil`, which keeps it.
+    ///   - prepare: Creates the body with the agent's encoder.
     public static func prepared(
         isReplayable: Bool = true, contentType: String? = nil,
         by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody

@@ -1,12 +1,13 @@
 import ErrandEssentials
 
-/// A stream that is sent; distinguishes its failures from those of the request.
+/// A stream that is sent. Its failures are told apart from the request's failures.
 final class UploadSource: HTTPBodySource {
     private let body: HTTPBody
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// - Parameter length: the announced number of bytes; another one fails, whatever the opened body says itself.
+    /// - Parameter length: The announced number of bytes. Any other number fails, whatever length the opened body
+    ///   reports.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }
@@ -25,7 +26,7 @@ final class UploadSource: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// Leaves the errors that transports judge themselves, and the cancellation of the sending task, as they are.
+    /// Keeps errors that transports handle themselves, and the cancellation of the sending task.
     private static func typed(_ error: any Error) -> any Error {
         let own: [ErrandError.Code] = [
             .invalidRequest, .encodingFailed, .bodyNotReplayable, .bodyAlreadyRead, .fileFailed, .truncated,
