@@ -1,4 +1,4 @@
-// Start here: ``HTTPRequest`` is what goes over the wire, ``HTTPResponse`` what comes back.
+// Start here: ``HTTPRequest`` is sent over the wire, and ``HTTPResponse`` comes back.
 //
 // Message/     requests, responses, headers, statuses, types
 // Body/        bodies that are sent and received, and files that are written

@@ -2,45 +2,45 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The clock of an agent, its filters and its transport; a test uses a manual one.
+/// The clock of an agent, its filters and its transport. Tests can use a manual clock.
 public protocol TimeSource: Sendable {
-    /// The instant to measure intervals with: never jumps.
+    /// The current instant, for measuring intervals. It never jumps.
     var now: ContinuousClock.Instant { get }
-    /// The calendar date: may jump.
+    /// The current calendar date, which may jump.
     var date: Date { get }
-    /// Sleeps until an instant. Throws `CancellationError` when the task is cancelled.
+    /// Sleeps until an instant. Throws `CancellationError` if the task is cancelled.
     func sleep(until instant: ContinuousClock.Instant) async throws
 }
 
-/// The system's clocks; the default.
+/// The system's clocks. The default.
 public struct SystemTimeSource: TimeSource {
-    /// The clocks of the system.
+    /// Creates a source that reads the system's clocks.
     public init() {}
-    /// The continuous clock.
+    /// The continuous clock's time.
     public var now: ContinuousClock.Instant { .now }
-    /// The wall clock.
+    /// The wall clock's date.
     public var date: Date { Date() }
-    /// Sleeps on the continuous clock; throws `CancellationError` when its task is cancelled.
+    /// Sleeps on the continuous clock. Throws `CancellationError` if the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
-        // The system counts 64 bits of seconds, and crashes beyond.
+        // The system counts seconds in 64 bits and crashes beyond that.
         let bounded = min(max(instant, now), self.instant(after: .seconds(Int64.max)))
         try await SleepingTasks.shared.sleep(until: bounded)
     }
 }
 
 extension TimeSource {
-    /// The instant after a duration from now, such as a limit or a delay that a user passes, however large.
+    /// Returns the instant after a duration from now, safe for any limit or delay that a user passes.
     ///
     /// ```swift
     /// try await exchange.time.sleep(until: exchange.time.instant(after: .seconds(5)))
     /// ```
     ///
-    /// A negative duration counts as zero, one over a hundred years as that.
+    /// Negative durations count as zero, and durations over a hundred years as a hundred years.
     public func instant(after duration: Duration) -> ContinuousClock.Instant { now.advanced(by: duration.bounded) }
 }
 
 extension Duration {
-    /// The duration within zero and a hundred years, so that no sum with a point in time overflows.
+    /// The duration clamped to between zero and a hundred years, so adding it to a point in time can't overflow.
     ///
     /// ```swift
     /// let end = ContinuousClock.now.advanced(by: exchange.timeout.bounded)
@@ -48,11 +48,11 @@ extension Duration {
     public var bounded: Duration { min(max(self, .zero), .seconds(3_155_760_000 as Int64)) }
 }
 
-/// Suspends tasks until instants of the continuous clock, many of them by one timer.
+/// Suspends tasks until instants of the continuous clock, with one timer for many sleeps.
 ///
-/// A cancelled `Task.sleep` ends at once, but the runtime keeps its timer, some 700 bytes, until the instant. Most limits
-/// of time are cancelled early, once for each request or message: their timers would fill the memory. Here a sleep that
-/// is cancelled leaves nothing. A timer that is set is never cancelled; whatever is due when it fires is resumed.
+/// A cancelled `Task.sleep` ends at once, but the runtime keeps its timer, some 700 bytes, until the instant. Most
+/// timeouts are cancelled early, one per request or message, so their timers would fill memory. Cancelling a sleep here
+/// frees everything. A timer that is set is never cancelled; when it fires, it resumes whatever is due.
 final class SleepingTasks: Sendable {
     static let shared = SleepingTasks()
 
@@ -67,9 +67,9 @@ final class SleepingTasks: Sendable {
 
     private struct State {
         var sleepers: [UInt64: (continuation: Continuation, instant: ContinuousClock.Instant)] = [:]
-        /// Those of cancelled sleeps are among them.
+        /// Includes the alarms of cancelled sleeps.
         var alarms = BinaryHeap<Alarm>()
-        /// When the timers that are set fire: each was set because it is earlier than those before it.
+        /// When pending timers fire, latest first: each was set because it fires before all others.
         var timers: [ContinuousClock.Instant] = []
         var last: UInt64 = 0
 
@@ -82,7 +82,7 @@ final class SleepingTasks: Sendable {
             alarms.insert(Alarm(instant: instant, number: number))
         }
 
-        /// The continuations of the sleeps that are over.
+        /// Removes the sleeps that are over and returns their continuations.
         mutating func takeDue(at now: ContinuousClock.Instant) -> [Continuation] {
             var due: [Continuation] = []
             while let alarm = alarms.first, alarm.instant <= now || sleepers[alarm.number] == nil {
@@ -92,7 +92,7 @@ final class SleepingTasks: Sendable {
             return due
         }
 
-        /// The instant of a timer to set, so that the next sleep ends in time; nil if one is early enough.
+        /// Returns the instant of a timer to set for the next sleep; `nil` if a pending timer is early enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let next = alarms.first?.instant else { return nil }
             if let earliest = timers.last, earliest <= next { return nil }
@@ -103,10 +103,10 @@ final class SleepingTasks: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of sleeps, and of instants that are kept for them.
+    /// The number of sleeps, and of alarms kept for them.
     var counts: (sleeps: Int, alarms: Int) { state.withLock { ($0.sleepers.count, $0.alarms.count) } }
 
-    /// Throws `CancellationError` when the task is cancelled.
+    /// Throws `CancellationError` if the task is cancelled.
     func sleep(until instant: ContinuousClock.Instant) async throws {
         if instant <= .now {
             await Task.yield()
@@ -136,7 +136,7 @@ final class SleepingTasks: Sendable {
     }
 
     private func set(_ instant: ContinuousClock.Instant) {
-        // A task that waits for it may be of any priority.
+        // Tasks of any priority may be waiting for it.
         Task.detached(priority: .high) {
             try? await Task.sleep(until: instant, clock: .continuous)
             self.fire(instant)

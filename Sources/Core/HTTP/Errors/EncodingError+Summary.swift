@@ -1,5 +1,5 @@
 extension EncodingError {
-    /// The value that an encoder refused: its path and type, never the value itself.
+    /// The path and type of the value that an encoder rejected, but not the value itself.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):

@@ -1,19 +1,20 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The name of a header field. Names compare without case, and are sent as they were written (RFC 9110, section 5.1).
+/// The name of a header field. Names compare case-insensitively and are sent as written (RFC 9110, section 5.1).
 public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as it was written.
+    /// The name as written.
     public let rawName: String
 
-    /// Makes a name of any spelling; it is checked when a request is sent.
+    /// Creates a name. Any string is accepted here; the name is checked when a request is sent.
     public init(_ rawName: String) { self.rawName = rawName }
-    /// Makes a name of any spelling.
+    /// Creates a name from a literal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    // Every header of every message is tested in these two ways: the length alone tells almost all apart.
+    // Every header of every message is tested by the next two properties, and its length alone rules out almost all
+    // names.
 
-    /// Whether it is `Content-Length` or `Transfer-Encoding`.
+    /// Whether the name is `Content-Length` or `Transfer-Encoding`.
     var isFraming: Bool {
         switch rawName.utf8.count {
         case 14: self == .contentLength
@@ -22,12 +23,12 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether a message may contain the name: one or more token characters.
+    /// Whether a message can contain the name: it must consist of one or more token characters.
     public var isValid: Bool {
         rawName.withSpan { bytes in
             for index in bytes.indices {
                 let byte = bytes[index]
-                // Most names are of these bytes alone, which costs no call for each.
+                // Fast path without a call: most names contain only these bytes.
                 if 0x61...0x7A ~= byte | 0x20 || byte == UInt8(ascii: "-") { continue }
                 if !ASCII.isToken(byte) { return false }
             }
@@ -35,7 +36,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether a header of this name holds a secret by definition: credentials and cookies.
+    /// Whether headers of this name always hold secrets: credentials and cookies.
     public var isSensitive: Bool {
         switch rawName.utf8.count {
         case 6: self == .cookie
@@ -46,26 +47,26 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether two names differ only in the case of their letters.
+    /// Compares two names, ignoring case.
     public static func == (a: HTTPHeaderName, b: HTTPHeaderName) -> Bool {
         a.rawName.utf8.count == b.rawName.utf8.count && a.ending == b.ending
             && ASCII.equalsIgnoringCase(a.rawName, b.rawName)
     }
 
-    /// The last byte, the same in both cases of a letter: it tells most names of one length apart.
+    /// The last byte, with the case bit set. It tells most names of equal length apart.
     private var ending: UInt8 { (rawName.utf8.last ?? 0) | 0x20 }
 
-    /// Hashes the name in lower case.
+    /// Hashes the lowercase name.
     public func hash(into hasher: inout Hasher) {
         for byte in rawName.utf8 { hasher.combine(ASCII.lowercase(byte)) }
     }
 
-    /// The name as it was written.
+    /// The name as written.
     public var description: String { rawName }
 }
 
-// The names of header fields that Errand's modules read or set. Computed, so that none costs an initializer that runs
-// once or memory: a name is two words that the compiler writes down.
+// The header names that Errand's modules use. They are computed to avoid lazy initializers and memory: each name is two
+// words that the compiler emits inline.
 
 // MARK: RFC 9110, HTTP Semantics
 

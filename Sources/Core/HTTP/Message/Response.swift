@@ -1,18 +1,18 @@
-/// A decoded value with the response it was read from.
+/// A decoded value along with the response it was read from.
 public struct Response<Output: Sendable>: Sendable {
     /// The decoded value.
     public var value: Output
-    /// The response that it was decoded from.
+    /// The response that the value was decoded from.
     public var http: HTTPResponse
 
-    /// Makes a response, for a fake agent or a test.
+    /// Creates a response, for a fake agent or a test.
     @inlinable public init(value: Output, http: HTTPResponse) {
         self.value = value
         self.http = http
     }
 }
 
-/// A check of the final response, also of one from a cache; it throws an error for a response that is wrong.
+/// A check that throws an error if the final response is wrong. It also runs for cached responses.
 ///
 /// ```swift
 /// exchange.checks.add(ResponseCheck("business code") { response in
@@ -21,15 +21,16 @@ public struct Response<Output: Sendable>: Sendable {
 /// })
 /// ```
 ///
-/// Core runs each check once, after the status and the content type, before decoding; staged work is committed only if
-/// all pass. A check replaces an earlier one of the same name, so a filter that runs again adds nothing twice.
+/// Core runs each check once, after checking the status and content type and before decoding. Staged work is committed
+/// only if all checks pass. A check replaces an earlier check of the same name, so a filter that runs again doesn't add
+/// duplicates.
 public struct ResponseCheck: Sendable {
-    /// The name of the check in errors and in `explain`.
+    /// The check's name in errors and in `explain`.
     public let name: String
-    /// Throws if the response is wrong.
+    /// Throws an error if the response is wrong.
     package let judge: @Sendable (HTTPResponse) async throws -> Void
 
-    /// Makes a check; the closure runs off the caller's actor and throws if the response is wrong.
+    /// Creates a check. The closure runs off the caller's actor and throws an error if the response is wrong.
     public init(_ name: String, judge: @escaping @Sendable (HTTPResponse) async throws -> Void) {
         self.name = name
         self.judge = judge
