@@ -11,8 +11,8 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// The delays while connections deliver no data. By default, they start at 3 seconds and end at 60, with 25%
     /// jitter.
     ///
-    /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than that
-    /// minimum: if necessary, jitter makes them longer.
+    /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than the
+    /// base: if there is no room for jitter below, it makes them longer.
     public var backoff: Backoff
     /// The shortest delay, even if the server or the backoff asks for less; defaults to 100 milliseconds.
     public var minimumDelay: Duration

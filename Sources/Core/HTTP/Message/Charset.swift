@@ -2,25 +2,25 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A charset of the WHATWG Encoding standard, as a `Content-Type` or an XML declaration names it.
+/// A charset of the WHATWG Encoding standard, as named in a `Content-Type` or an XML declaration.
 ///
-/// A label means what that standard says, which is often a superset: `iso-8859-1` and `us-ascii` are windows-1252, and
-/// `gb2312` is GBK. Labels that the standard doesn't list, such as `utf-7`, name nothing.
+/// The standard often interprets a label as a superset: `iso-8859-1` and `us-ascii` are windows-1252, and `gb2312` is
+/// GBK. Labels that it doesn't list, such as `utf-7`, aren't supported.
 ///
 /// ```swift
 /// let text = Charset(label: "Shift_JIS")?.decode(bytes)
 /// ```
 public struct Charset: Sendable, Hashable {
-    /// The name in the standard, in lower case: "windows-1252".
+    /// The standard's name for the charset, in lower case: "windows-1252".
     public let name: String
 
-    /// UTF-8.
+    /// The UTF-8 charset.
     public static let utf8 = Charset(name: "utf-8")
 
     private init(name: String) { self.name = name }
 
-    /// Finds the charset that a label names, in any case and between blanks; nil if no charset has that label (WHATWG
-    /// Encoding, section 4.2).
+    /// Finds the charset for a label, ignoring case and surrounding white space. Returns `nil` if the standard doesn't
+    /// list the label (WHATWG Encoding, section 4.2).
     public init?(label: String) {
         let label = label.utf8.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed()
         guard label.count < 40 else { return nil }
@@ -29,15 +29,15 @@ public struct Charset: Sendable, Hashable {
         self.name = name
     }
 
-    /// The text of bytes; nil if they aren't valid in the charset, or if the system lacks its characters.
+    /// Decodes bytes to text. Returns `nil` if they aren't valid in the charset, or if the system lacks its characters.
     ///
-    /// The standard's "decode": a byte order mark of UTF-8 or UTF-16 overrides the label, and isn't part of the text.
-    /// Chinese, Japanese and Korean characters come from the system: on Linux from the tables of its `iconv`.
+    /// Implements the standard's "decode": a UTF-8 or UTF-16 byte order mark overrides the label and isn't part of the
+    /// text. Chinese, Japanese and Korean characters come from the system, on Linux from the tables of its `iconv`.
     ///
     /// - Parameters:
-    ///   - bytes: the encoded text.
-    ///   - ignoresByteOrderMark: whether to decode all bytes by this charset, as for a piece out of the middle
-    ///     of a text. Defaults to false.
+    ///   - bytes: The encoded text.
+    ///   - ignoresByteOrderMark: Whether to use this charset even if there is a byte order mark, for example for a
+    ///     piece from the middle of a text. Defaults to false.
     public func decode(_ bytes: Data, ignoresByteOrderMark: Bool = false) -> String? {
         if !ignoresByteOrderMark {
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Self.utf8.text(bytes.dropFirst(3)) }
@@ -53,7 +53,7 @@ public struct Charset: Sendable, Hashable {
         switch name {
         case "utf-16le", "utf-16be": return Self.utf16(bytes, isBigEndian: name == "utf-16be")
         case "x-user-defined": return Self.singleBytes(bytes) { 0xF780 + UInt32($0 - 0x80) }
-        // Charsets in which an attacker can hide markup: the standard decodes them to an error.
+        // Attackers can hide markup in these charsets, so the standard treats them as undecodable.
         case "replacement": return nil
         default:
             if let table = Self.table(name) {
@@ -64,7 +64,7 @@ public struct Charset: Sendable, Hashable {
         }
     }
 
-    /// Whether the system has the characters of the charset.
+    /// Whether the system has the charset's characters.
     var isAvailable: Bool { DoubleByteDecoder.isAvailable(name) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
@@ -79,7 +79,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// ASCII, and a character for each other byte; zero for a byte without one.
+    /// Decodes ASCII, and other bytes with the closure, which returns zero for a byte without a character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {
@@ -99,7 +99,7 @@ struct ScalarText {
 
     mutating func append(ascii byte: UInt8) { utf8.append(byte) }
 
-    /// False for zero, which stands for no character.
+    /// Returns false for zero, which marks a missing character.
     mutating func append(_ value: UInt32) -> Bool {
         guard value != 0, let encoded = Unicode.Scalar(value).flatMap(UTF8.encode) else { return false }
         utf8.append(contentsOf: encoded)
@@ -108,7 +108,7 @@ struct ScalarText {
 }
 
 extension Charset {
-    /// The name of each label.
+    /// Charset names by label.
     static let names: [String: String] = {
         var names: [String: String] = [:]
         for (name, labels) in labels {
@@ -205,16 +205,16 @@ extension Charset {
 }
 
 extension Charset {
-    /// The characters of the bytes from 0x80 on, zero for a byte without one; nil for a charset of several bytes a
-    /// character.
+    /// Returns the characters for bytes from 0x80, with zero for a byte without a character. Returns `nil` for
+    /// multibyte charsets.
     static func table(_ name: String) -> [UInt32]? {
         guard let text = singleByteTables[name == "iso-8859-8-i" ? "iso-8859-8" : name] else { return nil }
         let scalars = text.unicodeScalars.map { $0 == "?" ? 0 : $0.value }
         return (scalars.count == 96 ? Array(0x80...0x9F) : []) + scalars
     }
 
-    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters of the bytes from
-    /// 0x80 on, or from 0xA0 on if the 32 before are control characters. `?` marks a byte without a character.
+    /// The standard's indexes of single-byte charsets (WHATWG Encoding, section 5): the characters for bytes from 0x80,
+    /// or from 0xA0 if the 32 before are control characters. `?` marks a byte without a character.
     private static let singleByteTables = [
         "ibm866": """
         АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯабвгдежзийклмноп░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀рсту\

@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-/// Takes apart bytes of the charsets of China, Japan and Korea, as the decoders of the standard do (WHATWG Encoding,
-/// sections 10 to 13). Bytes that the standard replaces with U+FFFD end it: the text is then invalid.
+/// Decodes Chinese, Japanese and Korean charsets like the standard's decoders (WHATWG Encoding, sections 10 to 13).
+/// Bytes that the standard replaces with U+FFFD make the whole text invalid.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
     private var position = 0
@@ -12,7 +12,7 @@ struct DoubleByteDecoder {
         output = ScalarText(capacity: bytes.count + bytes.count / 2)
     }
 
-    /// Whether the system has the characters of a charset.
+    /// Returns whether the system has a charset's characters.
     static func isAvailable(_ name: String) -> Bool {
         switch name {
         case "gbk", "gb18030": CharsetIndex.gb18030 != nil
@@ -24,7 +24,7 @@ struct DoubleByteDecoder {
         }
     }
 
-    /// Nil for bytes that aren't valid.
+    /// Returns `nil` if the bytes aren't valid.
     mutating func text(_ name: String) -> String? {
         if name == "iso-2022-jp" { return iso2022JP() ? output.string : nil }
         while let byte = next() {
@@ -52,13 +52,13 @@ struct DoubleByteDecoder {
         return bytes[position - 1]
     }
 
-    /// The next byte, if it is within one of the ranges.
+    /// Returns the next byte if it is within one of the ranges.
     private mutating func next(in ranges: ClosedRange<UInt8>...) -> Int? {
         guard let byte = next(), ranges.contains(where: { $0.contains(byte) }) else { return nil }
         return Int(byte)
     }
 
-    // MARK: Charsets without a state
+    // MARK: Stateless charsets
 
     private mutating func gb18030(_ lead: UInt8) -> Bool {
         if lead == 0x80 { return output.append(0x20AC) }
@@ -80,7 +80,7 @@ struct DoubleByteDecoder {
         guard (0x81...0xFE).contains(lead), let trail = next(in: 0x40...0x7E, 0xA1...0xFE) else { return false }
         let pointer = (Int(lead) - 0x81) * 157 + trail - (trail < 0x7F ? 0x40 : 0x62)
         switch pointer {
-        // The four characters of two scalars.
+        // The four characters that consist of two scalars.
         case 1_133: return output.append(0xCA) && output.append(0x304)
         case 1_135: return output.append(0xCA) && output.append(0x30C)
         case 1_164: return output.append(0xEA) && output.append(0x304)
@@ -110,7 +110,7 @@ struct DoubleByteDecoder {
             guard let trail = next(in: 0x40...0x7E, 0x80...0xFC) else { return false }
             let row = Int(lead) - (lead < 0xA0 ? 0x81 : 0xC1)
             let pointer = row * 188 + trail - (trail < 0x7F ? 0x40 : 0x41)
-            // Characters of the user.
+            // User-defined characters.
             if (8_836...10_715).contains(pointer) { return output.append(UInt32(0xE000 - 8_836 + pointer)) }
             return output.append(CharsetIndex.jis0208?[pointer] ?? 0)
         default: return false
@@ -126,7 +126,8 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Escape sequences change what the bytes behind them are. Two of them with no character between are an error.
+    /// Escape sequences change how the following bytes are read. Two of them without a character in between are an
+    /// error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -166,16 +167,16 @@ struct DoubleByteDecoder {
     }
 }
 
-/// The characters of a charset with two bytes a character, by the standard's pointers (WHATWG Encoding, section 6).
+/// The characters of a charset with two bytes per character, by the standard's pointers (WHATWG Encoding, section 6).
 ///
-/// They come from the system, which has them anyway, and are corrected where its tables differ from the standard's.
+/// They come from the system's tables, corrected where these differ from the standard.
 struct CharsetIndex: Sendable {
-    /// Zero for no character.
+    /// The characters by pointer; zero marks a missing character.
     let scalars: [UInt32]
 
     subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
 
-    /// JIS X 0208 with the extensions of NEC and IBM.
+    /// JIS X 0208 with NEC's and IBM's extensions.
     static let jis0208 = CharsetIndex(system: "CP932", count: 11_280, corrections: jisCorrections) { pointer in
         let (lead, trail) = (pointer / 188, pointer % 188)
         return [UInt8(lead + (lead < 0x1F ? 0x81 : 0xC1)), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
@@ -191,20 +192,20 @@ struct CharsetIndex: Sendable {
         [UInt8(pointer / 190 + 0x81), UInt8(pointer % 190 + 0x41)]
     }
 
-    /// Big5 with the characters of Hong Kong.
+    /// Big5 with the Hong Kong characters.
     static let big5 = CharsetIndex(system: "BIG5-HKSCS", count: 19_782, corrections: big5Corrections) { pointer in
         let trail = pointer % 157
         return [UInt8(pointer / 157 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x62))]
     }
 
-    /// GBK, and the characters of two bytes in GB 18030.
+    /// GBK, and the two-byte characters of GB 18030.
     static let gb18030 = CharsetIndex(system: "GB18030", count: 23_940, corrections: gb18030Corrections) { pointer in
         let trail = pointer % 190
         return [UInt8(pointer / 190 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
 
-    /// The characters of four bytes in GB 18030 within the basic plane: all that GB 18030-2000 has no two bytes for, in
-    /// their order. Nil if the system's table isn't complete.
+    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters that have no two bytes in
+    /// GB 18030-2000. `nil` if the system's table isn't complete.
     static let gb18030Ranges: [UInt32]? = {
         guard let index = gb18030 else { return nil }
         var taken = Set(index.scalars)
@@ -216,12 +217,12 @@ struct CharsetIndex: Sendable {
             !(0xD800...0xDFFF).contains($0) && !taken.contains($0)
         }
         guard rest.count == 39_420 else { return nil }
-        // The one exception of the standard.
+        // The only exception in the standard.
         rest[7_457] = 0xE7C7
         return rest
     }()
 
-    /// Nil if the system doesn't know the charset.
+    /// Returns `nil` if the system doesn't have the charset.
     private init?(
         system name: String, count: Int, corrections: [Int: UInt32] = [:], bytes: (_ pointer: Int) -> [UInt8]
     ) {
@@ -232,13 +233,14 @@ struct CharsetIndex: Sendable {
         }
     }
 
-    /// By their bytes: characters that tables of JIS X 0208 without the additions of Windows map in another way.
+    /// By bytes: characters that JIS X 0208 tables without the Windows additions map differently.
     private static let jisCorrections: [Int: UInt32] = [
         0x815C: 0x2015, 0x815F: 0xFF3C, 0x8160: 0xFF5E, 0x8161: 0x2225, 0x817C: 0xFF0D, 0x8191: 0xFFE0,
         0x8192: 0xFFE1, 0x81CA: 0xFFE2,
     ]
 
-    /// By their bytes: what GB 18030-2005 and 2022 changed and the standard didn't, what it did, and a blank.
+    /// By bytes: changes of GB 18030-2005 and 2022 that the standard didn't adopt, changes that it did adopt, and a
+    /// space.
     private static let gb18030Corrections: [Int: UInt32] = [
         0xA3A0: 0x3000, 0xA6D9: 0xFE10, 0xA6DA: 0xFE12, 0xA6DB: 0xFE11, 0xA6DC: 0xFE13, 0xA6DD: 0xFE14,
         0xA6DE: 0xFE15, 0xA6DF: 0xFE16, 0xA6EC: 0xFE17, 0xA6ED: 0xFE18, 0xA6F3: 0xFE19, 0xA8BC: 0x1E3F,
@@ -247,7 +249,7 @@ struct CharsetIndex: Sendable {
         0xFE91: 0xE855, 0xFEA0: 0x9FBB,
     ]
 
-    /// Characters that got two bytes after GB 18030-2000, and those which had these bytes before.
+    /// Characters that got two bytes after GB 18030-2000, and the characters that had these bytes before.
     private static let gb18030Changes: [(UInt32, former: UInt32)] = [
         (0x1E3F, 0xE7C7), (0xFE10, 0xE78D), (0xFE12, 0xE78E), (0xFE11, 0xE78F), (0xFE13, 0xE790), (0xFE14, 0xE791),
         (0xFE15, 0xE792), (0xFE16, 0xE793), (0xFE17, 0xE794), (0xFE18, 0xE795), (0xFE19, 0xE796), (0x9FB4, 0xE81E),
@@ -255,8 +257,8 @@ struct CharsetIndex: Sendable {
         (0x9FBB, 0xE864), (0, 0xE5E5),
     ]
 
-    /// By their bytes: characters that the C library's HKSCS-2008 dropped or maps in another way, and the pictures of
-    /// control characters in 0xA3C0 and after.
+    /// By bytes: characters that the C library's HKSCS-2008 dropped or maps differently, and the symbols for control
+    /// characters from 0xA3C0.
     private static let big5Corrections: [Int: UInt32] = {
         var corrections = big5Differences
         for offset in 0..<0x20 { corrections[0xA3C0 + offset] = UInt32(0x2400 + offset) }

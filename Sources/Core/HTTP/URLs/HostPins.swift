@@ -1,25 +1,25 @@
 import ErrandMessageSyntax
 
-/// The pinned public keys of hosts, found by every way of writing a host; for a transport that pins.
+/// The pinned public keys of hosts, for transports that support pinning. Finds the keys however a host is spelled.
 ///
 /// ```swift
 /// let pins = try HostPins(["api.example.com": ["sha256//inUse=", "sha256//next="], "*": ["sha256//common="]])
 /// let keys = try pins.keys(for: "API.example.com.")     // those of api.example.com
 /// ```
 ///
-/// A key is text that the transport compares. The host `*` stands for all that have no keys of their own.
+/// Keys are text that the transport compares. The host `*` covers all hosts without their own keys.
 public struct HostPins: Sendable {
-    /// The reason why pins cannot be used.
+    /// The reason why pins can't be used.
     public struct Fault: Error, CustomStringConvertible {
-        /// A sentence, without a full stop.
+        /// A sentence without a final period.
         public let description: String
     }
 
     private var keys: [String: [String]] = [:]
     private let others: [String]?
 
-    /// Makes pins of lists of keys by host. Throws for a host that is no host name, and for one that is written in two
-    /// ways with different keys.
+    /// Creates pins from lists of keys by host. Throws if a key of the dictionary isn't a host name, or if two
+    /// spellings of one host have different keys.
     public init(_ pins: [String: [String]]) throws(Fault) {
         others = pins["*"]
         for (name, list) in pins where name != "*" {
@@ -34,11 +34,11 @@ public struct HostPins: Sendable {
         }
     }
 
-    /// Whether no host is pinned.
+    /// Whether no hosts are pinned.
     public var isEmpty: Bool { keys.isEmpty && others == nil }
 
-    /// The keys for a host, of which one has to match; nil if it is not pinned. Throws where hosts are pinned and this
-    /// one is no host name.
+    /// Returns the keys for a host, one of which must match, or `nil` if the host isn't pinned. Throws if there are
+    /// pins and the host isn't a host name.
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {

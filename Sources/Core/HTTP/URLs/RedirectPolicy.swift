@@ -1,29 +1,29 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Which redirects are followed.
+/// Decides which redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// 20 by default, at most 1,000; one more throws ``ErrandError/Code/redirectFailed``. With 0 the 3xx is the
-    /// response, judged like any other.
+    /// The maximum number of redirects, at most 1,000; defaults to 20. One more throws
+    /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx response is the final response and treated like any other.
     public var maximumHops: Int
-    /// Whether https may lead to http; false by default, and then such a redirect throws.
+    /// Whether https may redirect to http. Defaults to false, which makes such a redirect throw.
     public var allowsInsecure: Bool
 
-    /// Makes a policy; the defaults are those of the properties.
+    /// Creates a policy. The properties describe the defaults.
     public init(maximumHops: Int = 20, allowsInsecure: Bool = false) {
         self.maximumHops = maximumHops
         self.allowsInsecure = allowsInsecure
     }
 
-    /// 20 hops, never from https to http.
+    /// Up to 20 redirects, never from https to http.
     public static let standard = RedirectPolicy()
-    /// No redirect is followed.
+    /// Follows no redirects.
     public static let off = RedirectPolicy(maximumHops: 0)
 }
 
 extension RedirectPolicy {
-    /// The request that a response redirects to (RFC 9110, section 15.4); nil if it is no redirect, or redirects are
-    /// not followed. Throws `redirectFailed` and `bodyNotReplayable`.
+    /// Returns the request that a response redirects to (RFC 9110, section 15.4), or `nil` if it isn't a redirect or
+    /// redirects aren't followed. Throws `redirectFailed` or `bodyNotReplayable`.
     package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
         guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
             let location = response.headers.first(of: .location)
