@@ -19,7 +19,7 @@ public struct Backoff: Sendable, Hashable {
     /// With 0.25, it is between three quarters and all of its length. Use 0 for exact delays in tests.
     public var jitter: Double
 
-    /// Creates a backoff. The properties describe the defaults.
+    /// Creates a backoff.
     public init(
         base: Duration = .milliseconds(500), factor: Double = 2, maximumDelay: Duration = .seconds(20),
         jitter: Double = 1

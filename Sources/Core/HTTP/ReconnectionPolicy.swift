@@ -12,7 +12,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// jitter.
     ///
     /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than the
-    /// base: if there is no room for jitter below, it makes them longer.
+    /// base: if necessary, jitter makes them longer.
     public var backoff: Backoff
     /// The shortest delay, even if the server or the backoff asks for less; defaults to 100 milliseconds.
     public var minimumDelay: Duration
@@ -23,7 +23,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     /// Whether the policy ever reconnects.
     public let isEnabled: Bool
 
-    /// Creates a policy. The properties describe the defaults.
+    /// Creates a policy.
     public init(
         backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
         maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)

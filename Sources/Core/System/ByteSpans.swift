@@ -23,7 +23,6 @@ extension String {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Decodes UTF-8. Returns `nil` if it is invalid.
     package init?(validating bytes: Span<UInt8>) {
         guard let text = unsafe bytes.withUnsafeBufferPointer({ unsafe String(validating: $0, as: UTF8.self) }) else {
             return nil
@@ -39,21 +38,18 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends an integer with its lowest byte first.
     @inlinable package mutating func append<Integer: FixedWidthInteger>(littleEndian integer: Integer) {
         for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: integer >> shift))
         }
     }
 
-    /// Appends an integer with its highest byte first.
     @inlinable package mutating func append<Integer: FixedWidthInteger>(bigEndian integer: Integer) {
         append(littleEndian: integer.byteSwapped)
     }
 }
 
 extension Span where Element == UInt8 {
-    /// Returns the index of the first byte at or after `start` that matches.
     @inlinable package func firstIndex(from start: Int = 0, where matches: (UInt8) -> Bool) -> Int? {
         var index = start
         while index < count {
@@ -63,13 +59,10 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Returns whether a byte occurs.
     @inlinable package func contains(_ byte: UInt8) -> Bool { firstIndex { $0 == byte } != nil }
 
-    /// Returns whether all bytes match; true for an empty span.
     @inlinable package func allSatisfy(_ matches: (UInt8) -> Bool) -> Bool { firstIndex { !matches($0) } == nil }
 
-    /// Returns whether the bytes begin with the bytes of another span.
     package func starts(with other: Span<UInt8>) -> Bool {
         count >= other.count && extracting(..<other.count).hasSameBytes(as: other)
     }
@@ -102,7 +95,6 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Returns whether these bytes occur at `start`.
     package func contains(_ bytes: [UInt8], at start: Int = 0) -> Bool {
         bytes.count <= count - start && extracting(start..<start + bytes.count).hasSameBytes(as: bytes.span)
     }
@@ -120,8 +112,8 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Reads an integer at an offset with its lowest byte first. Traps if it is out of bounds.
-    // The span checks the bounds of the load, and every bit pattern is a valid integer.
+    /// Traps if the offset is out of bounds.
+    // Safe because the span checks the bounds of the load, and every bit pattern is a valid integer.
     @inlinable @inline(__always)
     package func littleEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Integer.Type = Integer.self
@@ -129,7 +121,7 @@ extension Span where Element == UInt8 {
         unsafe Integer(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Reads an integer at an offset with its highest byte first. Traps if it is out of bounds.
+    /// Traps if the offset is out of bounds.
     @inlinable @inline(__always)
     package func bigEndian<Integer: FixedWidthInteger & BitwiseCopyable>(
         at offset: Int, as type: Integer.Type = Integer.self

@@ -49,14 +49,12 @@ package struct WaitingQueue<Element> {
         return last
     }
 
-    /// Adds an element at the end.
     package mutating func append(_ element: Element, _ number: UInt64) {
         if order.count > 2 * elements.count + 64 { compact() }
         elements[number] = element
         order.append(number)
     }
 
-    /// The first element.
     package var first: Element? {
         mutating get {
             while let number = order.first {
@@ -92,7 +90,6 @@ package struct WaitingQueue<Element> {
         return removed
     }
 
-    /// Removes all elements and returns them in order.
     package mutating func removeAll() -> [Element] {
         var all: [Element] = []
         while let element = popFirst() { all.append(element) }

@@ -23,7 +23,6 @@ package enum Hexadecimal {
         return bytes
     }
 
-    /// Returns the value of a digit in either case, or `nil` for any other byte.
     @inlinable package static func value(of byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -57,7 +57,6 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
     }
 }
 
-/// The state and its notification.
 private struct NotifierState<State: Sendable>: Sendable {
     var state: State
     var turn = NotifierTurn()

@@ -15,7 +15,6 @@ package struct NumberedObjects: Sendable {
 
     package subscript(number: UInt64) -> Object? { slots.isEmpty ? nil : slots[place(of: number)].object }
 
-    /// Adds an object, or replaces the object with the same number.
     package mutating func add(_ object: Object, for number: UInt64) {
         if 2 * (count + 1) > slots.count { grow() }
         let place = place(of: number)

@@ -37,7 +37,6 @@ package final class BodyReader: Sendable {
 
     var evidence: BodyEvidence? { state.withLock { $0.evidence } }
 
-    /// Returns the error with any missing evidence added.
     func withEvidence(_ error: any Error) -> any Error {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
@@ -92,7 +91,6 @@ package final class BodyReader: Sendable {
     }
 }
 
-/// Refers to a reader without keeping it alive.
 package struct WeakBody: Sendable {
     package weak let reader: BodyReader?
 

@@ -112,7 +112,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Cancels the transfer; a reader gets an error. Has no effect on a body in memory.
+    /// Cancels the transfer; a reader gets an error. A body in memory isn't affected.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }
@@ -201,7 +201,7 @@ package struct BodyAllowance: Sendable {
 
 /// Work in a task that ends when it has all it wants, or when it is stopped.
 protocol StoppableWork: Sendable {
-    /// Stops the work. Has no effect once it has stopped.
+    /// Stops the work, unless it has already stopped.
     func stop()
     /// Returns once the work has stopped.
     func stopped() async
@@ -261,7 +261,6 @@ extension HTTPBody {
     }
 }
 
-/// The bytes so far, and the continuation that waits for them.
 private final class Gathering: StoppableWork {
     private struct State {
         var data = Data()

@@ -10,7 +10,6 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     /// The evidence for the body's errors, without the bytes that are read ahead.
     let evidence: BodyEvidence?
 
-    /// Starts to read.
     init(_ body: HTTPBody, upTo limit: Int) {
         let beginning = Beginning(limit: limit)
         evidence = body.reader?.evidence
@@ -28,7 +27,6 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     /// Stops reading ahead. The pending chunk is kept for the reader.
     func stop() { beginning.stop() }
 
-    /// Returns once reading ahead has stopped.
     func stopped() async { await beginning.stopped() }
 
     /// All bytes, if the body has ended.
@@ -52,7 +50,6 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     func cancel() { body.cancel() }
 }
 
-/// The bytes that were read ahead, and the continuation that waits for the reading to stop.
 private final class Beginning: Sendable {
     private struct State {
         var data = Data()

@@ -119,7 +119,7 @@ public struct RequestBody: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter encode: Encodes a body: this one now, and possibly others later.
+    /// - Parameter encode: Encodes this body now, and possibly other bodies later.
     public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
         var body = try encode(self)
         body.fields.value.coding = Coding(self, encode)
@@ -129,13 +129,13 @@ public struct RequestBody: Sendable {
     /// The body before its content coding, if a filter applied one with ``coded(by:)``; otherwise `nil`.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Applies this body's content coding to another body. Returns the other body unchanged if this one has no coding.
+    /// Applies this body's content coding, if any, to another body.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 
-    /// Whether there is no body at all; `false` for a body of zero bytes.
+    /// Whether this is `none`; false for a body of zero bytes.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
     /// The bytes, if they are already in memory.

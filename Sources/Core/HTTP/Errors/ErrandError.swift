@@ -102,7 +102,7 @@ extension FailureCode<ErrandError> {
     public static var activityEnded: Self { Self("activityEnded", 22) }
     /// The transport can't work here, for example because a library is missing.
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
-    /// The transport failed in a way that has no specific code.
+    /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
     /// The request belongs to an operation that another user began, so it isn't sent as the current user.
     public static var userChanged: Self { Self("userChanged", 25) }
@@ -115,7 +115,7 @@ extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
         return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
 }
 
@@ -134,8 +134,7 @@ extension Error {
     /// Whether the error is a cancellation, either Swift's `CancellationError` or Errand's.
     public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 
-    /// Whether the transport reported that this request didn't reach any server, because there was no connection to
-    /// send it on.
+    /// Whether the transport had no connection to send this request on, so no server received any of its bytes.
     public var reachedNoServer: Bool {
         guard let error = self as? ErrandError, error.response == nil else { return false }
         return error.code == .cannotConnect || error.code == .nameLookupFailed

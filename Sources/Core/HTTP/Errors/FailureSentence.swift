@@ -33,7 +33,7 @@ public struct FailureSentence: Hashable, Sendable {
             let subtags = language.lowercased().split { $0 == "-" || $0 == "_" }
             if subtags.first == "en" { return english }
             guard subtags.first == "zh" else { continue }
-            // If there is no script subtag, the region determines the script.
+            // Without a script subtag, the region determines the script.
             let isTraditional = ["hant", "tw", "hk", "mo"].contains { subtags.contains($0[...]) }
             if subtags.contains("hans") || !isTraditional { return simplifiedChinese }
         }
@@ -130,10 +130,10 @@ extension FailureSentence {
     /// A file can't be used.
     public static let fileFailed = FailureSentence(
         "fileFailed", english: "A file couldn't be read or written.", simplifiedChinese: "无法读取或写入文件。")
-    /// The device has no free space.
+    /// The device is full.
     public static let noSpace = FailureSentence(
         "noSpace", english: "There isn't enough free space.", simplifiedChinese: "存储空间不足。")
-    /// There is no copy on the device.
+    /// The device doesn't store a copy.
     public static let notStored = FailureSentence(
         "notStored", english: "Nothing is stored on this device.", simplifiedChinese: "此设备上没有已存储的内容。")
     /// The same operation is already running.

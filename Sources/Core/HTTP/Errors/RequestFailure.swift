@@ -14,7 +14,7 @@ public protocol RequestFailure: Error {
     /// Whether the same request may succeed when sent again later, based on the failure alone.
     var isRetryable: Bool { get }
     /// Whether the service refused the request's credentials with a status other than 401. If the error of an outcome
-    /// check returns true, a filter that adds credentials gets new ones and sends the request again. Defaults to false.
+    /// check returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
     var refusesCredential: Bool { get }
 }
 

@@ -33,9 +33,9 @@ public struct Authorization: Sendable, Hashable, CustomStringConvertible, Custom
 
     /// The scheme, with the credentials masked.
     public var description: String { value == nil ? "omitted" : "\(scheme) •••" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

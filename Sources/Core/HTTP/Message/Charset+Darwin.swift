@@ -5,7 +5,6 @@ import Foundation
 final class SystemCharset {
     private let encoding: String.Encoding
 
-    /// Returns `nil` if the system doesn't have the charset.
     init?(_ name: String) {
         let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
         guard encoding != kCFStringEncodingInvalidId else { return nil }

@@ -64,7 +64,6 @@ public struct Charset: Sendable, Hashable {
         }
     }
 
-    /// Whether the system has the charset's characters.
     var isAvailable: Bool { DoubleByteDecoder.isAvailable(name) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
@@ -89,7 +88,6 @@ public struct Charset: Sendable, Hashable {
     }
 }
 
-/// Text that grows by one scalar at a time.
 struct ScalarText {
     private var utf8: [UInt8] = []
 

@@ -12,7 +12,6 @@ struct DoubleByteDecoder {
         output = ScalarText(capacity: bytes.count + bytes.count / 2)
     }
 
-    /// Returns whether the system has a charset's characters.
     static func isAvailable(_ name: String) -> Bool {
         switch name {
         case "gbk", "gb18030": CharsetIndex.gb18030 != nil
@@ -24,7 +23,6 @@ struct DoubleByteDecoder {
         }
     }
 
-    /// Returns `nil` if the bytes aren't valid.
     mutating func text(_ name: String) -> String? {
         if name == "iso-2022-jp" { return iso2022JP() ? output.string : nil }
         while let byte = next() {
@@ -182,7 +180,6 @@ struct CharsetIndex: Sendable {
         return [UInt8(lead + (lead < 0x1F ? 0x81 : 0xC1)), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
 
-    /// JIS X 0212.
     static let jis0212 = CharsetIndex(system: "EUC-JP", count: 8_836) { pointer in
         [0x8F, UInt8(pointer / 94 + 0xA1), UInt8(pointer % 94 + 0xA1)]
     }
@@ -204,7 +201,7 @@ struct CharsetIndex: Sendable {
         return [UInt8(pointer / 190 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
     }
 
-    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters that have no two bytes in
+    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters without a two-byte form in
     /// GB 18030-2000. `nil` if the system's table isn't complete.
     static let gb18030Ranges: [UInt32]? = {
         guard let index = gb18030 else { return nil }
@@ -222,7 +219,6 @@ struct CharsetIndex: Sendable {
         return rest
     }()
 
-    /// Returns `nil` if the system doesn't have the charset.
     private init?(
         system name: String, count: Int, corrections: [Int: UInt32] = [:], bytes: (_ pointer: Int) -> [UInt8]
     ) {

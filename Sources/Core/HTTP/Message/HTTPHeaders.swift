@@ -114,7 +114,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     }
     /// Creates a collection from a literal, in its order.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // Fields of a literal are sensitive only by name, so there are no marks to spread.
+        // Literals can mark fields only by name, so spreading marks isn't necessary.
         fields = elements.map { Field($0.0, $0.1) }
     }
 
@@ -200,7 +200,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Removes the fields for which the closure returns true.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces fields by name: each name in `other` loses its old fields and gets the new ones. They are sensitive if
+    /// Replaces fields by name: each name in `other` loses its old fields and gets the new fields. They are sensitive if
     /// an old or new field of the name was.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
@@ -254,18 +254,18 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
     }
 
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name and value, with a sensitive value masked.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

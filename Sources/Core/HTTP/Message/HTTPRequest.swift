@@ -104,8 +104,8 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(Redaction.masked(urlText))"
     }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -186,9 +186,9 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The status and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -27,7 +27,6 @@ public struct Response<Output: Sendable>: Sendable {
 public struct ResponseCheck: Sendable {
     /// The check's name in errors and in `explain`.
     public let name: String
-    /// Throws an error if the response is wrong.
     package let judge: @Sendable (HTTPResponse) async throws -> Void
 
     /// Creates a check. The closure runs off the caller's actor and throws an error if the response is wrong.

@@ -10,7 +10,6 @@ import ErrandSupport
 @safe final class SystemCharset {
     private let converter: iconv_t
 
-    /// Returns `nil` if the system doesn't have the charset.
     init?(_ name: String) {
         // Android imports the result as nonoptional.
         let opened: iconv_t? = unsafe iconv_open("UTF-32BE", name)

@@ -33,7 +33,7 @@ public struct ParameterEncoding: Sendable, Hashable {
     /// Whether names are sorted, so equal parameters give equal URLs. Defaults to true.
     public var sortsNames: Bool
 
-    /// Creates an encoding. The properties describe the defaults.
+    /// Creates an encoding.
     public init(arrays: Arrays = .brackets, booleans: Booleans = .numeric, sortsNames: Bool = true) {
         self.arrays = arrays
         self.booleans = booleans

@@ -53,7 +53,7 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Describes the value that couldn't be encoded to these parameters, if any.
     private(set) var fault: String?
 
-    /// Whether there are no items.
+    /// Whether `items` is empty.
     public var isEmpty: Bool { items.isEmpty }
 
     /// The first value of a name. Setting a value replaces all values of the name; setting `nil` removes them.

@@ -8,63 +8,63 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, Cu
         if isNone { return "no body" }
         return "\(contentType ?? "a body"), \(length.map { "\($0) bytes" } ?? "length unknown")"
     }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The length, but no bytes.
     public var description: String { length.map { "\($0) bytes" } ?? "length unknown" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The names, with masked values.
     public var description: String { items.map(\.description).joined(separator: "&") }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters.Item: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name, with a masked value.
     public var description: String { "\(name)=\(value)" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Always the mask.
     public var description: String { Redaction.mask }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Tags: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of tags.
     public var description: String { "\(values.count) tags" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// A fixed text without the remembered secrets.
     public var description: String { "a redactor" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal masked values.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

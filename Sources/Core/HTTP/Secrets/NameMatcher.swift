@@ -14,11 +14,8 @@ final class NameMatcher: Sendable {
     private let otherWords: Set<String>
 
     private struct State {
-        /// The number of bytes in the state's suffix.
         var length = 0
-        /// Whether a part ends here.
         var endsPart = false
-        /// Whether the state is a whole word.
         var isWord = false
         /// The state of the longest shorter suffix.
         var fallback: UInt32 = 0
@@ -104,7 +101,6 @@ final class NameMatcher: Sendable {
         return scan.hasPart || last.isWord && last.length == scan.length
     }
 
-    /// Returns the number of a letter or digit, or `nil` for any other byte.
     private static func symbol(_ byte: UInt8) -> Int? {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte - UInt8(ascii: "a"))

@@ -26,7 +26,7 @@ public struct UserMark: Sendable, Hashable {
 extension UserMark: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The source, with the identity masked.
     public var description: String { "\(source) \(Redaction.mask)" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// Same as `description`.
     public var debugDescription: String { description }
     /// Only the source.
     public var customMirror: Mirror { Mirror(self, children: ["source": source]) }
@@ -44,7 +44,6 @@ package struct UserMarks: Sendable {
         carriers += fields.filter { !carriers.contains($0) }
     }
 
-    /// Returns these marks along with others.
     package func union(_ other: UserMarks) -> UserMarks {
         var union = self
         union.marks.formUnion(other.marks)

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// Records the users whose requests are sent.
 package protocol UserRecording: AnyObject, Sendable {
     func add(_ marks: Set<UserMark>)
 }
@@ -16,7 +15,6 @@ public final class UserRecord: UserRecording {
     /// The marks of all requests that were sent; `nil` if no request was sent.
     public var marks: Set<UserMark>? { state.withLock { $0 } }
 
-    /// Adds the marks of one request.
     package func add(_ marks: Set<UserMark>) { state.withLock { $0 = $0?.union(marks) ?? marks } }
 
     /// Adds the recorded marks to the record of the exchange that this record was created from. Call it if the response

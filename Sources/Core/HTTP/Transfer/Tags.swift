@@ -56,7 +56,6 @@ public struct Tags: Sendable {
         return (a as? any Equatable).map { isEqual($0) } ?? false
     }
 
-    /// Whether there are no tags.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// The values in the order they were set.

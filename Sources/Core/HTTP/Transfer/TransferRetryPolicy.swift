@@ -18,7 +18,7 @@ public struct TransferRetryPolicy: Sendable, Hashable {
     /// The longest `Retry-After` that the transfer waits for. A longer one ends the transfer. Defaults to a minute.
     public var maximumWait: Duration
 
-    /// Creates a policy. The properties describe the defaults.
+    /// Creates a policy.
     public init(
         maximumFailures: Int = 5, maximumAttempts: Int? = nil,
         backoff: Backoff = Backoff(maximumDelay: .seconds(60)), maximumWait: Duration = .seconds(60)

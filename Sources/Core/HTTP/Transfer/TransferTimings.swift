@@ -39,7 +39,6 @@ extension TransferProgress {
     /// The progress before a body is sent.
     package init(sending body: RequestBody) { self.init(totalToSend: body.isNone ? nil : body.length) }
 
-    /// Whether bytes were transferred in either direction.
     package var isBegun: Bool { sent > 0 || received > 0 }
 
     /// Returns the progress with numbers that aren't lower than those of `before`, if both belong to one transfer.

@@ -9,8 +9,8 @@ public struct BaseChoice: Sendable, Hashable {
     /// The agent's `baseURL`.
     public static let standard = BaseChoice(kind: .standard)
 
-    /// Selects one of the agent's `namedBaseURLs`, for example the one for uploads. If there is none of that name, the
-    /// request fails; it never falls back to another base URL.
+    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
+    /// it never falls back to another base URL.
     public static func named(_ name: String) -> BaseChoice { BaseChoice(kind: .named(name)) }
 
     /// Uses the request's own base URL.

@@ -1,10 +1,9 @@
 public import ErrandEssentials
 public import ErrandMessageSyntax
 
-/// Resolves a response's `Location` (RFC 9110, section 10.2.2).
 package enum Location {
-    /// Resolves a `Location` against the response's URL. If it has no fragment, it gets that URL's fragment.
-    /// Credentials in it are dropped.
+    /// Resolves a `Location` (RFC 9110, section 10.2.2) against the response's URL, whose fragment it inherits if it
+    /// lacks one. Drops credentials in it.
     package static func resolve(_ field: HTTPHeaders.Field, from url: URL) throws(URLSyntax.Fault) -> URL {
         // Browsers show the response in this case.
         if field.value.isEmpty { throw URLSyntax.Fault(description: "the Location is empty") }
@@ -16,7 +15,6 @@ package enum Location {
 }
 
 extension HTTPHeaders {
-    /// Returns the first field of a name.
     package func first(of name: HTTPHeaderName) -> Field? { first { $0.name == name } }
 }
 

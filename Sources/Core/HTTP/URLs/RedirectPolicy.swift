@@ -9,7 +9,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether https may redirect to http. Defaults to false, which makes such a redirect throw.
     public var allowsInsecure: Bool
 
-    /// Creates a policy. The properties describe the defaults.
+    /// Creates a policy.
     public init(maximumHops: Int = 20, allowsInsecure: Bool = false) {
         self.maximumHops = maximumHops
         self.allowsInsecure = allowsInsecure

@@ -6,14 +6,12 @@ import Synchronization
 package enum ChunkPool {
     /// The size of each block in bytes: a chunk, and the bytes beyond it that a transport may receive at once.
     package static let size = chunkBytes + (32 << 10)
-    /// The size of a chunk in bytes.
     package static let chunkBytes = 256 << 10
     /// The maximum number of blocks to keep. Blocks beyond this number are freed.
     private static let kept = 8
 
     private static let pool = Mutex<[PooledMemory]>([])
 
-    /// Returns `nil` if there is no memory.
     fileprivate static func take() -> PooledMemory? {
         if let memory = pool.withLock({ $0.popLast() }) { return memory }
         return unsafe malloc(size).map { unsafe PooledMemory(start: $0) }
@@ -45,7 +43,6 @@ package enum ChunkPool {
     /// Chunks up to this size are copied, so their memory can be reused at once.
     private static let copiedBytes = 32 << 10
 
-    /// Returns `nil` if there is no memory.
     package init?() {
         guard let memory = ChunkPool.take() else { return nil }
         self.memory = memory
@@ -74,7 +71,6 @@ package enum ChunkPool {
         return written
     }
 
-    /// Returns the bytes, which may be empty.
     package consuming func data() -> Data {
         let (memory, count) = (memory, count)
         discard self

@@ -13,7 +13,6 @@ package struct FileStatus: Sendable, Hashable {
     /// When the content was last modified, in nanoseconds since 1970, clamped to 64 bits.
     package let modified: Int64
     package let permissions: mode_t
-    /// The number of hard links.
     package let linkCount: Int
     package let identity: Identity
 

@@ -5,7 +5,6 @@
 /// Returns the system's text for an error number, such as "No space left on device".
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
-/// Returns the value of an environment variable, or `nil` if it isn't set.
 package func environmentVariable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
 extension FileStatus {

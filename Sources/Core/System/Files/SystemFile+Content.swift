@@ -27,7 +27,6 @@ extension SystemFile {
         return chunk.data()
     }
 
-    /// Moves to the offset where the next read or write begins.
     package func seek(to offset: Int64) throws(Failure) {
         if lseek(descriptor, off_t(offset), SEEK_SET) < 0 { throw Failure("cannot be read", path) }
     }
@@ -68,7 +67,6 @@ extension SystemFile {
         }
     }
 
-    /// Writes all bytes at an offset.
     package func write(_ bytes: some ContiguousBytes, at offset: Int64) throws(Failure) {
         let code = unsafe bytes.withUnsafeBytes { bytes -> Int32? in
             guard let base = bytes.baseAddress else { return nil }

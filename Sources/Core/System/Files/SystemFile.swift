@@ -12,7 +12,6 @@ import ErrandEssentials
 /// block, so call it from a `@concurrent` function. A failure contains the path and the system's error number.
 /// Releasing the value closes the file.
 package struct SystemFile: ~Copyable, Sendable {
-    /// How a file is opened.
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -21,7 +20,6 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let write = Access(rawValue: 2)
         /// Writes every time to the end of the file.
         package static let append = Access(rawValue: 4)
-        /// Creates the file if it doesn't exist.
         package static let create = Access(rawValue: 8)
         /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
@@ -87,7 +85,6 @@ package struct SystemFile: ~Copyable, Sendable {
         (self.path, descriptor) = (path, opened)
     }
 
-    /// Opens a file for reading.
     package init(reading path: String) throws(Failure) { try self.init(path, .read) }
 
     /// Creates a new file for writing. Fails if the file exists.
@@ -164,7 +161,7 @@ extension SystemFile {
         }
     }
 
-    /// Returns an unused name in the directory of `path`, short enough for any file system.
+    /// Returns a random name in the directory of `path`, short even if the last component of `path` is long.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
         guard let slash = path.lastIndex(of: "/") else { return name }
