@@ -15,8 +15,8 @@ public struct Backoff: Sendable, Hashable {
     public var factor: Double
     /// The longest delay; defaults to 20 seconds.
     public var maximumDelay: Duration
-    /// The random share of a delay, from 0 to 1. Defaults to 1: the delay is anywhere between zero and its full length.
-    /// With 0.25, it is between three quarters and all of its length. Use 0 for exact delays in tests.
+    /// The random share of a delay, from 0 to 1. Defaults to 1: a delay is between zero and its full length. With 0.25,
+    /// it is between three quarters and all of it. Use 0 for exact delays in tests.
     public var jitter: Double
 
     /// Creates a backoff.
@@ -35,8 +35,7 @@ public struct Backoff: Sendable, Hashable {
     /// - Parameters:
     ///   - count: The number of failures. Values below 1 count as 1.
     ///   - floor: The shortest delay, for example a delay that the server asked for; defaults to zero. If it leaves no
-    ///     room for jitter, the jitter is added on top, because clients that a server turned away together shouldn't
-    ///     return together either.
+    ///     room for jitter, jitter is added on top, so clients turned away together don't return together.
     ///   - random: The share of the jitter to apply, from 0 to 1.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)

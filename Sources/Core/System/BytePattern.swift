@@ -15,7 +15,7 @@ package struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Returns the first occurrence, or `nil` if there is none or the pattern is empty.
+    /// Returns the first occurrence, or `nil` if the pattern is empty or never occurs.
     package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
         guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
         var matched = 0
@@ -27,7 +27,7 @@ package struct BytePattern: Sendable {
         return nil
     }
 
-    /// Returns all occurrences in order, with overlapping ones merged.
+    /// Returns all occurrences in order, merging overlapping occurrences.
     package func matches(in text: [UInt8]) -> [Range<Int>] {
         guard !bytes.isEmpty, text.count >= bytes.count else { return [] }
         var (result, matched) = ([Range<Int>](), 0)

@@ -99,7 +99,7 @@ extension Span where Element == UInt8 {
         bytes.count <= count - start && extracting(start..<start + bytes.count).hasSameBytes(as: bytes.span)
     }
 
-    /// Returns the first index at or after `start` where the bytes occur, or `nil` if they are empty.
+    /// Returns the first index of the bytes at or after `start`, or `nil` if they are empty.
     package func firstIndex(of bytes: [UInt8], from start: Int = 0) -> Int? {
         guard let first = bytes.first else { return nil }
         var offset = start

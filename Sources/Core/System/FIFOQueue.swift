@@ -40,7 +40,7 @@ package struct WaitingQueue<Element> {
 
     package var count: Int { elements.count }
     package var isEmpty: Bool { elements.isEmpty }
-    /// The number of elements, including those that have left but aren't cleaned up yet.
+    /// The number of elements, including elements that have left but aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
     /// Returns a number for an element, which doesn't have to be added.

@@ -49,7 +49,7 @@ package struct NumberedObjects: Sendable {
         for slot in old where slot.object != nil { slots[place(of: slot.number)] = slot }
     }
 
-    /// Returns the number's slot, or else the free slot where it belongs.
+    /// Returns the number's slot, or else the free slot to use for it.
     private func place(of number: UInt64) -> Int {
         var index = home(of: number)
         while slots[index].object != nil, slots[index].number != number { index = (index + 1) & (slots.count - 1) }

@@ -11,7 +11,7 @@ package enum SystemThread {
             defer { unsafe pthread_attr_destroy(attributes) }
             unsafe pthread_attr_setstacksize(attributes, stack)
             unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // The thread receives this reference and releases it. If there is no thread, this function does.
+            // The thread receives this reference and releases it. If creation fails, this function releases it.
             let start = unsafe Unmanaged.passRetained(Body(body))
             if unsafe create(attributes, start.toOpaque()) { return true }
             unsafe start.release()
@@ -88,7 +88,7 @@ package struct Bell: Sendable, Equatable {
     package let waits: Int32
     private let rings: Int32
 
-    /// Returns `nil` if the process has no descriptors left.
+    /// Returns `nil` if the process has run out of descriptors.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

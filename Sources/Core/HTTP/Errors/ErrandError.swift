@@ -39,7 +39,7 @@ public struct ErrandError: Error, Sendable {
     public var isCancelled: Bool { code == .cancelled }
 
     /// Whether the same request may succeed when sent again later, based on the failure alone: the network failed, or
-    /// the status is 408, 425, 429, 500, 502, 503 or 504. It doesn't tell whether sending the request twice is safe.
+    /// the status is in ``StatusCodes/retryable``. It doesn't tell whether sending the request twice is safe.
     public var isRetryable: Bool {
         if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
         return Set.retryable.contains(code)

@@ -271,7 +271,7 @@ extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertib
 
 extension HTTPHeaders {
     /// Returns how long the server asks to wait in `Retry-After` (RFC 9110, section 10.2.3): the longest wait of all
-    /// valid fields. Returns `nil` if there is no valid field or the time has passed.
+    /// valid fields. Returns `nil` if no field is valid or the time has passed.
     ///
     /// - Parameters:
     ///   - now: The current date, from which delays and waits are counted.

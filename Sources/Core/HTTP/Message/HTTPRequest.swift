@@ -26,7 +26,7 @@ public struct HTTPRequest: Sendable {
     /// The text of ``url``, for transports and logs. Requests that Core has built provide it without formatting the
     /// URL.
     public var urlText: String { fields.value.url.text }
-    /// The host of ``url`` in lower case, for accessories; `nil` if the URL has no host. Requests that Core has built
+    /// The host of ``url`` in lower case, for accessories; `nil` without a host. Requests that Core has built
     /// provide it without parsing.
     public var host: String? {
         switch fields.value.url {

@@ -13,13 +13,8 @@ package struct OriginTrust: Sendable {
         headers.removeAll { $0.isSensitive || $0.name == .host }
     }
 
-    /// Removes fields that were added for the old origin, after a filter has moved a request to another origin:
-    /// sensitive fields and the `Host` field. Keeps the sensitive fields, and their users' marks. Fields that the
-    /// filter added for the new origin stay.
-    ///
-    /// - Parameters:
-    ///   - request: The request at the new origin.
-    ///   - before: The request at the old origin.
+    /// Removes the old origin's sensitive fields and `Host` from a request that a filter has moved to another origin.
+    /// Keeps the removed sensitive fields and their users' marks. Fields that the filter added for the new origin stay.
     package mutating func withhold(from request: inout HTTPRequest, of users: UserMarks?, before: HTTPRequest) {
         let old = before.headers
         let names = Set(old.lazy.filter { $0.isSensitive || $0.name == .host }.map(\.name))

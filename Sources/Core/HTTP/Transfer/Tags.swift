@@ -78,7 +78,7 @@ public struct Tags: Sendable {
     }
 }
 
-/// Whether the response is an endless stream, such as an event stream, that is read as it arrives. Filters that keep
+/// Whether the response is an endless stream that is read as it arrives, such as an event stream. Filters that keep
 /// responses pass such calls on. Defaults to false.
 public enum LiveStream: TagKey {
     /// Defaults to false.

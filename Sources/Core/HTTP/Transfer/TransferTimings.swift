@@ -15,7 +15,7 @@ public struct TransferTimings: Sendable, Hashable {
     public var firstByte: Duration?
     /// The last byte was received.
     public var total: Duration?
-    /// The number of body bytes sent on the wire, before decoding.
+    /// The number of body bytes sent on the wire.
     public var bytesSent: Int64?
     /// The number of body bytes received on the wire, before decoding.
     public var bytesReceived: Int64?
@@ -41,7 +41,7 @@ extension TransferProgress {
 
     package var isBegun: Bool { sent > 0 || received > 0 }
 
-    /// Returns the progress with numbers that aren't lower than those of `before`, if both belong to one transfer.
+    /// Returns the progress with no number lower than in `before`, if both belong to one transfer.
     package func following(_ before: TransferProgress) -> TransferProgress {
         guard before.transfer == transfer else { return self }
         var next = self

@@ -62,8 +62,8 @@ package enum ChunkPool {
         return taken
     }
 
-    /// Lets a body write up to `maximum` bytes after the existing ones. The body returns how many it wrote, or a
-    /// negative number for a failure. Returns the body's result.
+    /// Calls a body to append up to `maximum` bytes. The body returns how many it wrote, or a negative number on
+    /// failure. Returns the body's result.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))
         let written = unsafe body(UnsafeMutableRawBufferPointer(start: memory.start + count, count: room))

@@ -22,7 +22,7 @@ extension SystemFile {
         if result != 0, errno != EINVAL, errno != ENOTSUP { throw Failure("cannot be flushed to disk", path) }
     }
 
-    /// Asks the system to start writing the bytes to disk, without waiting. Has no effect on Darwin.
+    /// Asks the system to start writing the bytes to disk, without waiting. Ignored on Darwin.
     package func beginFlush() {
         #if os(Linux) || os(Android)
         _ = Self.syncFileRange?(descriptor, 0, 0, 2)

@@ -49,7 +49,7 @@ package struct SystemFile: ~Copyable, Sendable {
             if contains(.create) { flags |= O_CREAT }
             if contains(.exclusive) { flags |= O_EXCL }
             if contains(.refusesLinks) { flags |= O_NOFOLLOW }
-            // Opening a pipe without a writer would block. The flag has no effect on regular files.
+            // Opening a pipe without a writer would block. Regular files ignore the flag.
             if isForRegular { flags |= O_NONBLOCK }
             return flags
         }
@@ -144,8 +144,8 @@ extension SystemFile {
         try? SystemFile(reading: end == path.startIndex ? "/" : String(path[..<end])).flush()
     }
 
-    /// Replaces a file with one that contains these bytes and that only its owner can read. Readers see either the old
-    /// or the new file as a whole.
+    /// Replaces a file with a new file that only its owner can read. Readers see either the old or the new file as a
+    /// whole.
     package static func replace(_ path: String, with data: Data) throws(Failure) {
         if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
         let temporary = temporary(beside: path)
