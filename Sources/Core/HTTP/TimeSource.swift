@@ -51,8 +51,8 @@ extension Duration {
 /// Suspends tasks until instants of the continuous clock, with one timer for many sleeps.
 ///
 /// A cancelled `Task.sleep` ends at once, but the runtime keeps its timer, some 700 bytes, until the instant. Most
-/// timeouts are cancelled early, one per request or message, so their timers would fill memory. Cancelling a sleep here
-/// frees everything. A timer that is set is never cancelled; when it fires, it resumes whatever is due.
+/// timeouts are cancelled early, one per request or message, so their timers would fill memory. Here, a timer is never
+/// cancelled, and resumes whatever is due when it fires.
 final class SleepingTasks: Sendable {
     static let shared = SleepingTasks()
 

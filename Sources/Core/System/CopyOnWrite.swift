@@ -1,9 +1,9 @@
-/// Stores a large value type inside a single reference, for values that are passed from step to step. Changing a shared
+/// Stores a large value type in a single reference, for values that are passed from step to step. Changing a shared
 /// copy copies the value first.
 ///
 /// A request, its response and its exchange have ten to twenty fields each, and every async function in the pipeline
-/// keeps its own copy in its frame. Stored inline, each copy would retain every field, and the frames would outgrow the
-/// 984 bytes that a task has without allocating. Through one reference, a copy costs a single retain.
+/// keeps a copy in its frame. Stored inline, each copy would retain every field, and the frames would outgrow the 984
+/// bytes that a task has without allocating. Through one reference, a copy costs a single retain.
 @frozen package struct CopyOnWrite<Value: Sendable>: Sendable {
     // An array of one element provides copy-on-write without unsafe code.
     @usableFromInline var storage: [Value]

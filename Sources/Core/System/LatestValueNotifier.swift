@@ -21,8 +21,8 @@ package final class LatestValueNotifier<State: Sendable, Value: Sendable>: Senda
     /// Changes the state without notifying the listener, which sees the change along with the next one.
     package func changeSilently(_ body: (inout State) -> Void) { locked.withLock { body(&$0.state) } }
 
-    /// Changes the state and notifies the listener. If another thread is already notifying it, leaves the delivery to
-    /// that thread. The listener may therefore change the state itself.
+    /// Changes the state and notifies the listener, which may change the state itself. If another thread is already
+    /// notifying it, leaves the delivery to that thread.
     package func change(_ body: (inout State) -> Void) {
         let isFirst = locked.withLock { locked in
             body(&locked.state)

@@ -1,5 +1,5 @@
-/// A hash table of objects by process-wide serial numbers. It spreads the numbers with one multiplication; a dictionary
-/// hashes them against chosen keys at ten times the cost.
+/// A hash table of objects by serial numbers. One multiplication spreads them; a dictionary hashes them against chosen
+/// keys at ten times the cost.
 package struct NumberedObjects: Sendable {
     package typealias Object = any AnyObject & Sendable
 

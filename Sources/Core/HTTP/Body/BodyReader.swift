@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader, counts its bytes, and cancels the source when the last reference to the body is released.
+/// Admits one reader, counts its bytes, and cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -97,7 +97,7 @@ package struct WeakBody: Sendable {
     package init(_ reader: BodyReader?) { self.reader = reader }
 }
 
-/// The head that a body belongs to and a copy of its first bytes, for an error that ends the body.
+/// A response's head and its first body bytes, for an error that ends the body.
 package struct BodyEvidence: Sendable {
     let request: HTTPRequest
     /// The response without its body.
@@ -123,8 +123,7 @@ package struct BodyEvidence: Sendable {
         return copy
     }
 
-    /// Adds the evidence to a failure of the response. Cancellations, and errors that already have evidence, stay as
-    /// they are.
+    /// Adds the evidence to a failure, unless it is a cancellation or already has evidence.
     package func attached(to error: any Error) -> any Error {
         guard var known = error as? ErrandError, !known.isCancelled else { return error }
         known.request = known.request ?? request

@@ -46,8 +46,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// Creates a body from a file, which is opened at the first read and read in chunks of 256 KiB as they are pulled.
-    /// Only regular files are accepted: a pipe, for example, fails at once with ``ErrandError/Code/fileFailed``.
+    /// Creates a body from a file, opened at the first read and read in chunks of 256 KiB. Anything but a regular file,
+    /// such as a pipe, fails at once with ``ErrandError/Code/fileFailed``.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
@@ -80,7 +80,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Collects all bytes. As soon as the body turns out to be longer than `limit`, cancels the transfer and throws
+    /// Collects all bytes. If there are more than `limit`, cancels the transfer as soon as that is known and throws
     /// ``ErrandError/Code/bodyTooLarge``.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
@@ -167,8 +167,8 @@ private final class ClosureSource: HTTPBodySource {
     func cancel() { onCancel() }
 }
 
-/// Limits how much of a body Core reads, and for how long, when the caller doesn't wait for it: for an error's
-/// evidence, and for a response that may not be the last.
+/// Limits the bytes and time to read from a body that the caller doesn't wait for: for an error's evidence, or when the
+/// response may not be the last.
 package struct BodyAllowance: Sendable {
     package let bytes: Int
     let duration: Duration
@@ -183,7 +183,7 @@ package struct BodyAllowance: Sendable {
         duration = min(longest, timeout)
     }
 
-    /// Waits until the work has stopped. Stops it when the time is up or the caller's task is cancelled.
+    /// Waits until the work stops. Stops it at the time limit or when the caller's task is cancelled.
     func wait(for work: some StoppableWork) async {
         // Not awaited, because a time source may ignore cancellation.
         let timer = Task { @concurrent in
@@ -208,8 +208,8 @@ protocol StoppableWork: Sendable {
 }
 
 extension HTTPBody {
-    /// Returns the bytes that arrive within an allowance. Cancels the transfer if it hasn't ended by then, or if the
-    /// reader's task is cancelled.
+    /// Returns the bytes that arrive within an allowance. Cancels the transfer afterwards, or when the reader's task is
+    /// cancelled.
     package func prefix(within allowance: BodyAllowance) async -> Data {
         if let data { return Data(data.prefix(allowance.bytes)) }
         defer { cancel() }
@@ -230,8 +230,7 @@ extension HTTPBody {
         cancel()
     }
 
-    /// Returns the body in memory if it is short and arrives within an allowance. Otherwise returns a stream with all
-    /// bytes.
+    /// Returns a short body in memory if it arrives within an allowance, and otherwise a stream with all bytes.
     package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
         if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
         let ahead = ReadAhead(self, upTo: allowance.bytes)
@@ -242,13 +241,12 @@ extension HTTPBody {
         return rest
     }
 
-    /// Reads the first bytes within an allowance, keeps them in memory for every copy of the body, and cancels the
-    /// remaining transfer.
+    /// Keeps the bytes that arrive within an allowance for every copy of the body, and cancels the remaining transfer.
     package func gatherEvidence(within allowance: BodyAllowance) async {
         if data == nil { reader?.keep(await prefix(within: allowance)) }
     }
 
-    /// Returns the same stream, which passes copies of its first bytes to an observer as it is read.
+    /// Returns the stream, passing copies of its first bytes to an observer as they are read.
     package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
         let count = Atomic(0)
         return HTTPBody(length: length, cancel: cancel) {

@@ -12,18 +12,15 @@ extension HTTPBody {
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
-/// A body in a temporary file next to its destination, until the response is accepted.
-///
-/// An existing file at the destination stays until then. A failure or a cancellation leaves no temporary file.
+/// A body in a temporary file next to its destination, until the response is accepted. An existing file stays until
+/// then, and a failure or cancellation removes the temporary file.
 package final class PendingFile: Sendable {
     package let destination: URL
     let temporary: URL
     package let length: Int64
 
-    /// Writes the body to the temporary file. Throws ``ErrandError/Code/fileFailed`` with the path if the file can't be
-    /// written, or the body's error.
-    ///
-    /// The file gets the permissions of the file that it replaces, or else the process's defaults for new files.
+    /// Writes the body to the temporary file, with the permissions of the file that it will replace or else the
+    /// process's defaults. Throws the body's error, or ``ErrandError/Code/fileFailed`` with the path if writing fails.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
         let name = SystemFile.temporary(beside: destination.path)
@@ -64,7 +61,7 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// Returns the value with the destination in place of the temporary file, for the types that Core knows.
+    /// Returns the value with the destination in place of the temporary file, if Core knows its type.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {

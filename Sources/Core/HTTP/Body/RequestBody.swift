@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The body that a request sends: data, text, JSON, a form, a file, a stream, or no body.
+/// A request's body: data, text, JSON, a form, a file, a stream, or none.
 ///
 /// ```swift
 /// var body: RequestBody { .json(NewUser(name: "Ada")) }
@@ -104,8 +104,8 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// Sends a file's bytes, read during sending. Anything but a regular file fails with
-    /// ``ErrandError/Code/fileFailed`` before the request is sent.
+    /// Sends a file, read during sending. Anything but a regular file fails with ``ErrandError/Code/fileFailed`` before
+    /// the request is sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
@@ -151,10 +151,10 @@ public struct RequestBody: Sendable {
 }
 
 extension RequestBody {
-    /// Opens the bytes for one attempt, from the start. Throws if the body can't be sent again or can't be read.
+    /// Opens the bytes for one attempt. Throws if the body can't be sent again or can't be read.
     ///
     /// If a source fails, the request fails with ``ErrandError/Code/encodingFailed``, even if the source was cancelled
-    /// or lost its connection, because neither happened to the request.
+    /// or lost its own connection.
     public func open() throws -> HTTPBody {
         switch storage {
         case .none: .empty
@@ -166,9 +166,9 @@ extension RequestBody {
         }
     }
 
-    /// Whether ``open(at:)`` accepts offsets other than 0: true for bytes in memory, files, and streams from
-    /// ``stream(length:contentType:openAt:)``. A body that is created when its request is built may accept them from
-    /// then on.
+    /// Whether ``open(at:)`` accepts offsets other than 0: bytes in memory, files, and streams from
+    /// ``stream(length:contentType:openAt:)`` do. A body that is created when its request is built may do so from then
+    /// on.
     public var opensAtOffset: Bool {
         switch storage {
         case .none, .data, .file, .seekable: true
@@ -209,8 +209,7 @@ extension RequestBody {
         }
     }
 
-    /// Returns the body with everything resolved that can be known before sending: JSON is encoded, a file's length is
-    /// read.
+    /// Returns the body with JSON encoded and a file's length read: everything that can be known before sending.
     package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
         switch storage {
         case .none, .data, .stream, .seekable: return self
@@ -299,9 +298,8 @@ extension RequestBody {
             }, contentType, length: body.length, isReplayable: false)
     }
 
-    /// Creates the body when its request is built, off the caller's actor. Use it for formats whose length is known
-    /// only then, for example because they use the agent's encoder or inspect files. The body is created once per call,
-    /// and every attempt sends the same body.
+    /// Creates the body once per call, when the request is built, off the caller's actor. Use it for formats whose
+    /// length is known only then, for example because they use the agent's encoder or inspect files.
     ///
     /// ```swift
     /// let body = RequestBody.prepared { encoder in
@@ -314,7 +312,7 @@ extension RequestBody {
     ///
     /// - Parameters:
     ///   - isReplayable: Whether the created body can be sent again, as far as you know in advance; defaults to true.
-    ///   - contentType: Replaces the created body's content type. Defaults to `nil`, which keeps it.
+    ///   - contentType: Replaces the created body's content type; defaults to `nil`.
     ///   - prepare: Creates the body with the agent's encoder.
     public static func prepared(
         isReplayable: Bool = true, contentType: String? = nil,

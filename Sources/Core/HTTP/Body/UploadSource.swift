@@ -6,8 +6,7 @@ final class UploadSource: HTTPBodySource {
 
     private init(_ body: HTTPBody) { self.body = body }
 
-    /// - Parameter length: The announced number of bytes. Any other number fails, whatever length the opened body
-    ///   reports.
+    /// - Parameter length: The announced number of bytes. Any other number fails.
     static func guarding(length: Int64?, _ open: () throws -> HTTPBody) throws -> HTTPBody {
         let body: HTTPBody
         do { body = try open() } catch { throw typed(error) }

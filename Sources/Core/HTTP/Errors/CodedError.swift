@@ -1,7 +1,7 @@
-/// A kind of failure that callers switch over: a name for logs and metrics, and a number for `NSError`.
+/// A kind of failure to switch over: a name for logs and metrics, and a number for `NSError`.
 ///
-/// Most errors use ``FailureCode``, whose kinds are static members, so a module can add kinds without breaking a
-/// caller's `switch`. An enumeration is enough for an error that never gets another kind.
+/// Most errors use ``FailureCode``, whose static members let a module add kinds without breaking a caller's `switch`.
+/// An enumeration is enough for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
     /// A stable number, from 1 and unique within its type.
     var number: Int { get }

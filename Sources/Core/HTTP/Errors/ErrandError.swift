@@ -38,8 +38,8 @@ public struct ErrandError: Error, Sendable {
     /// Whether the call was cancelled, which isn't a failure.
     public var isCancelled: Bool { code == .cancelled }
 
-    /// Whether the same request may succeed when sent again later, based on the failure alone: the network failed, or
-    /// the status is in ``StatusCodes/retryable``. It doesn't tell whether sending the request twice is safe.
+    /// Whether the same request may succeed when sent again later: the network failed, or the status is in
+    /// ``StatusCodes/retryable``. It doesn't tell whether sending the request twice is safe.
     public var isRetryable: Bool {
         if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
         return Set.retryable.contains(code)
@@ -69,11 +69,11 @@ extension FailureCode<ErrandError> {
     public static var timedOut: Self { Self("timedOut", 7) }
     /// The deadline of the whole call passed.
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
-    /// The host name couldn't be resolved. Earlier requests of the call may still have reached a server; see
-    /// ``cannotConnect``.
+    /// The host name couldn't be resolved. As with ``cannotConnect``, an earlier request of the call may have reached a
+    /// server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request in the error. After a redirect, another server has already received
-    /// the first request.
+    /// No connection could be made for the request in the error. After a redirect, another server has received the
+    /// first request.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection failed while in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }

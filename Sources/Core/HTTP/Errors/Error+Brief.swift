@@ -2,15 +2,15 @@ import ErrandEssentials
 
 extension Error {
     /// A short text for descriptions and logs: the error's `description` or `errorDescription`, or else its type with
-    /// its case and numbers, such as `APIError.refused(code: 7)`. For a `DecodingError` or `EncodingError`, it is the
-    /// path and the expected type, such as `/user/id: expected Int`.
+    /// case and numbers, such as `APIError.refused(code: 7)`. For a `DecodingError` or `EncodingError`, the path and
+    /// expected type, such as `/user/id: expected Int`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
     /// ```
     ///
-    /// It contains neither an error's strings nor the user info of an `NSError`, which includes URLs, because both may
-    /// hold values that don't belong in a log.
+    /// Leaves out an error's strings and the user info of an `NSError`, which includes URLs, because they may not
+    /// belong in a log.
     public var briefDescription: String {
         if let error = self as? DecodingError { return error.summary }
         if let error = self as? EncodingError { return error.summary }

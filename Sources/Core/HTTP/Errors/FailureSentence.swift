@@ -54,9 +54,8 @@ extension FailureSentence {
     // Global, because `localizedDescription` takes no argument.
     private static let ownTexts = Mutex<Provider?>(nil)
 
-    /// The app's own texts, for the whole process; defaults to `nil`. It is called on the thread that reads a
-    /// `localizedDescription`, and takes precedence over a message from the service. For a failed batch or chain, it
-    /// gets the part's error.
+    /// The app's own texts, for the whole process; defaults to `nil`. Takes precedence over a message from the service.
+    /// Called on the thread that reads a `localizedDescription`; for a failed batch or chain, with the part's error.
     public static var provider: Provider? {
         get { ownTexts.withLock { $0 } }
         set {
@@ -69,16 +68,15 @@ extension FailureSentence {
         }
     }
 
-    /// Returns the text for an error of this kind: the app's own text, or else the service's message if there is one,
-    /// or else the sentence.
+    /// Returns the text for an error of this kind: the app's own, or else the service's message, or else the sentence.
     public func text(for error: any Error, message: String? = nil) -> String {
         if let own = Self.provider?(error, self) { return own }
         if let message, message.contains(where: { !$0.isWhitespace }) { return message }
         return text()
     }
 
-    /// Returns the text of any error for users, as `localizedDescription` does for Errand's errors. An error without a
-    /// text gets the text of ``failed``.
+    /// Returns any error's text for users, like `localizedDescription` of Errand's errors. Without one, returns the
+    /// text of ``failed``.
     public static func text(of error: any Error) -> String {
         (error as? any LocalizedError)?.errorDescription ?? failed.text(for: error)
     }

@@ -1,7 +1,7 @@
-/// An error of a request, or of a composite of requests, along with the evidence of the failure.
+/// An error of a request, or of a composite of requests, along with its evidence.
 ///
-/// It passes evidence between modules that don't know each other: if a chain's step is a batch, the chain's error has
-/// the response of the batch's failed part.
+/// Passes evidence between modules that don't know each other: if a chain's step is a batch, the chain's error has the
+/// response of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -13,8 +13,8 @@ public protocol RequestFailure: Error {
     var response: HTTPResponse? { get }
     /// Whether the same request may succeed when sent again later, based on the failure alone.
     var isRetryable: Bool { get }
-    /// Whether the service refused the request's credentials with a status other than 401. If the error of an outcome
-    /// check returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
+    /// Whether the service refused the request's credentials with a status other than 401. If an outcome check's error
+    /// returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
     var refusesCredential: Bool { get }
 }
 

@@ -19,8 +19,8 @@ public struct Charset: Sendable, Hashable {
 
     private init(name: String) { self.name = name }
 
-    /// Finds the charset for a label, ignoring case and surrounding white space. Returns `nil` if the standard doesn't
-    /// list the label (WHATWG Encoding, section 4.2).
+    /// Finds the charset for a label, ignoring case and surrounding white space (WHATWG Encoding, section 4.2). Returns
+    /// `nil` for unlisted labels.
     public init?(label: String) {
         let label = label.utf8.drop(while: Self.isSpace).reversed().drop(while: Self.isSpace).reversed()
         guard label.count < 40 else { return nil }
@@ -78,7 +78,7 @@ public struct Charset: Sendable, Hashable {
         return String(validating: units, as: UTF16.self)
     }
 
-    /// Decodes ASCII, and other bytes with the closure, which returns zero for a byte without a character.
+    /// Decodes bytes from 0x80 with the closure, which returns zero for a byte without a character.
     private static func singleBytes(_ bytes: Data, _ scalar: (UInt8) -> UInt32) -> String? {
         var text = ScalarText(capacity: bytes.count)
         for byte in bytes {

@@ -6,13 +6,12 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
     /// The name as written.
     public let rawName: String
 
-    /// Creates a name. Any string is accepted here; the name is checked when a request is sent.
+    /// Creates a name, which is checked when a request is sent.
     public init(_ rawName: String) { self.rawName = rawName }
     /// Creates a name from a literal.
     public init(stringLiteral value: String) { self.init(value) }
 
-    // Every header of every message is tested by the next two properties, and its length alone rules out almost all
-    // names.
+    // The next two properties test every header of every message. The length alone rules out almost all names.
 
     /// Whether the name is `Content-Length` or `Transfer-Encoding`.
     var isFraming: Bool {
@@ -23,7 +22,7 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         }
     }
 
-    /// Whether a message can contain the name: it must consist of one or more token characters.
+    /// Whether the name is valid: one or more token characters.
     public var isValid: Bool {
         rawName.withSpan { bytes in
             for index in bytes.indices {

@@ -32,9 +32,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         public var isSensitive: Bool {
             didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
         }
-        /// Whether the value's bytes on the wire are Latin-1 instead of UTF-8. A transport sets it for a value that it
-        /// received in Latin-1, and the mark stays when you send the value back, such as an entity tag. Defaults to
-        /// false.
+        /// Whether the value's bytes on the wire are Latin-1 instead of UTF-8. A transport sets it for a received
+        /// value, and it stays when you send the value back, such as an entity tag. Defaults to false.
         public var isLatin1 = false
         /// Whether the name and value are known to be valid.
         fileprivate var isChecked = false
@@ -200,8 +199,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Removes the fields for which the closure returns true.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces fields by name: each name in `other` loses its old fields and gets the new fields. They are sensitive if
-    /// an old or new field of the name was.
+    /// Replaces the fields of each name in `other`. The new fields are sensitive if an old or new field of the name
+    /// was.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
         var new = other.fields

@@ -2,8 +2,8 @@ import ErrandMessageSyntax
 
 /// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
 ///
-/// The name is sent as written. It is checked when the request is built: if it isn't a token, the request throws
-/// ``ErrandError/Code/invalidRequest`` without being sent.
+/// The name is sent as written. If it isn't a token, the request throws ``ErrandError/Code/invalidRequest`` when it is
+/// built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name as sent, which is case-sensitive.
     public let rawValue: String

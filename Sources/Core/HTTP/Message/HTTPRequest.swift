@@ -23,11 +23,9 @@ public struct HTTPRequest: Sendable {
         get { fields.value.url.url }
         set { fields.value.url = .given(newValue) }
     }
-    /// The text of ``url``, for transports and logs. Requests that Core has built provide it without formatting the
-    /// URL.
+    /// The text of ``url``, for transports and logs. Fast for requests that Core has built.
     public var urlText: String { fields.value.url.text }
-    /// The host of ``url`` in lower case, for accessories; `nil` without a host. Requests that Core has built
-    /// provide it without parsing.
+    /// The host of ``url`` in lower case, for accessories; `nil` without a host. Fast for requests that Core has built.
     public var host: String? {
         switch fields.value.url {
         case .given(let url): url.host?.lowercased()

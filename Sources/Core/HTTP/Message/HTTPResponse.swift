@@ -57,11 +57,11 @@ public struct HTTPResponse: Sendable {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
-    /// The connection of a response that switches protocols (101; RFC 9110, section 15.2.2), for example to a
-    /// WebSocket; `nil` for other responses. It first receives the bytes that the server sent after the head.
+    /// The connection of a response that switches protocols, for example to a WebSocket (101; RFC 9110, section
+    /// 15.2.2); otherwise `nil`. It first receives the bytes that the server sent after the head.
     ///
-    /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. If a
-    /// transport sets a connection, the response is accepted whatever status the request expects.
+    /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. A
+    /// response with a connection is accepted whatever status the request expects.
     public var connection: (any ByteConnection)? {
         get { fields.value.connection }
         set { fields.value.connection = newValue }
@@ -85,20 +85,19 @@ public struct HTTPResponse: Sendable {
     /// The body's bytes, if they are in memory; empty while the body is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The media type in `Content-Type`, in lower case and without parameters: "application/json". If there are
-    /// several, the last valid one counts (Fetch, "extract a MIME type").
+    /// The media type in `Content-Type`, in lower case and without parameters: "application/json". The last valid one
+    /// of several counts (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
-    /// The charset label in `Content-Type` as the server wrote it, "Shift_JIS" for example; `nil` if it is missing or
-    /// empty. Pass it to ``Charset`` to interpret it.
+    /// The charset label in `Content-Type` as the server wrote it, "Shift_JIS" for example; `nil` if missing or empty.
+    /// Interpret it with ``Charset``.
     public var charsetLabel: String? {
         let label = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"] ?? ""
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
     }
 
-    /// Decodes a body in memory as text, using the charset in `Content-Type`, or UTF-8 if there is none; see
-    /// ``Charset``. Throws ``ErrandError/Code/decodingFailed`` for an unknown charset, or for bytes that aren't valid
-    /// in it.
+    /// Decodes a body in memory as text, using the charset in `Content-Type` or else UTF-8; see ``Charset``. Throws
+    /// ``ErrandError/Code/decodingFailed`` for an unknown charset or invalid bytes.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
@@ -136,8 +135,8 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// An explanation that decoders can't give: the body is still encoded. Transports remove the codings that they have
-    /// decoded from the headers.
+    /// Explains to the caller that the body is still encoded, which decoders can't know. Transports remove decoded
+    /// codings from the headers.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !coding.isEmpty, coding.lowercased() != "identity" else {
             return nil
@@ -247,7 +246,7 @@ public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
     public var age: Duration? { details[0].age }
     /// An explanation of why the response came from this source.
     public var reason: String? { details[0].reason }
-    /// Whether the response was stored before, for example by a cache, instead of being made for this request.
+    /// Whether the response was stored before, for example by a cache.
     public var isStored: Bool { age != nil }
 
     /// The name, age and reason in one line.

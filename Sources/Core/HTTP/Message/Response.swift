@@ -12,7 +12,7 @@ public struct Response<Output: Sendable>: Sendable {
     }
 }
 
-/// A check that throws an error if the final response is wrong. It also runs for cached responses.
+/// A check that throws an error if the final response is wrong, including a cached response.
 ///
 /// ```swift
 /// exchange.checks.add(ResponseCheck("business code") { response in
@@ -21,15 +21,15 @@ public struct Response<Output: Sendable>: Sendable {
 /// })
 /// ```
 ///
-/// Core runs each check once, after checking the status and content type and before decoding. Staged work is committed
-/// only if all checks pass. A check replaces an earlier check of the same name, so a filter that runs again doesn't add
+/// Core runs each check once, between checking the status and content type and decoding. Staged work is committed only
+/// if all checks pass. A check replaces an earlier check of the same name, so a filter that runs again doesn't add
 /// duplicates.
 public struct ResponseCheck: Sendable {
     /// The check's name in errors and in `explain`.
     public let name: String
     package let judge: @Sendable (HTTPResponse) async throws -> Void
 
-    /// Creates a check. The closure runs off the caller's actor and throws an error if the response is wrong.
+    /// Creates a check. The closure runs off the caller's actor.
     public init(_ name: String, judge: @escaping @Sendable (HTTPResponse) async throws -> Void) {
         self.name = name
         self.judge = judge

@@ -16,8 +16,8 @@ public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral, Custom
     /// Every code, so responses of any status are decoded.
     public static let any = StatusCodes(0...999)
     /// The codes after which the same request may succeed later: 408 (request timeout), 425 (too early in the
-    /// handshake), 429 (too many requests), 500 (server error), and 502, 503 and 504 (the server or its upstream is
-    /// unavailable). Excludes 501 and 505, which are permanent, and 421, which asks for another connection.
+    /// handshake), 429 (too many requests), 500 (server error), and 502, 503 and 504 (server or upstream unavailable).
+    /// Excludes 501 and 505, which are permanent, and 421, which asks for another connection.
     public static let retryable: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
 
     /// Returns the codes of both operands.

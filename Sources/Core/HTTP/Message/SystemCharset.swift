@@ -2,8 +2,8 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A charset of the C library. Looks up one character at a time. Accepts only names from Errand's own table, never a
-/// label from outside.
+/// A charset of the C library. Looks up one character at a time. Its name comes from Errand's own table, never from
+/// outside.
 ///
 /// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`, and each call of `iconv` gets
 /// pointers to two local arrays, with their lengths.

@@ -7,9 +7,9 @@ public import ErrandEssentials
 /// var query: Parameters { ["q": text, "page": page, "tags": ["a", "b"], "after": cursor] }
 /// ```
 ///
-/// A `nil` optional omits its parameter; ``ParameterValue/null`` sends the name without a value. Write literals of
-/// mixed types with their case: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value
-/// only has to declare the conformance: `enum Sort: String, ParameterConvertible`.
+/// A `nil` optional omits its parameter; ``ParameterValue/null`` sends the name without a value. Name the case of a
+/// mixed literal: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value only declares
+/// the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
     /// The value to encode; `nil` omits the parameter.
     var parameterValue: ParameterValue? { get }

@@ -18,8 +18,8 @@ public enum ParameterValue: Sendable, Hashable {
     case object([String: ParameterValue])
     /// A set, encoded as the repeated name, sorted by value.
     case set(Set<ParameterValue>)
-    /// Text that is already percent-encoded and is inserted unchanged into a query or form. A `%` without two
-    /// hexadecimal digits, or a character that isn't allowed there, throws ``ErrandError/Code/encodingFailed``.
+    /// Text that is already percent-encoded, inserted unchanged into a query or form. An invalid `%` sequence or
+    /// character throws ``ErrandError/Code/encodingFailed``.
     case encoded(String)
     /// The name without `=` in a query, or `null` in JSON.
     case null
@@ -109,8 +109,8 @@ extension ParameterValue: Decodable {
         }
     }
 
-    /// Returns an `Int64` if the number is an integer of that range, a `Double` if it represents the number exactly,
-    /// and otherwise a `Decimal`. Decoders round a number to the requested type.
+    /// Returns an `Int64` or `Double` if it represents the number exactly, and otherwise a `Decimal`. Decoders round a
+    /// number to the requested type.
     private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
         let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
         guard let exact = try? container.decode(Decimal.self), exact.isFinite else {

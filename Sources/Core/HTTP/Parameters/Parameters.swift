@@ -146,7 +146,7 @@ struct ParameterReader {
         }
         if let whole = Int64(word) { return .integer(whole) }
         guard let number = Double(word) else { throw Malformed() }
-        // A `Double` prints its shortest exact text, so a different text has more digits than a `Double` keeps.
+        // A `Double` prints its shortest exact text, so any other text has more digits.
         if "\(number)" != word, let exact = Decimal(string: word), "\(exact)" == word { return .decimal(exact) }
         return .number(number)
     }

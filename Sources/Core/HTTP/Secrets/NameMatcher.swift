@@ -6,7 +6,7 @@ import ErrandSupport
 /// It compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
     /// For each state and symbol, the next state. A state is the longest suffix of the name that begins a word; the
-    /// first state is the empty suffix.
+    /// first state is empty.
     private let next: [UInt32]
     private let states: [State]
     /// Non-ASCII words, which can be written in several ways.
@@ -130,8 +130,7 @@ final class NameMatcher: Sendable {
             mark(&states[state])
         }
 
-        /// Completes the transitions: a state without a next state for a symbol uses its fallback's. Visits shorter
-        /// states first.
+        /// Completes missing transitions with those of the fallback, shorter states first.
         mutating func link() {
             var queue = [0]
             var position = 0

@@ -1,8 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Decides which values descriptions, logs, recordings and other files for people may show: header fields on an allow
-/// list, and query items and body fields unless their name looks secret.
+/// Decides which values descriptions, logs, recordings and other files for people show: header fields on an allow list,
+/// and query items and body fields unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -11,8 +11,8 @@ import ErrandSupport
 /// redaction.shownNames.insert("pagetoken")       // no longer masked
 /// ```
 ///
-/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown, whatever the lists
-/// contain. A ``Redactor`` applies the rules.
+/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown. A ``Redactor``
+/// applies the rules.
 public struct Redaction: Sendable {
     /// The header fields whose values are shown. The defaults reveal nothing personal.
     public var shownHeaders: Set<HTTPHeaderName> = [
@@ -69,14 +69,14 @@ public struct Redaction: Sendable {
         field.isSensitive || !shownHeaders.contains(field.name)
     }
 
-    /// Returns a URL for descriptions by the default rules: without its fragment, and with credentials and the values
-    /// of secret query items masked.
+    /// Returns a URL for descriptions by the default rules: without fragment, with credentials and secret query items
+    /// masked.
     static func masked(_ url: String) -> String {
         URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }
 
-    /// Returns a name for a failure that contains no secret and has low cardinality, suitable for counting: the code of
-    /// an ``ErrandError``, or the type of any other error.
+    /// Returns a low-cardinality name for a failure, without secrets: the code of an ``ErrandError``, or the type of
+    /// any other error.
     public static func name(of error: any Error) -> String {
         (error as? ErrandError)?.code.description ?? "\(type(of: error))"
     }

@@ -2,8 +2,8 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the secrets of one exchange and remembers them. A secret found in a header, a URL or a body is masked wherever
-/// it occurs again, for example in an error page that echoes it.
+/// Masks the secrets of one exchange. A secret found in a header, a URL or a body is then masked wherever it occurs,
+/// for example in an error page that echoes it.
 ///
 /// ```swift
 /// var redactor = Redactor()
@@ -12,7 +12,7 @@ import ErrandSupport
 /// let body = redactor.masking(response.data)               // without the token, if the server sent it back
 /// ```
 ///
-/// First pass everything that belongs to the exchange through the methods that find secrets. Then pass the results
+/// First pass everything that belongs to the exchange through the methods that find secrets, and then the results
 /// through `masking`.
 public struct Redactor: Sendable {
     /// The rules for what to mask.
@@ -22,8 +22,8 @@ public struct Redactor: Sendable {
     /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret to mask it wherever it occurs. Ignores secrets of fewer than six bytes, which would mask
-    /// parts of harmless words, and all secrets after the first hundred.
+    /// Remembers a secret to mask it wherever it occurs. Ignores secrets under six bytes, which would mask parts of
+    /// harmless words, and any after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
@@ -42,7 +42,7 @@ public struct Redactor: Sendable {
 
     private mutating func insert(_ secret: String) { secrets.insert(Array(secret.utf8)) }
 
-    /// Returns a URL's text without its fragment, with credentials and the values of secret query items masked.
+    /// Returns a URL without its fragment, with credentials and the values of secret query items masked.
     public mutating func url(_ text: String) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
@@ -73,14 +73,14 @@ public struct Redactor: Sendable {
             })
     }
 
-    /// Returns the text with all secrets masked that were found so far.
+    /// Returns the text with all known secrets masked.
     public func masking(_ text: String) -> String {
         if secrets.count == 0 { return text }
         return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
             ?? text
     }
 
-    /// Returns the bytes with all secrets masked that were found so far.
+    /// Returns the bytes with all known secrets masked.
     public func masking(_ data: Data) -> Data {
         if secrets.count == 0 { return data }
         return secrets.masked(Array(data), with: Redaction.mask).map { Data($0) } ?? data

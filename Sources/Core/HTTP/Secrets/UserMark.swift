@@ -51,8 +51,7 @@ package struct UserMarks: Sendable {
         return union
     }
 
-    /// Returns the marks implied by header fields that identify users: sensitive fields that no mark replaces. Several
-    /// fields of one name give one mark.
+    /// Returns the marks implied by sensitive header fields that no mark replaces, one per name.
     package static func implied(by headers: HTTPHeaders, besides marks: UserMarks?) -> Set<UserMark> {
         var implied: Set<UserMark> = []
         for field in headers where field.isSensitive && marks?.stand(for: field) != true {

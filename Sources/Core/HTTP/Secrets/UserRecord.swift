@@ -17,8 +17,8 @@ public final class UserRecord: UserRecording {
 
     package func add(_ marks: Set<UserMark>) { state.withLock { $0 = $0?.union(marks) ?? marks } }
 
-    /// Adds the recorded marks to the record of the exchange that this record was created from. Call it if the response
-    /// is used, but not if another request replaces it.
+    /// Adds the marks to the record of the exchange that this record was created from. Call it only if the response is
+    /// used, not if another request replaces it.
     public func commit() {
         if let marks, let outer { outer.add(marks) }
     }

@@ -2,12 +2,11 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 
 /// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
-/// "next" link. Defaults to `nil`, which means that your app chose the URL.
+/// "next" link. Defaults to `nil`: your app chose the URL.
 ///
-/// A request's own secrets go wherever your app sends it. But a URL that a server chose may have another origin: then
-/// the request is sent without its authorization, sensitive header fields and cookies, unless the agent trusts that
-/// origin. A filter that vouches for the origin can restore them, along with the agent's secrets, by calling
-/// `exchange.trustOrigin()`.
+/// A request's own secrets go wherever your app sends it. But if a server chose a URL of another origin, the request is
+/// sent without its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter
+/// that vouches for the origin restores them, along with the agent's secrets, by calling `exchange.trustOrigin()`.
 ///
 /// ```swift
 /// var options = CallOptions()

@@ -14,8 +14,8 @@ public struct StreamMessage: Sendable, Hashable {
     public var direction: Direction
     /// Whether the message is UTF-8 text instead of bytes.
     public var isText: Bool
-    /// The beginning of the message, up to the number of body bytes that an accessory asks for, which defaults to 0.
-    /// Text may be cut within a character.
+    /// The beginning of the message, up to the body bytes that an accessory asks for, 0 by default. Text may be cut
+    /// within a character.
     public var data: Data
     /// The size of the whole message in bytes, after decompression.
     public var length: Int

@@ -8,9 +8,8 @@ public struct TransferProgress: Sendable, Hashable {
     public var received: Int64
     /// The number of body bytes to receive; `nil` if unknown.
     public var totalToReceive: Int64?
-    /// The number of the transfer that the bytes belong to, from 1. A retry, a redirect, or a request repeated after a
-    /// login starts a new transfer with zero bytes. Within a transfer, no number decreases. Core sets it; it is 1 in a
-    /// composite.
+    /// The number of the transfer that the bytes belong to, from 1. A retry, a redirect, or a repetition after a login
+    /// starts a new transfer with zero bytes. Within a transfer, no number decreases. Core sets it; a composite has 1.
     public var transfer: Int
     private var given: Double?
 
@@ -29,8 +28,8 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The completed fraction, from 0 to 1; `nil` if unknown.
     ///
-    /// Composites set it. For a request, it is calculated from the bytes: those sent until the length of the response
-    /// body is known, then those in both directions. It is `nil` while a body of unknown length is sent or received.
+    /// Composites set it. A request calculates it from the bytes sent, and once the length of the response body is
+    /// known, from the bytes in both directions. It is `nil` while a body of unknown length is sent or received.
     public var fraction: Double? {
         get { given ?? measured }
         set { given = newValue }

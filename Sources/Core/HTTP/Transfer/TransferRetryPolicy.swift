@@ -1,17 +1,17 @@
-/// Decides when a resumable download or upload tries again after a failure of the network or the server.
+/// Decides when a resumable download or upload tries again after the network or the server failed.
 ///
 /// ```swift
 /// let policy = TransferRetryPolicy(maximumFailures: 10, maximumWait: .seconds(300))
 /// ```
 ///
 /// Before the next attempt, a transfer waits for the time in `Retry-After` (RFC 9110, section 10.2.3), or else for a
-/// ``backoff`` delay based on the consecutive attempts without progress. It retries only temporary failures; see
+/// ``backoff`` delay after consecutive attempts without progress. It retries only temporary failures; see
 /// `ErrandError.isRetryable`.
 public struct TransferRetryPolicy: Sendable, Hashable {
     /// The number of consecutive attempts that may fail without a new byte. One more ends the transfer. Defaults to 5.
     public var maximumFailures: Int
-    /// The maximum number of attempts in one run, with or without progress. Defaults to `nil`, which sets no limit. To
-    /// limit the time instead, set the request's `deadline`.
+    /// The maximum number of attempts in one run, with or without progress. Defaults to `nil`, no limit. The request's
+    /// `deadline` limits the time instead.
     public var maximumAttempts: Int?
     /// The delays if the server doesn't ask for one. By default, up to half a second at first and at most a minute.
     public var backoff: Backoff

@@ -25,8 +25,8 @@ public struct TransferTimings: Sendable, Hashable {
     public var isReusedConnection: Bool?
     /// The peer's address, without the port.
     public var remoteAddress: String?
-    /// The number of the attempt within the activity, from 1. Because several exchanges may run concurrently, Core sets
-    /// it, along with ``hop``, before accessories receive the timings.
+    /// The number of the attempt within the activity, from 1, because several exchanges may run concurrently. Core sets
+    /// it and ``hop`` before accessories receive the timings.
     public var attempt: Int?
     /// The number of the hop within the activity, from 1; see ``attempt``.
     public var hop: Int?

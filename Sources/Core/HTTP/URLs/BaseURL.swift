@@ -19,8 +19,8 @@ package final class BaseURL: Sendable {
     /// The origin in its comparable form.
     private let comparable: String?
 
-    /// Throws unless the text is an absolute http or https URL without query and fragment. Because paths are appended
-    /// to it, a query or fragment couldn't stay in place.
+    /// Throws unless the text is an absolute http or https URL without query and fragment, which couldn't stay in place
+    /// when paths are appended.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -47,8 +47,8 @@ package final class BaseURL: Sendable {
     /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// Returns the absolute URL of a path (RFC 3986, section 5). A path with scheme and host is used as it is, a path
-    /// with a leading slash starts at the origin, and any other path is appended to the base.
+    /// Returns the absolute URL of a path (RFC 3986, section 5): the path itself if it has a scheme and host, or the
+    /// path appended to the origin if it starts with a slash, or else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)

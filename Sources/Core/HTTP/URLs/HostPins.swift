@@ -18,8 +18,8 @@ public struct HostPins: Sendable {
     private var keys: [String: [String]] = [:]
     private let others: [String]?
 
-    /// Creates pins from lists of keys by host. Throws if a key of the dictionary isn't a host name, or if two
-    /// spellings of one host have different keys.
+    /// Creates pins from keys by host. Throws if a host isn't a host name, or if two spellings of one host have
+    /// different keys.
     public init(_ pins: [String: [String]]) throws(Fault) {
         others = pins["*"]
         for (name, list) in pins where name != "*" {
@@ -37,8 +37,8 @@ public struct HostPins: Sendable {
     /// Whether no hosts are pinned.
     public var isEmpty: Bool { keys.isEmpty && others == nil }
 
-    /// Returns the keys for a host, one of which must match, or `nil` if the host isn't pinned. Throws if there are
-    /// pins and the host isn't a host name.
+    /// Returns a host's keys, one of which must match, or `nil` if it isn't pinned. Throws if there are pins and the
+    /// host isn't a host name.
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {

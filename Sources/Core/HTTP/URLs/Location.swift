@@ -25,6 +25,6 @@ extension HTTPHeaders.Field {
 
 extension HTTPResponse {
     /// The absolute URL in the first `Location` (RFC 9110, section 10.2.2), resolved against ``url`` as browsers do,
-    /// without credentials. It is `nil` if there is no `Location` or it can't be requested.
+    /// without credentials; `nil` if it is missing or can't be requested.
     public var location: URL? { headers.first(of: .location).flatMap { try? Location.resolve($0, from: url) } }
 }

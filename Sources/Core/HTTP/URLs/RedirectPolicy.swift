@@ -4,7 +4,7 @@ import ErrandMessageSyntax
 /// Decides which redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
     /// The maximum number of redirects, at most 1,000; defaults to 20. One more throws
-    /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx response is the final response and treated like any other.
+    /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx is the final response, treated like any other.
     public var maximumHops: Int
     /// Whether https may redirect to http. Defaults to false, which makes such a redirect throw.
     public var allowsInsecure: Bool

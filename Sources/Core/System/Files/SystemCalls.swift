@@ -75,8 +75,8 @@ extension SystemFile {
     static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = loaded(
         "sync_file_range", as: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
 
-    /// Returns a C library function by name. POSIX guarantees that the object address from dlsym(3) has the form of a
-    /// function address, so it is copied into a variable of the function's type.
+    /// Returns a C library function by name. POSIX guarantees that dlsym(3) returns function addresses in the form of
+    /// object addresses, so the address is copied into a variable of the function's type.
     private static func loaded<Function>(_ name: String, as type: Function.Type) -> Function? {
         guard let address = unsafe dlsym(nil, name) else { return nil }
         return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }

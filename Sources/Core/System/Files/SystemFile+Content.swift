@@ -16,8 +16,8 @@ extension SystemFile {
         return received == count ? data : Data(data.prefix(received))
     }
 
-    /// Reads up to `count` of the next bytes, and no more than a block of the pool holds, into reusable memory. Returns
-    /// empty data at the end.
+    /// Reads up to `count` of the next bytes into reusable memory, at most a block of the pool. Returns empty data at
+    /// the end.
     package func readChunk(_ count: Int) throws(Failure) -> Data {
         guard var chunk = PooledChunk() else { throw Failure("cannot be read", path, code: ENOMEM) }
         let received = unsafe chunk.fill(count) { buffer in

@@ -59,8 +59,8 @@ extension SystemFile {
     /// Releases the lock. Closing the file also releases it.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Opens a file for its owner only and takes its lock, creating the file if necessary. Returns `nil` if another
-    /// open file holds the lock. If the file was removed during the wait, opens it again.
+    /// Opens a file for its owner only, creating it if necessary, and takes its lock. Returns `nil` if another open
+    /// file holds the lock. Opens the file again if it was removed during the wait.
     package static func locked(_ path: String) throws(Failure) -> SystemFile? {
         var waits = 0
         for _ in 0..<100 {

@@ -25,7 +25,7 @@ package struct SystemFile: ~Copyable, Sendable {
         package static let exclusive = Access(rawValue: 16)
         /// For the app's own file in a place where others can put files: opens without blocking, and only a regular
         /// file at this exact path. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, `EISDIR` for
-        /// a directory, and, with `write`, `EMLINK` for a file that has other names.
+        /// a directory, and, with `write`, `EMLINK` for a file with other names.
         package static let refusesLinks = Access(rawValue: 32)
         /// Fails at once unless the file is regular. Follows symbolic links.
         package static let onlyRegular = Access(rawValue: 64)
@@ -161,7 +161,7 @@ extension SystemFile {
         }
     }
 
-    /// Returns a random name in the directory of `path`, short even if the last component of `path` is long.
+    /// Returns a random, short name in the directory of `path`.
     package static func temporary(beside path: String) -> String {
         let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
         guard let slash = path.lastIndex(of: "/") else { return name }
