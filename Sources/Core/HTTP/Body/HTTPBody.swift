@@ -69,7 +69,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The file that contains the bytes, if the body was delivered into one.
+    /// The file that contains the bytes, if the body was created from a file or delivered into one.
     public var file: URL? { reader?.file }
 
     /// The bytes, if they are already in memory.
@@ -130,7 +130,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return try await reader.next()
     }
 
-    /// Starts reading. A second reader of a stream gets ``ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator. Reading a stream with a second iterator throws ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
     /// Pulls the chunks on the caller's actor, so reading costs no actor hop.

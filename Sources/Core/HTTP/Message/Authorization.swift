@@ -3,7 +3,7 @@ import ErrandSupport
 /// Credentials for the `Authorization` header. Descriptions never show them.
 ///
 /// An agent's credentials are sent only to the origins of its base URLs and to its `trustedOrigins`. A request's
-/// credentials go wherever the request goes, but aren't redirected to another origin.
+/// credentials go wherever the request goes, except along a redirect to another origin.
 public struct Authorization: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
