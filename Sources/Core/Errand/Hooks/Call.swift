@@ -170,7 +170,7 @@ extension Call where Output == HTTPBody {
 extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method and the path, without the query.
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
-    /// The same as ``description``, so a dump can't reveal more.
+    /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
     /// No children, because they would reveal values that the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -179,7 +179,7 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
 extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The method and the URL, with the values masked that `Redaction` masks by default.
     public var description: String { http.description }
-    /// The same as ``description``, so a dump can't reveal more.
+    /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
     /// No children, because they would reveal values that the description masks.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -90,7 +90,7 @@ public protocol Request<Output>: Sendable {
     /// Decodes a `Decodable` output. Defaults to nil, which uses the agent's decoder.
     var decoder: (any BodyDecoder)? { get }
 
-    /// Returns a complete HTTP request, which replaces everything built from the members above. Defaults to nil.
+    /// Returns a complete HTTP request, used instead of one built from the members above. Returns nil by default.
     ///
     /// Filters, checks, accessories, timeouts and decoding still apply.
     func httpRequest() throws -> HTTPRequest?
@@ -206,7 +206,7 @@ extension Request where Output == HTTPBody {
 }
 
 extension Request where Output: Decodable {
-    /// Defaults to JSON, or any content type for `Data?` and `String?`.
+    /// Defaults to the decoder's content types, or any for `Data?` and `String?`.
     public var acceptableContentTypes: ContentTypes {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
