@@ -1,8 +1,8 @@
-/// The filters and the transport that follow a filter for every request of an agent. Of two exchanges under way that
-/// have equal ones, the same configuration of the same agent does the rest.
+/// Identifies the remaining filters and the transport, if they're the same for every request of an agent. If two
+/// running exchanges have equal values, the same configuration of the same agent processes the rest of both.
 public struct CommonWay: Hashable, Sendable {
     private let step: ObjectIdentifier
-    /// Whether filters follow, and not only redirects and the transport.
+    /// Whether filters follow, in addition to redirects and the transport.
     public let hasFilters: Bool
 
     init(step: ObjectIdentifier, hasFilters: Bool) { (self.step, self.hasFilters) = (step, hasFilters) }

@@ -1,14 +1,14 @@
 public import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of
-/// a composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
+/// Observes the members that a ``ScopedAgent`` sends, for example to compute a composite's progress or notify its
+/// delegate; see ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {
-    /// Synchronously, before the member's own will-start.
+    /// A member is about to start. Called synchronously, before the member's will-start.
     func memberWillStart(_ member: CompositeMember)
-    /// The member reports its progress, on any thread, in order for one member.
+    /// A member reported its progress. Called on any thread, in order for each member.
     func member(_ member: CompositeMember, didReport progress: TransferProgress)
-    /// Awaited before the member's result reaches the one who sent it; exactly once for each member.
+    /// A member has ended. Called exactly once per member, and awaited before the sender receives the member's result.
     func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async
 }
 
@@ -23,11 +23,11 @@ extension MemberObserver {
 
 /// A call that belongs to an activity.
 public struct CompositeMember: Sendable {
-    /// Its place, from 0, in the order in which the members began.
+    /// The member's index, from 0, in the order in which members began.
     public let index: Int
-    /// A request, or the kind of a composite.
+    /// The kind: a request, or the kind of a composite.
     public let kind: ActivityKind
-    /// The request; nil for a composite.
+    /// The request. Nil for a composite.
     public let request: (any Request)?
     private let givenLabel: String?
 
@@ -35,8 +35,8 @@ public struct CompositeMember: Sendable {
         (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
     }
 
-    /// The label of the call or the composite, else the request's, else the request's type, else the kind. Control
-    /// characters are escaped.
+    /// The label of the call or composite. If it has none, the request's label, the request's type, or the kind, in
+    /// this order. Control characters are escaped.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }
@@ -45,7 +45,7 @@ public struct CompositeMember: Sendable {
     public struct Output: Sendable {
         /// The decoded value of a request, or the output of a composite.
         public let value: any Sendable
-        /// The response of a request; nil for a composite.
+        /// The response to a request. Nil for a composite.
         public let http: HTTPResponse?
     }
 }
