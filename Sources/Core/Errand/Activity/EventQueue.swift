@@ -1,9 +1,9 @@
 import ErrandHTTP
 import Synchronization
 
-/// Delivers the events of one activity in order, though several threads report them, and accessories from within one
-/// another. No lock is held while a listener runs: the thread that finds the queue idle delivers its own event, and
-/// then whatever has arrived in the meantime.
+/// Delivers the events of one activity in order, even if several threads report them, or an accessory reports one while
+/// it handles another. No lock is held while a listener runs: the thread that finds the queue idle delivers its event,
+/// and then all events that arrived in the meantime.
 final class EventQueue: Sendable {
     struct Listeners {
         var accessories: [any Accessory] = []
@@ -13,17 +13,17 @@ final class EventQueue: Sendable {
     /// The part of the queue that ends with an event.
     enum End {
         case nothing
-        /// Later events, from any thread, are dropped unless they end something, too.
+        /// Later events are dropped on any thread, unless they also end a part.
         case events
-        /// The listeners are released as well, since an activity may be kept for longer.
+        /// The listeners are released too, because an activity can be kept for longer.
         case all
     }
 
     private struct State {
         var listeners: Listeners
-        /// The events that arrived while another was delivered.
+        /// The events that arrived during a delivery.
         var waiting: [ActivityEvent] = []
-        /// Those who wait until nothing is being delivered.
+        /// The callers that wait until no event is being delivered.
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isDelivering = false
         var isClosed = false
@@ -43,21 +43,21 @@ final class EventQueue: Sendable {
 
     var isDelivering: Bool { state.withLock { $0.isDelivering } }
 
-    /// Delivers an event of an activity, or leaves that to the thread that is delivering.
+    /// Delivers an event of an activity, or leaves it to the thread that is delivering.
     ///
-    /// - Parameter end: what ends with the event.
+    /// - Parameter end: the part that ends with the event.
     func deliver(_ event: ActivityEvent, of activity: Activity, end: End = .nothing) {
         guard let listeners = claim(event, end: end) else { return }
         pass(event, of: activity, to: listeners)
         deliverRest(of: activity)
     }
 
-    /// Ends without an event.
+    /// Ends the queue without an event.
     func end(_ activity: Activity) {
         if claim(nil, end: .all) != nil { deliverRest(of: activity) }
     }
 
-    /// Waits until nothing is being delivered.
+    /// Waits until no event is being delivered.
     func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivering = state.withLock { state in
@@ -68,8 +68,8 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// The listeners, if the calling thread is to deliver the event: nobody else is delivering, and the queue isn't
-    /// closed.
+    /// Returns the listeners if the calling thread should deliver the event: no other thread is delivering, and the
+    /// queue isn't closed.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -95,9 +95,9 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// The events that arrived in the meantime. Nil if there are none, which ends the delivery.
+    /// Returns the events that arrived in the meantime. If there are none, ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
-        // The end of a listener may run the user's code: what the queue lets go of is released outside the lock.
+        // Releasing a listener can run user code, so it's done outside the lock.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -115,7 +115,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Keeps only the newest of several progress values in a row, so that nothing piles up behind a slow listener.
+    /// Keeps only the newest of consecutive progress values, so they don't pile up if a listener is slow.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

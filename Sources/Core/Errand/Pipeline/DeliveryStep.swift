@@ -1,28 +1,28 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Brings the body of the final response into the form that the request asks for, whatever filters have made of it.
+/// Converts the body of the final response to the form that the request asks for.
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Whether the request wants the body as data, and it is a stream. A refused status is left to the evidence of its
-    /// error.
+    /// Returns whether the request wants the body as data, and it's a stream. If the status is rejected, the body is
+    /// read for the error instead.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
     }
 
-    /// Whether the body of an accepted response is in memory, and was not measured when it arrived.
+    /// Returns whether an accepted body is in memory, and its length may not have been checked when it arrived.
     @inline(never) func isToMeasure(_ response: HTTPResponse, for request: some Request) -> Bool {
         response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
     }
 
-    /// Collects a streamed body. Every copy of the response has the bytes then.
+    /// Collects a streamed body. Every copy of the response then has the bytes.
     func collect(_ response: HTTPResponse) async throws {
         try await response.body.gather(upTo: settings.maximumBodyBytes)
     }
 
-    /// The file that the body is to become; nil if it stays what it is.
+    /// Returns the file to write the body to, or nil if the body stays unchanged.
     @inline(never) func destination(of response: HTTPResponse, for request: some Request) -> URL? {
         guard case .file(let destination) = request.delivery, response.body.file?.path != destination.path,
             request.acceptableStatuses.contains(response.status)

@@ -1,16 +1,17 @@
-/// Makes the way of a call out of the agent's filters and those of the request, its call and its tags.
+/// Builds the filter chain of a call from the agent's filters and those of the request, its call and its tags.
 enum FilterChain {
-    /// The way of one call.
+    /// Builds the chain of one call.
     static func make(
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) -> Next {
-        // Looking at the type costs less than casting the request.
+        // Checking the type is cheaper than casting the request.
         let isProviding = type(of: request) is any FilterProvidingRequest.Type
         let required = isProviding ? (request as? any FilterProvidingRequest)?.requiredFilters ?? [] : []
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
-        // What is named for a call wins over what its type or a tag requires, wherever each stands.
+        // Filters listed for a call take precedence over those that its type or a tag requires, wherever each is
+        // placed.
         let named = (filters + callFilters).ungrouped().withoutCovered(by: settings.filters)
         let needed = required.ungrouped().withoutCovered(by: settings.filters + named)
         let last = tagged.ungrouped().withoutCovered(by: settings.filters + named + needed)
@@ -19,10 +20,10 @@ enum FilterChain {
         return make(settings.filters, own, settings.transport, standard: settings.chain)
     }
 
-    /// The steps of the agent's filters, and of those of a call; without groups.
+    /// Builds a chain from the agent's filters and a call's filters, both without groups.
     ///
-    /// - Parameter standard: the way of a call without filters of its own, which shares its end with others; nil to
-    ///   make it.
+    /// - Parameter standard: the agent's chain for calls without filters, whose end this chain shares. Nil to build
+    ///   that chain.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -40,7 +41,7 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any DepartureFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // Behind the last step of the call's own, its way is that of every request.
+        // After the last of the call's own steps, the chain is the agent's.
         var (way, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -55,8 +56,8 @@ enum FilterChain {
 }
 
 extension [any Filter] {
-    /// Without each filter of which one is enough, ``FilterTraits/unique``, where there is another of its type: among
-    /// `others`, or further out in this array.
+    /// Returns the filters without those that have the trait ``FilterTraits/unique`` and another filter of the same
+    /// type, either in `others` or further out in this array.
     func withoutCovered(by others: [any Filter]) -> [any Filter] {
         guard contains(where: { $0.traits.contains(.unique) }) else { return self }
         var kept: [any Filter] = []

@@ -4,9 +4,9 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Reports problems with the filters of requests without a call of ``NetworkAgent/explain(_:options:)``.
+/// Reports problems with the filters of requests, even if nobody calls ``NetworkAgent/explain(_:options:)``.
 enum FilterWarnings {
-    /// A type of request under a configuration.
+    /// A request type under a configuration.
     private struct Subject: Hashable {
         let type: ObjectIdentifier
         let settings: ObjectIdentifier
@@ -18,11 +18,11 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// Of either kind; more begin anew.
+    /// The maximum number of subjects, and of problems. When it's reached, the set is cleared.
     private static let maximumSeen = 1_000
 
-    /// Writes the problems with the filters and the path of a request to standard error, each problem once for a process. Looks at
-    /// the first request of its type under a configuration only.
+    /// Writes problems with the filters and the path of a request to standard error, once per process. Checks only the
+    /// first request of each type under a configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {
@@ -38,14 +38,14 @@ enum FilterWarnings {
             FilterOrder.allProblems(way.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
-    /// Writes problems with a request to standard error, each once for a process.
+    /// Writes problems with a request to standard error, once per process.
     static func warn(about request: some Request, _ problems: [String]) {
         for problem in newOnes(of: problems) {
             StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")
         }
     }
 
-    /// Those that have not been asked for before.
+    /// Returns the problems that weren't reported before.
     static func newOnes(of problems: [String]) -> [String] {
         guard !problems.isEmpty else { return [] }
         return seen.withLock { seen in

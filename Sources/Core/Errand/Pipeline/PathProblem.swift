@@ -1,8 +1,8 @@
 import ErrandHTTP
 
-/// The problem of a path that leaves out the path of its base URL, which other libraries would keep.
+/// Detects a path that drops the path of its base URL, which other libraries would keep.
 enum PathProblem {
-    /// A sentence if the request's path starts at the origin though its base URL has a path that is not repeated there.
+    /// Returns a sentence if the request's path starts with a slash and doesn't repeat the path of its base URL.
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path
         guard path.hasPrefix("/"), !path.hasPrefix("//"), let directory = try? settings.base(request.base).directory,
@@ -14,7 +14,7 @@ enum PathProblem {
         ]
     }
 
-    /// Whether Core makes the URL, rather than the request itself.
+    /// Returns whether Core builds the URL, rather than the request itself.
     private static func isBuilt(_ request: some Request) -> Bool {
         (try? request.httpRequest()).flatMap(\.self) == nil
     }

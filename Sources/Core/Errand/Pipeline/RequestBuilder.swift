@@ -2,18 +2,18 @@ import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Turns the description of a request into what goes over the wire; nothing else does.
+/// Builds the HTTP request from a ``Request``. No other code does.
 struct RequestBuilder {
-    /// The result of the builder.
+    /// The built request, and whether its origin is trusted.
     typealias Built = (http: HTTPRequest, trust: OriginTrust)
 
     private let settings: PipelineSettings
 
     init(_ settings: PipelineSettings) { self.settings = settings }
 
-    /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
+    /// Builds the HTTP request. Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
     ///
-    /// - Parameter tags: those of the call, and of the request.
+    /// - Parameter tags: the tags of the call and the request.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
@@ -49,16 +49,17 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// The request, for those who look at it without sending it; throws what a transport would refuse.
+    /// Builds and validates a request that won't be sent. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
         return http
     }
 
-    /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
-    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish,
-    /// unless a server has chosen that origin.
+    /// Adds the request's headers and credentials to the agent's.
+    ///
+    /// Another origin than the agent's doesn't receive the agent's authorization, sensitive headers or `Host`. It does
+    /// receive the request's own, unless a server chose that origin.
     private func addCredentials(
         of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
     ) -> OriginTrust {
