@@ -1,16 +1,16 @@
 import ErrandSupport
 
-/// Text that is inserted into a path as one segment, and stays one.
+/// Inserts text into a path as a single segment.
 ///
-/// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them however they are written.
-/// A value that could become one, alone or beside other text, is therefore put between two characters for private use,
-/// which no URL may contain. The check of the path removes the marks or rejects the path; without that check, the path
-/// is no URL.
+/// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them even if they're encoded. A
+/// value that could become one of them, alone or together with adjacent text, is therefore enclosed in two private-use
+/// characters, which aren't allowed in URLs. Checking the path removes these marks or rejects the path. Without that
+/// check, the path is invalid.
 public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
-    /// The text percent-encoded, between marks where the check has to look at its neighbors.
+    /// Returns the text percent-encoded, and enclosed in marks if its neighbors need to be checked.
     public static func encode(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
@@ -18,10 +18,10 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
-    /// itself behind an encoded slash or backslash.
+    /// Returns the path without marks. Throws if a marked value makes a segment empty, `.` or `..`, or itself contains
+    /// such a segment after an encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        // The first byte of a mark; no other path that can be sent has it.
+        // The first byte of a mark. No other valid path contains it.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
@@ -37,25 +37,25 @@ public enum PathSegment {
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Only marks in pairs are ours; any other is rejected as a character that no path has.
+            // Only paired marks were inserted by `encode`. The caller rejects others as invalid characters.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Whether a value is empty or all dots, so that what stands beside it decides, or has dots as a part.
+    /// Returns whether a value is empty or only dots, so adjacent text matters, or contains a segment of dots.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
 
-    /// Whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
+    /// Returns whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
     private static func hasDots(_ text: String) -> Bool {
         let bytes = decoded(text)
         return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
     }
 
-    /// Dots, slashes and backslashes decoded, however often they were encoded: `%2e`, `%252E`.
+    /// Decodes dots, slashes and backslashes, even if they were encoded several times: `%2e`, `%252E`.
     private static func decoded(_ text: String) -> [UInt8] {
         var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
         while let byte = bytes.popFirst() {

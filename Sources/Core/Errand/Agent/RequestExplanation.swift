@@ -46,7 +46,8 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// - a host below `.invalid`, which is a placeholder and never resolved (RFC 6761, section 6.4)
     /// - a filter that moves the request to an origin that may not receive its secrets
     ///
-    /// Debug builds write the first two to standard error, once each.
+    /// When requests are sent, debug builds also write these to standard error, once each, except for placeholder
+    /// hosts.
     public let problems: [String]
 
     /// The explanation in several lines: the request, each step, the conditions and each problem. Secrets in the URL

@@ -19,8 +19,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A slow reader skips states, but always receives the last one. Readers end with their task, with the broadcaster, or
-/// with ``finish()``.
+/// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end when the
+/// broadcaster is deallocated, or after ``finish()``.
 ///
 /// You can use a broadcaster from any thread, and while an object in a state is deallocated. Such a deallocation can
 /// run during a send, so don't send while you hold a lock that it could take.

@@ -1,18 +1,19 @@
 import ErrandEssentials
 
-/// Writes host names in other scripts in ASCII (UTS 46, RFC 5891): `例え.jp` is `xn--r8jz45g.jp`.
+/// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`.
 ///
-/// The table of characters is the system's: libidn2's on Linux, and Foundation's if the program contains it, as it does on
-/// Apple's platforms.
+/// Uses the system's character table: libidn2's on Linux, and Foundation's if the program contains it, as on Apple
+/// platforms.
 package enum InternationalName {
-    /// Where the table comes from.
+    /// The source of the character table.
     package enum Table: Sendable {
         case system
         /// No table, as on a system without libidn2.
         case missing
     }
 
-    /// The longest name that is looked at, in bytes: DNS allows 253 in ASCII, and each of those takes three at most.
+    /// The maximum length of a name in bytes. DNS allows 253 ASCII characters, and each corresponds to at most three
+    /// bytes.
     private static let maximumLength = 1024
 
     /// Returns a name in ASCII. Throws if a character isn't allowed in a host name, or if the system has no table.
@@ -35,10 +36,10 @@ package enum InternationalName {
                 + "it has no libidn2")
     }
 
-    /// Nil if Foundation has no table here, or refuses the name.
+    /// Returns nil if Foundation has no table here, or rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
-            // A character may stand for a slash or another separator.
+            // A character may be equivalent to a slash or another separator.
             url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return nil }
         return host

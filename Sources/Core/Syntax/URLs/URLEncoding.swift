@@ -1,8 +1,8 @@
-/// What stays unescaped in each part of a URL.
+/// A part of a URL, which determines the bytes that stay unescaped.
 ///
-/// These are the percent-encode sets of the WHATWG standard (section 1.3), and what RFC 3986 doesn't allow in the part as
-/// well: the standard leaves `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%` in some of them, and not every server or
-/// proxy takes these.
+/// Escapes the percent-encode sets of the WHATWG standard (section 1.3), and all bytes that RFC 3986 doesn't allow in
+/// the part. The standard leaves `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%` unescaped in some parts, which
+/// some servers and proxies reject.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 
@@ -23,7 +23,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes, with each that isn't allowed as `%XX`. Escapes stay as they are.
+    /// Appends bytes, escaping as `%XX` those that aren't allowed. Existing escapes are kept.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -44,12 +44,12 @@ enum URLPart {
         return result
     }
 
-    /// Whether a `%` is followed by two hexadecimal digits.
+    /// Returns whether the `%` at an index is followed by two hexadecimal digits.
     static func isEscape(_ bytes: ArraySlice<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.endIndex && ASCII.isHexDigit(bytes[index + 1]) && ASCII.isHexDigit(bytes[index + 2])
     }
 
-    /// The bytes with their escapes decoded; any other `%` stays.
+    /// Returns the bytes with their escapes decoded. Any other `%` is kept.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = bytes.startIndex
