@@ -1,4 +1,4 @@
-/// Observes activities. An accessory is notified of every event and can't change anything.
+/// Observes activities. It's notified of every event and can't change anything.
 ///
 /// ```swift
 /// final class Counter: Accessory {
@@ -9,20 +9,19 @@
 /// }
 /// ```
 ///
-/// Events arrive synchronously on the thread on which they happen. The events of one activity arrive in order; events
-/// of several activities can arrive concurrently. Return quickly, and protect your state with a lock. Every activity
-/// sends will-start, will-stop and did-stop exactly once.
+/// Events arrive synchronously, on the thread on which they happen: in order for one activity, concurrently for
+/// several. Return quickly, and protect your state with a lock. Every activity sends will-start, will-stop and did-stop
+/// exactly once.
 ///
-/// The agent or the activity keeps an accessory alive. To avoid that for an object, wrap it in ``WeakAccessory``.
+/// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
-    /// The number of body bytes to copy for this accessory. Defaults to 0, which copies nothing.
+    /// The number of body bytes to copy for this accessory. Defaults to 0.
     var maximumBodyBytes: Int { get }
-    /// Whether to report WebSocket messages. Defaults to false, in which case messages aren't copied.
+    /// Whether to report WebSocket messages. Defaults to false, which doesn't copy messages.
     var observesMessages: Bool { get }
-    /// Whether the accessory receives the events of an activity, read when it starts. If false, it costs nothing.
-    /// Defaults to true.
+    /// Whether to receive an activity's events, read when it starts. If false, the accessory is free. Defaults to true.
     var isListening: Bool { get }
-    /// Receives an event. The events of an activity arrive in order.
+    /// Receives an event. Events of an activity arrive in order.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 

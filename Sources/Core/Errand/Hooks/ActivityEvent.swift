@@ -1,11 +1,9 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// An event of an activity. The cases are listed in the order in which events happen. Cases may be added, so include a
-/// `default` in your `switch`.
+/// An event of an activity. Cases are in the order of events. More can be added, so write a `default` in a `switch`.
 public enum ActivityEvent: Sendable {
-    /// The activity is about to start. Called synchronously on the thread that starts it; if you cancel it here, no
-    /// request is sent.
+    /// The activity starts. Runs on the starting thread; if you cancel here, the request isn't sent.
     case willStart
     /// The request was built. Filters haven't seen it yet.
     case built(HTTPRequest)
@@ -15,14 +13,14 @@ public enum ActivityEvent: Sendable {
     case requestBody(Data)
     /// An event reported by the transport.
     case transport(TransportEvent)
-    /// The transport returned a response. Its body is omitted if it's a stream, which belongs to its reader, or if it
-    /// hasn't arrived yet, as with a status of 300 or more.
+    /// The transport returned a response. The body is omitted if it's a stream, which belongs to its reader, or hasn't
+    /// arrived yet, as with a status of 300 or more.
     case received(HTTPResponse, attempt: Int, hop: Int)
     /// Bytes of a response body, if the accessory wants them.
     case responseBody(Data)
     /// A redirect is being followed.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// A WebSocket message, if the accessory wants it: sent on the connection, or received and not yet read.
+    /// A WebSocket message, if the accessory wants it: sent, or received and not yet read.
     case message(StreamMessage)
     /// A message from a filter, such as a retry that waits or a cache write that failed.
     case note(ActivityNote)
@@ -43,7 +41,7 @@ public struct ActivityNote: Sendable {
         get { kept.first }
         set { kept = newValue.map { [$0] } ?? [] }
     }
-    // Stored in an array, because a value of any type would make copying the event a runtime call.
+    // An array, because a value of any type would make copying the event a runtime call.
     private var kept: [any Sendable]
 
     /// Creates a note.

@@ -3,8 +3,8 @@ import ErrandHTTP
 
 /// Sends requests and returns their responses. ``NetworkAgent`` is the implementation that uses the network.
 ///
-/// To write your own agent, for example a fake for tests or a wrapper around another agent, implement `send`.
-/// Everything else has default implementations that call it.
+/// To write an agent, for example a fake for tests or a wrapper around another agent, implement `send`. Everything else
+/// has defaults that call it.
 ///
 /// ```swift
 /// struct Counted: Agent {
@@ -18,36 +18,36 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// Always pass the options on. With the default `start`, the accessories of the call are notified only of the handle's
-/// activity, with everything that happens below it, and the call's progress is reported there.
+/// Always pass the options on. The default `start` creates the handle's activity: accessories are notified of that
+/// activity alone, with all events and progress of the wrapped call.
 public protocol Agent: Sendable {
     /// Sends a request and returns its response on the caller's actor. Cancelling the calling task cancels the request.
     ///
-    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`. Each error passes through the agent's
-    /// `mapError` and then the request's, except cancellations and passed deadlines, which they can't change.
+    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`, mapped by the agent's `mapError` and
+    /// then the request's. Cancellations and passed deadlines can't be mapped to other errors.
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns immediately. By then, accessories have received will-start.
+    /// Starts a request and returns immediately. Accessories have then received will-start.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
-    /// Runs a body as an activity of a custom kind, with accessories, a parent and cancellation like a request. Every
-    /// ``Composite`` is built on it.
+    /// Runs a body as an activity of a custom kind, with accessories, a parent and cancellation like a request. The
+    /// basis of every ``Composite``.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
 
-    /// Returns the users for whom a request would be sent now, without sending it. For requests that you store and send
-    /// later. Defaults to nil, which means the agent can't tell.
+    /// Returns the users for whom a request would be sent now, without sending it. For requests that are stored and
+    /// sent later. Defaults to nil: the agent can't tell.
     ///
-    /// Runs filters that change or sign requests or add cookies, and sessions. Sessions don't refresh anything, and
-    /// keep the operation of a ``UserPin`` with their user. Accessories aren't notified. The ``UserPin/marks`` of the
-    /// request on the wire include these marks, unless the user has changed.
+    /// Runs filters that change or sign requests or add cookies, and sessions, which don't refresh but keep the
+    /// operation of a ``UserPin`` with their user. Accessories aren't notified. The ``UserPin/marks`` of the request on
+    /// the wire include these marks, unless the user has changed.
     func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
@@ -61,8 +61,7 @@ extension Agent {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request. When it ends, the delegate is notified and then the completion is called, once and on the main
-    /// actor.
+    /// Starts a request. When it ends, the delegate and then the completion are notified once, on the main actor.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -72,7 +71,7 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, completion.map { .main($0) }))
     }
 
-    /// Starts a request whose completion is called on a queue.
+    /// Starts a request with a completion on a queue.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -110,8 +109,8 @@ extension Request {
 }
 
 extension Agent {
-    /// Runs a composite, such as a batch or a chain, and returns its output on the caller's actor, after every member
-    /// has ended. Cancelling the calling task cancels the whole composite.
+    /// Runs a composite, such as a batch or a chain, and returns its output on the caller's actor, after all members
+    /// have ended. Cancelling the calling task cancels the composite.
     ///
     /// Throws the composite's error, or ``ErrandError`` with `cancelled`.
     @discardableResult
@@ -119,7 +118,7 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns immediately. By then, accessories have received will-start.
+    /// Starts a composite and returns immediately. Accessories have then received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -131,8 +130,7 @@ extension Agent {
         }
     }
 
-    /// Starts a composite. When it ends, the delegate is notified and then the completion is called, once and on the
-    /// main actor.
+    /// Starts a composite. When it ends, the delegate and then the completion are notified once, on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -141,7 +139,7 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// Starts a composite whose completion is called on a queue.
+    /// Starts a composite with a completion on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -161,7 +159,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// Starts an activity that sends the request with `send`.
+    /// Starts an activity that calls `send`.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -180,7 +178,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Begins an activity that isn't in an agent's registry.
+    /// Not in an agent's registry.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -205,8 +203,7 @@ extension Agent {
 }
 
 extension CallOptions {
-    /// Returns the options for an agent that performs a call on behalf of another activity. Their accessory and
-    /// progress closure forward events to that activity.
+    /// Options for a call that runs on behalf of another activity, which receives its events and progress.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
         let accessories = activity.accessories
@@ -217,11 +214,11 @@ extension CallOptions {
     }
 }
 
-/// Forwards the events of an activity to the activity that represents it. Each has its own start and end. Progress
-/// arrives through the progress closure instead.
+/// Forwards a call's events to the activity that represents it, except start and end, which it has itself, and
+/// progress.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// The activity's accessories, for work that outlives it.
+    /// Kept for work that outlives the activity.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }

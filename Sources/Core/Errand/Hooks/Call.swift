@@ -47,7 +47,7 @@ public struct Call<Output: Sendable>: Request {
     public var acceptableContentTypes: ContentTypes
     /// See ``Request/delivery``.
     public var delivery: BodyDelivery
-    /// The name of the call in logs. Defaults to its method and path, without the query.
+    /// The name in logs. Defaults to the method and the path, without the query.
     public var label: String?
     /// See ``Request/tags``.
     public var tags = Tags()
@@ -82,7 +82,7 @@ public struct Call<Output: Sendable>: Request {
     /// Decodes the response as `Output`.
     public func decode(_ response: HTTPResponse) async throws -> Output { try await decode(response, self) }
 
-    /// Creates a call that decodes its response with a closure. The closure runs off the caller's actor.
+    /// Creates a call that decodes its response with a closure, off the caller's actor.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         decode: @escaping @Sendable (HTTPResponse) async throws -> Output,
@@ -95,8 +95,7 @@ public struct Call<Output: Sendable>: Request {
 }
 
 extension Call where Output: Decodable {
-    /// Creates a call that decodes its response with its own decoder or the agent's. An optional output is nil for an
-    /// empty body.
+    /// Creates a call that decodes its response with its decoder or the agent's. An optional is nil for an empty body.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -108,7 +107,6 @@ extension Call where Output: Decodable {
     }
 }
 
-/// Provides the defaults of ``Request`` for a `Decodable` output.
 private struct Decoding<Output: Decodable & Sendable>: Request {
     var decoder: (any BodyDecoder)?
 }
@@ -172,15 +170,15 @@ extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomRef
     public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
     /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
-    /// No children, because they would reveal values that the description masks.
+    /// No children, because they would reveal masked values.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The method and the URL, with the values masked that `Redaction` masks by default.
+    /// The method and the URL, masked as `Redaction` does by default.
     public var description: String { http.description }
     /// The same as `description`, so a dump can't reveal more.
     public var debugDescription: String { description }
-    /// No children, because they would reveal values that the description masks.
+    /// No children, because they would reveal masked values.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

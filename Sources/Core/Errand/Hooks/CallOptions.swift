@@ -1,9 +1,9 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// Options that one call adds to its request: tags, a parent, filters, accessories, a label and a progress closure.
+/// Options that a single call adds to its request.
 public struct CallOptions: Sendable {
-    /// Nil if the call adds nothing, which is the most common case.
+    /// Nil in the most common case: no options.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {
@@ -25,11 +25,11 @@ public struct CallOptions: Sendable {
         get { fields?.value.parent }
         set { change { $0.parent = newValue } }
     }
-    /// The filters of the call. Empty by default.
+    /// Filters for the call. Empty by default.
     ///
     /// They run after the agent's and the request's filters of the same stage, and before filters that a tag requires.
-    /// The filters of a composite, such as a batch or a chain, run for each request that has it as its parent, before
-    /// the filters of that request's own call.
+    /// A composite's filters run for each request with the composite as its parent, before the filters of the request's
+    /// own call.
     public var filters: [any Filter] {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
@@ -39,29 +39,29 @@ public struct CallOptions: Sendable {
         get { fields?.value.accessories ?? [] }
         set { change { $0.accessories = newValue } }
     }
-    /// The name of the call in logs, instead of the request's.
+    /// The name in logs, instead of the request's.
     public var label: String? {
         get { fields?.value.label }
         set { change { $0.label = newValue } }
     }
-    /// A closure that receives the upload and download progress of the call, on any thread. It costs less than an
-    /// accessory. To update a view, use the initializer with `progressOnMain`.
+    /// Receives the upload and download progress, on any thread, and costs less than an accessory. To update a view,
+    /// use `progressOnMain` in the initializer.
     ///
     /// ```swift
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
     /// ```
     ///
-    /// The values never decrease within one transfer. A new transfer, such as a retry, has another
+    /// Values never decrease within a transfer. A new transfer, such as a retry, has another
     /// ``ErrandHTTP/TransferProgress/transfer``.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { fields?.value.progress }
         set { change { $0.progress = newValue } }
     }
 
-    /// Creates options that add nothing.
+    /// Creates empty options.
     public init() {}
 
-    /// Creates options. Each argument defaults to adding nothing.
+    /// Creates options. Every argument is optional.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -78,7 +78,7 @@ public struct CallOptions: Sendable {
     /// CallOptions(progressOnMain: { bar.progress = $0.fraction ?? 0 })
     /// ```
     ///
-    /// Values arrive in order. If several wait for the main actor, only the newest is delivered.
+    /// Values arrive in order. If several are waiting, only the newest is delivered.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progressOnMain: @escaping @MainActor @Sendable (TransferProgress) -> Void
@@ -91,8 +91,8 @@ public struct CallOptions: Sendable {
 
     /// Returns these options combined with `other`.
     ///
-    /// Tags of `other` take precedence, its filters and accessories are appended, and its parent, label and progress
-    /// closure replace these if they're set.
+    /// Tags of `other` take precedence, its filters and accessories follow, and its parent, label and progress closure,
+    /// if set, replace these.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))
@@ -113,20 +113,18 @@ public struct CallOptions: Sendable {
         fields = changed
     }
 
-    /// The filters of the composite that this call is a part of, followed by its own.
+    /// The filters of the call's composite, followed by its own.
     var allFilters: [any Filter] {
         guard let parent else { return filters }
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
-    /// Returns whether the call is a direct part of an activity: its parent is that activity, or nil. A call with
-    /// another parent belongs to that one instead, such as a batch within a chain.
-    ///
-    /// Use it in agents that a composite passes to its body.
+    /// Returns whether the call is a direct member of an activity: its parent is that activity or nil, rather than, for
+    /// example, a batch within a chain. For agents that a composite passes to its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 
-/// The filters of the call that started a composite; they apply to each request that the composite sends.
+/// The filters of the call that started a composite, for each request of the composite.
 enum InheritedFilters: TagKey {
     static var defaultValue: [any Filter] { [] }
 }

@@ -1,21 +1,21 @@
 public import Dispatch
 import ErrandHTTP
 
-/// Decides where the result of a started activity is delivered: on the main actor, on a queue, or to an async closure.
+/// Delivers the result of a started activity on the main actor, on a queue, or to an async closure.
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Creates a completion that calls a closure, and awaits it between will-stop and did-stop.
+    /// Creates a completion with a closure, which is awaited between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// Creates a completion that runs on the main actor. If the program's main thread is blocked, it never runs, but
-    /// the activity is still released.
+    /// Creates a completion on the main actor. If the main thread is blocked, it never runs, but the activity is
+    /// released.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }
 
-    /// Creates a completion that calls one of three closures on the main actor, depending on how the activity ended.
-    /// For delegates, which the closures should capture weakly.
+    /// Creates a completion on the main actor with a closure for each outcome. For delegates, which the closures
+    /// capture weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
         failure: @escaping @MainActor (Activity, any Error) -> Void,
@@ -32,7 +32,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Creates a completion that runs on a queue. Did-stop follows when the closure has returned.
+    /// Creates a completion on a queue. Did-stop follows when the closure has returned.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {
@@ -46,7 +46,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Returns a completion that runs this completion and then another.
+    /// Returns a completion that runs this one and then another.
     public func then(_ other: Completion) -> Completion {
         Completion { activity, result in
             await self.body(activity, result)
@@ -54,12 +54,10 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Combines two optional completions. The first runs first.
     static func both(_ first: Completion?, _ second: Completion?) -> Completion? {
         first.map { first in second.map(first.then) ?? first } ?? second
     }
 
-    /// Returns a closure that delivers the result of an activity.
     func delivery(
         to activity: Activity, read: @escaping @Sendable (ActivityResult) throws -> Success = { try $0.get() }
     ) -> @Sendable (ActivityResult) async -> Void {

@@ -1,4 +1,4 @@
-/// Several calls that run as one, with one output, one handle, one cancellation and one end.
+/// Several calls as one, with one output, one handle, one cancellation and one end.
 ///
 /// ```swift
 /// struct Profile: Composite {
@@ -15,13 +15,13 @@
 /// let (user, feed) = try await agent.run(Profile(id: 7))
 /// ```
 ///
-/// A composite is a value. You can run it any number of times, also concurrently, on any ``Agent``. Each run is a
-/// separate ``Activity``, and the members' activities are its children. Members can be composites. A composite isn't a
-/// request: it has no URL or filters.
+/// A composite is a value that you can run any number of times, also concurrently, on any ``Agent``. Each run is a
+/// separate ``Activity`` with the members' activities as its children. Members can be composites. Unlike a request, a
+/// composite doesn't have a URL or filters.
 public protocol Composite<Output>: Sendable {
     /// The result of the composite.
     associatedtype Output: Sendable
-    /// The type of the delegate, notified of the end and any events that ``notifying(_:)`` adds. Defaults to
+    /// The delegate's type, notified of the end and of events that ``notifying(_:)`` adds. Defaults to
     /// ``CompositeDelegate``.
     associatedtype Delegate = any CompositeDelegate
 
@@ -29,13 +29,13 @@ public protocol Composite<Output>: Sendable {
     var activityKind: ActivityKind { get }
     /// The label of its activity, unless the call has one. Defaults to nil.
     var activityLabel: String? { get }
-    /// Sends the members. Runs off the caller's actor.
+    /// Sends the members, off the caller's actor.
     ///
-    /// Everything sent with `agent` belongs to the composite. When this method returns or throws, members that were
-    /// started and are still running are cancelled. The composite ends after its last member.
+    /// Everything sent with `agent` belongs to the composite. When this method ends, members that were started and are
+    /// still running are cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
-    /// Returns the composite that runs if a delegate was given, whose `run` notifies the delegate, held weakly, of more
-    /// than the end. Returns itself by default.
+    /// Returns the composite to run if there's a delegate: its `run` notifies the delegate, held weakly, of more than
+    /// the end. Defaults to itself.
     func notifying(_ delegate: Delegate) -> Self
     /// Returns a completion that notifies a delegate, held weakly, of the end; see
     /// ``Completion/main(success:failure:cancellation:)``.
@@ -65,19 +65,19 @@ extension Composite where Delegate == any CompositeDelegate {
 ///
 /// All methods are optional. The delegate is held weakly. `activity` identifies the run.
 @MainActor public protocol CompositeDelegate: AnyObject, Sendable {
-    /// The composite succeeded, with the output of `run`.
+    /// `run` returned the output.
     func compositeDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The composite failed, with the error of `run`.
+    /// `run` threw the error.
     func compositeDidFail(_ activity: Activity, error: any Error)
     /// The composite was cancelled.
     func compositeDidCancel(_ activity: Activity)
 }
 
 extension CompositeDelegate {
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidCancel(_ activity: Activity) {}
 }

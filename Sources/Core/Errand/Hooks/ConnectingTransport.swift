@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// A transport that also opens connections for protocols other than HTTP, such as WebSocket.
+/// A transport that also opens connections for other protocols than HTTP, such as WebSocket.
 ///
 /// ```swift
 /// let connection = try await transport.connect(for: exchange.http, options: options)
@@ -10,19 +10,18 @@ public import ErrandHTTP
 /// connection.close()
 /// ```
 ///
-/// `ErrandConformance` contains the test suite that such a transport is expected to pass.
+/// `ErrandConformance` contains a test suite that such a transport should pass.
 public protocol ConnectingTransport: Transport {
-    /// Opens a separate connection to the host of a request, with the same TLS, proxy, pins and time limits as the
-    /// request, and doesn't send anything over it. For https the TLS handshake is complete, and for a proxy the tunnel
-    /// is open.
+    /// Opens a separate connection to the request's host, with the same TLS, proxy, pins and time limits as a request,
+    /// and doesn't send on it. The TLS handshake (for https) is complete, and the tunnel of a proxy is open.
     ///
-    /// Throws the errors that ``Transport/send(_:options:)`` throws before it sends. Cancelling the task cancels the
+    /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
     /// attempt.
     func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection
 }
 
 extension Transport {
-    /// Returns the transport as one that can open connections. Throws `transportUnavailable` if it can't.
+    /// Returns the transport if it can open connections, or throws `transportUnavailable`.
     ///
     /// ```swift
     /// let connection = try await transport.connecting().connect(for: exchange.http, options: options)
@@ -36,21 +35,21 @@ extension Transport {
 }
 
 extension Exchange {
-    /// The transport for the request. A wire filter can replace it for this exchange with a transport that wraps it,
-    /// for example one that opens a connection for another protocol. Core still handles events, checks and evidence.
+    /// The transport for the request. A wire filter can replace it for this exchange with a wrapper, for example to
+    /// open a connection for another protocol. Core still handles events, checks and evidence.
     public var transport: any Transport {
         get { replacedTransport?.transport ?? settings.transport }
         set { self = with { $0.transport = TransportReference(newValue) } }
     }
 
-    /// Returns the body with its value encoded by the agent's encoder, unless it has its own encoder. Bodies that
-    /// consist of bytes are returned unchanged. Throws `encodingFailed`.
+    /// Returns the body with its value encoded by its own encoder or the agent's. Bodies of bytes are returned
+    /// unchanged. Throws `encodingFailed`.
     public func encoded(_ body: RequestBody) throws -> RequestBody {
         body.isResolved ? body : try body.resolved(by: settings.encoder)
     }
 }
 
-/// Holds a transport by reference, which keeps exchanges and async frames small.
+/// Keeps exchanges and async frames small.
 final class TransportReference: Sendable {
     let transport: any Transport
 

@@ -2,8 +2,8 @@ public import ErrandHTTP
 
 /// A wire filter that checks each request again right before it's sent.
 ///
-/// After the last filter, a request can still wait for a connection, or for other requests to its host. A transport
-/// with such waits calls ``TransportOptions/checkDeparture(of:)`` when the wait is over.
+/// After the last filter, a request can still wait for a connection, or for other requests to its host. The transport
+/// calls ``TransportOptions/checkDeparture(of:)`` after such a wait.
 ///
 /// ```swift
 /// struct Curfew: DepartureFilter {
@@ -21,11 +21,10 @@ public import ErrandHTTP
 /// }
 /// ```
 public protocol DepartureFilter: Filter {
-    /// Throws if the request must no longer be sent. The request then isn't sent, and `next` throws this error to
-    /// ``Filter/filter(_:next:)``. Before you send such a request later, check `request.body.isReplayable`, because the
-    /// transport may have opened the body.
+    /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``. To
+    /// send the request later, check `request.body.isReplayable` first, because the transport may have opened the body.
     ///
-    /// Called on any thread in the middle of the transport's work, so it must not block.
+    /// Called on any thread during the transport's work, so it must not block.
     func willDepart(_ request: HTTPRequest, time: any TimeSource) throws
 }
 
@@ -35,9 +34,9 @@ struct DepartureRefusal: Error {
 }
 
 extension TransportOptions {
-    /// Asks the wire filters whether a request may still be sent. A transport in which requests wait calls it after the
-    /// wait and before the first byte. If it throws, the transport must not send the request, and
-    /// ``Transport/send(_:options:)`` must throw the same error. Has no effect if there are no such filters.
+    /// Asks the wire filters whether a request may still be sent. Call it in a transport after a request has waited,
+    /// before its first byte. If it throws, don't send the request, and throw the same error from
+    /// ``Transport/send(_:options:)``.
     public func checkDeparture(of request: HTTPRequest) throws(ErrandError) {
         for filter in departures {
             do { try filter.willDepart(request, time: time) } catch {

@@ -3,20 +3,20 @@ import ErrandHTTP
 import ErrandMessageSyntax
 
 extension Exchange {
-    /// Whether the request goes to an origin that may see the agent's secrets: the origin of a base URL, or one of the
-    /// `trustedOrigins`. An absolute URL as the path, such as a "next" link from a server, can lead to another origin.
-    /// So can a redirect, or a filter that changes the URL.
+    /// Whether the request's origin may see the agent's secrets: it's the origin of a base URL, or one of the
+    /// `trustedOrigins`. An absolute path, such as a "next" link from a server, can lead to another origin, and so can
+    /// a redirect or a filter.
     ///
-    /// A filter should add a secret only if this is true.
+    /// Add a secret only if this is true.
     public var isTrusted: Bool {
         if isSettled { return trust.isTrusted }
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Allows the request's origin to see the agent's secrets, and adds those that were withheld. For filters that know
-    /// the service's origins better than the configuration.
+    /// Lets the request's origin see the agent's secrets, and adds the withheld ones. For filters that know the
+    /// service's origins better than the configuration.
     ///
-    /// Call it after setting the URL, in a filter that moves requests from one origin of its service to another:
+    /// Call it after setting the URL:
     ///
     /// ```swift
     /// struct Mirror: Filter {
@@ -39,8 +39,8 @@ extension Exchange {
         markSettled()
     }
 
-    /// Sends the request to a URL received from a server, such as the `Location` of an upload. As with a redirect, a
-    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is determined again.
+    /// Sends the request to a URL received from a server, such as the `Location` of an upload. Like after a redirect, a
+    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is updated.
     public mutating func follow(to url: URL) {
         let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
         http.url = url
@@ -50,10 +50,10 @@ extension Exchange {
         markSettled()
     }
 
-    /// Removes the given request's secrets if the filter has moved it to another origin that the agent doesn't trust,
-    /// as a redirect does. Anything the filter added for the new origin stays.
+    /// Removes secrets if the filter moved the request to another origin that the agent doesn't trust, as a redirect
+    /// does. Fields that the filter added for the new origin stay.
     ///
-    /// Called for each request that a filter passes on, and before a filter vouches for an origin or declares its user.
+    /// Called for each request that a filter passes on, and before a filter trusts an origin or declares its user.
     ///
     /// - Parameter isQuiet: whether the filter is about to restore the secrets.
     mutating func settle(isQuiet: Bool = false) {
@@ -81,11 +81,11 @@ extension Exchange {
     }
 }
 
-/// A move of a request to another origin (RFC 6454) by a filter.
+/// A filter's move of a request to another origin (RFC 6454).
 struct OriginMove: CustomStringConvertible {
     private let before, after: HTTPRequest
 
-    /// Returns nil if the origin is the same. A host below `.invalid` is a placeholder and doesn't count as an origin.
+    /// Returns nil if the origin is the same. A host below `.invalid` is a placeholder and doesn't count.
     init?(from before: HTTPRequest, to after: HTTPRequest) {
         if URLSyntax.beginAlike(before.urlText, after.urlText) || before.host?.hasSuffix(".invalid") == true
             || URLSyntax.origin(of: before.url) == URLSyntax.origin(of: after.url)
@@ -104,13 +104,12 @@ struct OriginMove: CustomStringConvertible {
         return names
     }
 
-    /// A clause about the filter, without any values.
+    /// A clause about the filter, without values.
     var description: String {
         "moves the request from \(Self.origin(before)) to \(Self.origin(after)), "
             + "which loses \(secrets.joined(separator: ", "))"
     }
 
-    /// The description, followed by advice.
     var warning: String {
         "a filter \(description); \(Self.advice)"
     }

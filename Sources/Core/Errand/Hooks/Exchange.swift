@@ -1,26 +1,26 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// A request's pass through the filters: the request, its HTTP form, and how to deliver the body.
+/// One pass of a request through the filters.
 ///
-/// An exchange is a value. A filter changes its copy and passes it to `next`. Members that concern the whole call, such
+/// An exchange is a value: a filter changes its copy and passes it to `next`. Members that concern the whole call, such
 /// as ``checks``, `whenAccepted` and `detach`, act on all copies.
 public struct Exchange: Sendable {
     private var fields: CopyOnWrite<Fields>
     /// The HTTP request to send.
     public var http: HTTPRequest { didSet { (isAsBuilt, isSettled) = (false, false) } }
-    /// The request that the filter was given, to which the sensitive fields and the trust belong. Nil for the request
-    /// as it was built.
+    /// The request passed to the filter, to which the sensitive fields and the trust belong. Nil for the request as
+    /// built.
     private var given: HTTPRequest?
     /// The stage of the filter that receives this exchange.
     public internal(set) var stage: FilterStages = .call
-    /// The number of the attempt, from 1. Each `next` below the call filters is an attempt.
+    /// The number of the attempt, from 1. Each `next` below the call filters is one.
     public internal(set) var attempt = 1
     /// The number of the request on the wire within the attempt, from 1. Redirects count.
     public internal(set) var hop = 1
-    /// Whether the HTTP request is the one built for the activity, which then knows it already.
+    /// Whether the request is unchanged since it was built. The activity then already knows it.
     private(set) var isAsBuilt = true
-    /// Whether the request is the one that the filter was given, so it can't have moved to another origin.
+    /// Whether the request is unchanged since it was passed to the filter, so it can't have moved to another origin.
     @usableFromInline private(set) var isSettled = true
 
     struct Fields {
@@ -30,20 +30,17 @@ public struct Exchange: Sendable {
         var priority: RequestPriority
         var tags: Tags
         var activity: Activity
-        /// The activity's accessories, for work that is detached after its end.
+        /// For work that is detached after the activity's end.
         let accessories: [any Accessory]
         let settings: PipelineSettings
-        /// The request as it was built.
         let built: HTTPRequest
         /// Set while several calls share this exchange.
         var shared: SharedExchange?
         var trust = OriginTrust()
         var reportsProgress = true
-        /// The closures that filters passed to `observeTransport`, newest first.
+        /// The filters' transport observers, newest first.
         var wireObserver: WireObserver?
-        /// The marks that filters declared.
         var users: UserMarks?
-        /// The record in which a filter collects whose requests are sent.
         var record: UserRecord?
         /// Set if a filter replaced the transport.
         var transport: TransportReference?
@@ -59,7 +56,6 @@ public struct Exchange: Sendable {
                 settings: settings, built: built.http, trust: built.trust))
     }
 
-    /// Returns a copy with several internal fields changed in one step.
     func with(_ change: (inout Fields) -> Void) -> Exchange {
         var copy = self
         change(&copy.fields.value)
@@ -88,15 +84,14 @@ public struct Exchange: Sendable {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
     }
-    /// Whether the transport reports progress. Defaults to true. Set it to false in a filter that itself reports the
-    /// combined progress of several requests.
+    /// Whether the transport reports progress. Defaults to true. Set it to false in a filter that reports the combined
+    /// progress of several requests.
     public var reportsProgress: Bool {
         get { fields.value.reportsProgress }
         set { fields.value.reportsProgress = newValue }
     }
-    /// Calls a closure with everything the transport reports about requests sent for this exchange. The closure runs on
-    /// any thread, before accessories are notified. For filters whose protocol uses 1xx responses, which aren't part of
-    /// the final response.
+    /// Calls a closure with the transport's events for requests sent from this exchange, for example to handle 1xx
+    /// responses. It runs on any thread, before accessories are notified.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -105,23 +100,21 @@ public struct Exchange: Sendable {
     /// }
     /// ```
     ///
-    /// Progress is omitted if ``reportsProgress`` is false. Return quickly, because the transport waits for the
-    /// closure.
+    /// Return quickly, because the transport waits for the closure. Progress is omitted if ``reportsProgress`` is
+    /// false.
     public mutating func observeTransport(_ observer: @escaping @Sendable (TransportEvent) -> Void) {
         fields.value.wireObserver = WireObserver(observer, outer: fields.value.wireObserver)
     }
 
     var wireObserver: WireObserver? { fields.value.wireObserver }
-    /// The call that this exchange is a part of.
+    /// The call that this exchange belongs to.
     public var activity: Activity { fields.value.activity }
     var shared: SharedExchange? { fields.value.shared }
 
     // MARK: Another origin
 
-    /// The request that the filter was given, including the sensitive fields for its origin.
     var givenRequest: HTTPRequest { given ?? fields.value.built }
 
-    /// Makes the current request the given one for the next steps.
     mutating func markSettled() {
         given = http
         isSettled = true
@@ -136,12 +129,11 @@ public struct Exchange: Sendable {
         get { fields.value.users }
         set { fields.value.users = newValue }
     }
-    /// The record of whose requests are sent, kept for a filter further out or for the calls that share the exchange.
+    /// Belongs to a filter further out, or to the calls that share the exchange.
     var record: (any UserRecording)? { recordOfFilter ?? shared }
     var recordOfFilter: UserRecord? { fields.value.record }
     var replacedTransport: TransportReference? { fields.value.transport }
 
-    /// Accesses the ledger of the call, or of the exchange that several calls share.
     private func ledger<Value>(_ use: (borrowing CallLedger) -> Value) -> Value {
         guard let shared else { return use(activity.ledger) }
         return use(shared.ledger)
@@ -150,38 +142,34 @@ public struct Exchange: Sendable {
     /// The clock to use for waits.
     public var time: any TimeSource { activity.time }
 
-    /// The time at which the call's deadline passes, by the clock ``time``. Nil if there's no deadline.
+    /// When the call's deadline passes, by the clock ``time``. Nil without a deadline.
     ///
-    /// Don't start a wait that ends later. If several calls share the exchange, this is the latest of their deadlines.
+    /// Don't start a wait that ends later. If several calls share the exchange, this is their latest deadline.
     public var deadline: ContinuousClock.Instant? {
         guard let shared else { return activity.deadline }
         return shared.deadline
     }
 
-    /// The number of this call's failures that filters declared final; see ``declareFailureFinal()``.
+    /// The number of this call's failures declared final; see ``declareFailureFinal()``.
     public var finalFailures: Int { ledger { $0.finalFailures } }
 
-    /// Declares that the failure passed on by the filter is final, because the request was repeated as often as
-    /// allowed.
+    /// Declares the failure that the filter passes on final, because the request was repeated as often as allowed.
     ///
-    /// Filters that repeat requests can be nested, such as a retry around a download. Only the innermost filter that
-    /// can repeat a request should do so: a filter further out compares ``finalFailures`` before and after `next`, and
-    /// passes the failure on if the number has grown.
+    /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
+    /// a request. A filter further out compares ``finalFailures`` before and after `next`, and passes the failure on if
+    /// the number has grown.
     public func declareFailureFinal() { ledger { $0.declareFailureFinal() } }
 
-    /// The number of this call's requests that a server may have received so far. Counts each request that the
-    /// transport accepted, except those that failed with ``ErrandError/Code/cannotConnect`` or
-    /// ``ErrandError/Code/nameLookupFailed``.
+    /// The number of this call's requests that a server may have received so far: all that the transport accepted,
+    /// except requests that failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
     ///
-    /// These errors tell you only that the last request didn't reach a server. Earlier ones did, if there was a
-    /// redirect or if a filter further in sent several. A filter that repeats requests which must not be received twice
-    /// should compare this number before and after `next`.
+    /// These errors concern only the last request: after a redirect, or if a filter further in sent several, earlier
+    /// requests were received. Before you repeat a request that must not be received twice, compare the number before
+    /// and after `next`.
     public var possibleDeliveries: Int { ledger { $0.possibleDeliveries } }
 
-    /// The number of this call's requests passed to the transport so far, including attempts, redirects and hedges.
-    ///
-    /// In a wire filter, before it calls `next`, this is 0 for the first request, 1 for the first repetition, and so
-    /// on.
+    /// The number of this call's requests passed to the transport so far, for attempts, redirects and hedges. In a wire
+    /// filter before `next`, it's 0 for the first request.
     public var transferCount: Int { activity.ledger.transferCount }
 
     func addDeliveries(_ count: Int) { ledger { $0.addDeliveries(count) } }
@@ -189,8 +177,8 @@ public struct Exchange: Sendable {
     /// The checks that run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
-    /// Schedules work that depends on whether the response is accepted: `commit` runs once all checks and decoding have
-    /// succeeded, otherwise `discard` runs.
+    /// Schedules work that depends on the response: `commit` runs once all checks and decoding have succeeded,
+    /// otherwise `discard` runs.
     ///
     /// Both run before will-stop, so return quickly and detach long work.
     public func whenAccepted(
@@ -199,11 +187,11 @@ public struct Exchange: Sendable {
         ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
-    /// The number of scheduled pieces of work; see ``discardStagedWork(after:)``.
+    /// The amount of scheduled work; see ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
-    /// Discards work that later filters have scheduled for a response that won't be used. For filters that call `next`
-    /// again, or respond themselves.
+    /// Discards work that later filters scheduled for a response that won't be used. For filters that call `next` again
+    /// or respond themselves.
     ///
     /// ```swift
     /// struct OnceMore: Filter {
@@ -217,16 +205,14 @@ public struct Exchange: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter count: the value of ``stagedWorkCount`` before `next` was called.
+    /// - Parameter count: the ``stagedWorkCount`` before `next`.
     public func discardStagedWork(after count: Int) async {
         if stagedWorkCount <= count { return }
         await ledger { $0.takeStagedWork(after: count) }.discard()
     }
 
-    /// Runs work that outlives the call, as a separate activity. It's cancelled by `cancelAll()` and when the agent is
-    /// deallocated.
-    ///
-    /// In the body, use the exchange that is passed to it.
+    /// Runs work that outlives the call, as a separate activity. `cancelAll()` and the agent's deallocation cancel it.
+    /// In the body, use the exchange that it receives.
     @discardableResult
     public func detach(
         _ label: String, body: @escaping @Sendable (Exchange) async throws -> Void
@@ -245,26 +231,26 @@ public struct Exchange: Sendable {
             })
     }
 
-    /// Sends accessories a message worth logging. Has no effect once the activity is over.
+    /// Sends accessories a message worth logging. Ignored once the activity is over.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {
         activity.note(name, message(), details: details())
     }
 
-    /// Notifies the call of an event on the wire, like ``Activity/report(_:)``. For filters that send their own
-    /// exchanges. If several calls share the exchange, all of them are notified.
+    /// Reports an event on the wire, like ``Activity/report(_:)``, to all calls that share the exchange. For filters
+    /// that send their own exchanges.
     public func report(_ event: TransportEvent) {
         if let shared { shared.report(event, isMeasured: true) } else { activity.report(event, isMeasured: true) }
     }
 }
 
 extension Exchange {
-    /// Checks a response as Core will do at the end: status, content type and checks. Throws if one fails. For filters
-    /// that need the result earlier, such as a retry.
+    /// Checks a response like Core does at the end: status, content type and checks. Throws if one fails. For filters
+    /// that need to know earlier, such as a retry.
     ///
-    /// If the request wants its body as data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a
-    /// file, the checks are skipped, because they check the finished file.
+    /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
+    /// checks are skipped, because they need the finished file.
     public func judge(_ response: HTTPResponse) async throws {
         let judge = ResponseJudge(settings: settings)
         try await gatherEvidence(of: response)
@@ -276,7 +262,7 @@ extension Exchange {
 
     /// Ends a response that won't be used, in a filter that sends the request again or responds itself.
     ///
-    /// A short body is read for up to a second, so the connection can be reused. Otherwise the transfer is cancelled.
+    /// A short body is read for up to a second, so its connection can be reused. Otherwise the transfer is cancelled.
     ///
     /// ```swift
     /// struct TwiceAtMost: Filter {
@@ -290,13 +276,13 @@ extension Exchange {
     /// ```
     public func discard(_ response: HTTPResponse) async {
         if response.body.data != nil { return }
-        // If the body is wanted as data, the wire step has already read it if it was short and available.
+        // If data is wanted, the wire step has already read a short body that was available.
         if delivery == .data { return response.body.cancel() }
         await response.body.finish(within: timeout, time: time)
     }
 
-    /// Reads the body into memory, in a filter that has to examine it before the response is final. Every copy of the
-    /// response then has the bytes. Has no effect if the request wants its body as a stream or in a file.
+    /// Reads the body into memory for all copies of the response, in a filter that examines it before it's final.
+    /// Ignored if the request wants a stream or a file.
     ///
     /// ```swift
     /// struct LockedAccounts: Filter {
@@ -310,13 +296,10 @@ extension Exchange {
     /// }
     /// ```
     ///
-    /// The body is already in memory if the status is below 300, or if it's short and arrived with its head. Otherwise
-    /// this method reads it:
+    /// The body is already in memory if the status is below 300, or if it's short and arrived with its head. Otherwise:
     ///
-    /// - If the request accepts the status, it reads the whole body, at most `maximumBodyBytes`, and throws errors that
-    ///   occur.
-    /// - If not, it reads what an error keeps: up to `maximumErrorBodyBytes` and for up to a second. The rest is
-    ///   cancelled.
+    /// - If the request accepts the status, the whole body is read, at most `maximumBodyBytes`. Throws if that fails.
+    /// - If not, at most `maximumErrorBodyBytes` are read for up to a second, and the rest is cancelled.
     public func gatherEvidence(of response: HTTPResponse) async throws {
         guard response.body.data == nil, request.delivery == .data else { return }
         let delivery = DeliveryStep(settings: settings)
@@ -326,12 +309,12 @@ extension Exchange {
             within: BodyAllowance(bytes: settings.maximumErrorBodyBytes, timeout: timeout, time: time))
     }
 
-    /// Returns the error that the request's ``Request/outcomeCheck`` throws for a response, or nil if the check passes
-    /// or there is none. For filters that store responses or add credentials; see ``RequestFailure/refusesCredential``.
+    /// Returns the error that ``Request/outcomeCheck`` throws for a response, or nil if it passes or isn't set. For
+    /// filters that store responses or add credentials; see ``RequestFailure/refusesCredential``.
     ///
-    /// Returns nil without a check if the request doesn't accept the status, or wants its body as a stream or in a
-    /// file. A streamed body, for example from a cache, is collected first, at most `maximumBodyBytes`. Throws errors
-    /// from collecting, and cancellations.
+    /// Returns nil without checking if the request doesn't accept the status, or wants a stream or a file. A streamed
+    /// body, for example from a cache, is collected first, at most `maximumBodyBytes`. Throws if that fails, or if it's
+    /// cancelled.
     public func outcomeFailure(of response: HTTPResponse) async throws -> (any Error)? {
         guard let check = request.outcomeCheck, request.delivery == .data,
             request.acceptableStatuses.contains(response.status)
@@ -345,7 +328,6 @@ extension Exchange {
         return nil
     }
 
-    /// Returns the response with the request's decoder, as Core passes it to checks.
     private func decodable(_ response: HTTPResponse) -> HTTPResponse {
         var response = response
         response.decoder = settings.decoder(of: request)
@@ -355,7 +337,7 @@ extension Exchange {
 
 // Values that a filter keeps for a call.
 extension Exchange {
-    /// Returns a value that is created on first use and shared by the whole call: all attempts, hops, and work detached
+    /// Returns a value that's created on first use and shared by all attempts and hops of the call, and work detached
     /// afterward.
     public func once<Value>(_ key: CallKey<Value>, _ make: () -> Value) -> Value {
         if let known = value(of: key) { return known }
@@ -364,7 +346,7 @@ extension Exchange {
         return known as? Value ?? new
     }
 
-    /// Returns the value of a key in this call, or nil if it hasn't been created.
+    /// Returns the value of a key in this call, or nil if it wasn't created.
     public func value<Value>(of key: CallKey<Value>) -> Value? {
         guard let value = activity.ledger.value(key.number) else { return nil }
         return value as? Value

@@ -20,8 +20,7 @@ public import ErrandHTTP
 public protocol Filter: Sendable {
     /// The stages of the request pipeline in which the filter runs. Defaults to `.call`.
     var stages: FilterStages { get }
-    /// The properties that restrict where the filter can be placed among others, for
-    /// ``NetworkAgent/explain(_:options:)``. Empty by default.
+    /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Empty by default.
     var traits: FilterTraits { get }
     /// Returns the traits for one request, if they depend on it. Defaults to ``traits``.
     func traits(for request: any Request) -> FilterTraits
@@ -31,11 +30,11 @@ public protocol Filter: Sendable {
     /// Returns the problem with running after `outer`, a filter further out, for ``NetworkAgent/explain(_:options:)``.
     /// Defaults to nil.
     ///
-    /// Write a clause without a full stop, such as "each attempt would be hedged twice". Problems that follow from the
-    /// traits don't need to be repeated.
+    /// Write a clause without a full stop, such as "each attempt would be hedged twice". Don't repeat problems that
+    /// follow from traits.
     func orderProblem(after outer: any Filter) -> String?
-    /// Returns the request as this filter would change it, as far as that's known without sending a request. For
-    /// ``NetworkAgent/explain(_:options:)``. Defaults to the unchanged request. Must not wait.
+    /// Returns the request as this filter would change it, as far as that's known without sending. For
+    /// ``NetworkAgent/explain(_:options:)``. Must not wait. Defaults to the unchanged request.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
     /// Processes an exchange. Call `next` to pass it to the remaining filters and the transport. Runs off the caller's
     /// actor.
@@ -57,10 +56,10 @@ extension Filter {
     public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
 }
 
-/// A request with members that have no effect unless the agent, the request or the call includes a certain filter.
+/// A request with members that have an effect only if the agent, the request or the call includes a certain filter.
 ///
-/// Refine it for a plugin's request protocol that can't supply the filter itself, as ``FilterProvidingRequest`` does,
-/// because the filter needs something from the app:
+/// Refine it for a plugin's request protocol, if the filter needs something from the app and can't be supplied by a
+/// ``FilterProvidingRequest``:
 ///
 /// ```swift
 /// public protocol SealedRequest: FilterExpectingRequest { var seal: String { get } }
@@ -72,17 +71,16 @@ extension Filter {
 /// }
 /// ```
 ///
-/// ``NetworkAgent/explain(_:options:)`` shows the problems. In debug builds each problem is also written to standard
-/// error, once. A type that conforms to two such protocols must implement the function itself, which the compiler
-/// enforces.
+/// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each to standard error, once. A type
+/// that conforms to two such protocols must implement the function itself, which the compiler enforces.
 public protocol FilterExpectingRequest: Request {
-    /// Returns a sentence without a full stop for each expectation that no filter meets.
+    /// Returns a sentence without a full stop for each expectation that isn't met.
     ///
-    /// - Parameter filters: all filters that the request passes, with groups replaced by their members.
+    /// - Parameter filters: the filters that the request passes, with groups replaced by their members.
     func problems(with filters: [any Filter]) -> [String]
 }
 
-/// A filter that consists of several filters. Each runs in its own stage, at the group's place in the array.
+/// A filter that consists of several filters, each running in its own stage, at the group's place in the array.
 ///
 /// ```swift
 /// struct Courtesy: FilterGroup {
@@ -91,20 +89,19 @@ public protocol FilterExpectingRequest: Request {
 /// }
 /// ```
 ///
-/// Core replaces the group with its members, so the group's `filter`, stages and traits aren't used.
-/// ``NetworkAgent/explain(_:options:)`` shows the members.
+/// The group's own `filter`, stages and traits aren't used. ``NetworkAgent/explain(_:options:)`` shows the members.
 public protocol FilterGroup: Filter {
-    /// The members, in the order in which they run within a stage. A member can be a group.
+    /// The members, in the order in which they run within a stage. Can contain groups.
     var filters: [any Filter] { get }
 }
 
 extension FilterGroup {
-    /// Passes the exchange on. Not used, because Core runs the members instead.
+    /// Passes the exchange on. Not used: the members run instead.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
 extension [any Filter] {
-    /// The filters with groups replaced by their members. Stops at 16 levels, in case a group contains itself.
+    /// Replaces groups with their members, up to 16 levels deep in case a group contains itself.
     func ungrouped(depth: Int = 16) -> [any Filter] {
         guard depth > 0, contains(where: { $0 is any FilterGroup }) else { return self }
         return flatMap { ($0 as? any FilterGroup)?.filters.ungrouped(depth: depth - 1) ?? [$0] }
@@ -113,7 +110,7 @@ extension [any Filter] {
 
 /// A request that brings along the filters it needs.
 ///
-/// Refine it for a plugin's request protocol to make sure that the plugin's filter is always installed:
+/// Refine it for a plugin's request protocol, so the plugin's filter is always installed:
 ///
 /// ```swift
 /// public protocol SignedRequest: FilterProvidingRequest { var key: SecretKey { get } }
@@ -123,10 +120,10 @@ extension [any Filter] {
 /// }
 /// ```
 ///
-/// The required filters run after the agent's filters of the same stage and before the request's own. If the agent has
-/// installed the same filter, with other options, Core omits the required one, provided that it has the trait
-/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare which filters it requires, which
-/// the compiler enforces.
+/// The filters run after the agent's filters of the same stage and before the request's own. If the agent already has
+/// such a filter, with its own options, Core omits the required one, provided that it has the trait
+/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself, which the
+/// compiler enforces.
 public protocol FilterProvidingRequest: Request {
     /// Filters that run after the agent's filters of the same stage.
     var requiredFilters: [any Filter] { get }
@@ -167,9 +164,7 @@ public struct FilterStages: OptionSet, Sendable, Hashable {
     ///
     /// A filter for both the call and the hop stage finds the current stage in ``Exchange/stage``.
     public static let hop = FilterStages(rawValue: 2)
-    /// Runs once for each request that reaches the transport, after all hop filters regardless of their order in the
-    /// array. For host limits, circuit breakers and test faults.
-    ///
-    /// Requests that an HTTP cache answers don't get here.
+    /// Runs once for each request that reaches the transport, after all hop filters regardless of the order in the
+    /// array. For host limits, circuit breakers and test faults. Requests answered by an HTTP cache don't get here.
     public static let wire = FilterStages(rawValue: 4)
 }

@@ -1,4 +1,4 @@
-/// Properties of a filter that restrict where it can be placed among other filters.
+/// Properties that restrict the order of filters.
 ///
 /// ```swift
 /// struct RetryTwice: Filter {
@@ -19,30 +19,28 @@ public struct FilterTraits: OptionSet, Sendable, Hashable {
     public static let changesRequest = FilterTraits(rawValue: 1)
     /// Signs the request in its current form.
     public static let signs = FilterTraits(rawValue: 2)
-    /// Can respond from a store, with a key derived from the request in its current form.
+    /// Can respond from a store, whose key is derived from the request in its current form.
     public static let caches = FilterTraits(rawValue: 4)
     /// Can call `next` again after a failure.
     public static let retries = FilterTraits(rawValue: 8)
     /// Adds credentials.
     public static let authenticates = FilterTraits(rawValue: 16)
-    /// Changes only parts that caches deliberately ignore, because they don't identify the resource: the filter sets
-    /// ``ResourceURL`` to the URL without them. Requests that differ only in these parts can share a response. Refines
-    /// ``changesRequest``.
+    /// Changes only parts that don't identify the resource and that caches ignore: the filter sets ``ResourceURL`` to
+    /// the URL without them. Requests that differ only in these parts can share a response. Refines ``changesRequest``.
     public static let outsideCacheKey = FilterTraits(rawValue: 32)
-    /// Stores each user's responses separately, so credentials can be added later. Refines ``caches``.
+    /// Stores responses separately for each user, so credentials can be added later. Refines ``caches``.
     public static let separatesUsers = FilterTraits(rawValue: 64)
     /// Can give several requests the same response, after comparing them in their current form.
     public static let shares = FilterTraits(rawValue: 128)
-    /// Can answer a whole call before redirects and all hop filters, so its key doesn't include their additions.
-    /// Refines ``caches``.
+    /// Can answer a whole call, with a key that lacks additions by redirects and hop filters. Refines ``caches``.
     public static let cachesCalls = FilterTraits(rawValue: 256)
-    /// Adds cookies. They distinguish users like credentials do, but an HTTP cache further out doesn't see them.
+    /// Adds cookies, which identify users but aren't visible to an HTTP cache further out.
     public static let addsCookies = FilterTraits(rawValue: 512)
     /// Can repeat a request on the wire in the form in which the call filters left it, for example with a new
     /// credential.
     public static let repeatsHops = FilterTraits(rawValue: 1024)
-    /// Applies at most once per call. Core omits the filter if another of its type is further out. Core also omits it
-    /// if it comes from ``FilterProvidingRequest`` or ``FilterProvidingTag``, and the agent, the request or the call
-    /// lists one explicitly. The listed filter applies, with its options and at its place.
+    /// Applies at most once per call. Core omits the filter if another of its type is further out. A filter that comes
+    /// from ``FilterProvidingRequest`` or ``FilterProvidingTag`` is also omitted if the agent, the request or the call
+    /// lists one, which then applies with its options and at its place.
     public static let unique = FilterTraits(rawValue: 2048)
 }

@@ -15,7 +15,7 @@ import ErrandHTTP
 /// ```
 ///
 /// Events arrive in order, but after the activity has moved on: cancelling in `willStart` is too late to prevent the
-/// request. If several progress values wait, only the newest is delivered.
+/// request. Only the newest of several waiting progress values is delivered.
 public struct MainActorAccessory: Accessory {
     private let listener: MainActorListener<Received>
 

@@ -42,7 +42,7 @@ final class MemberScope: Sendable {
 
     func end() { leave { $0.sending -= 1 } }
 
-    /// Rejects further members, cancels started members that are still running, and waits until all members have ended.
+    /// Rejects further members, cancels started members, and waits until all have ended.
     func close() async {
         let isEmpty = state.withLock { state in
             state.isClosed = true
@@ -59,17 +59,17 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Cancels started members, because cancelling the activity's own task doesn't reach them.
+    /// Started members aren't reached by cancelling the activity's own task.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
-    /// An accessory that registers a started member until its did-stop.
+    /// Registers a started member until its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }
 
     private struct Watcher: Accessory {
         let scope: MemberScope
 
         func activity(_ member: Activity, did event: ActivityEvent) {
-            // Work detached by a member has the same accessories, but isn't a member and can outlive the scope.
+            // Work detached by a member isn't a member, although it has its accessories. It can outlive the scope.
             guard member.parent == scope.activity.id else { return }
             switch event {
             case .willStart: scope.enter(member)

@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// The remaining filters and the transport. A filter can call it several times, also from child tasks.
+/// The remaining filters and the transport. You can call it several times, also from child tasks.
 public struct Next: Sendable {
     /// Nil after the last step.
     @usableFromInline let step: FilterStep?
@@ -9,7 +9,7 @@ public struct Next: Sendable {
 
     /// Passes an exchange to the remaining filters and the transport, and returns the response.
     ///
-    /// Throws the error of the remaining pipeline, or ``ErrandError/Code/activityEnded`` once the activity is over.
+    /// Throws their error, or ``ErrandError/Code/activityEnded`` once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
         // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
@@ -18,8 +18,7 @@ public struct Next: Sendable {
         return try await step.filter.filter(exchange, next: step.next)
     }
 
-    /// Passes on an exchange whose request the filter has changed, after removing secrets that belong to another
-    /// origin.
+    /// Passes on a changed request, without the secrets of another origin.
     @usableFromInline @inline(never) func settling(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.settle()
@@ -31,7 +30,7 @@ public struct Next: Sendable {
         !exchange.activity.isOver || exchange.shared != nil
     }
 
-    /// Identifies the remaining pipeline if every request of the agent shares it. Nil if a filter follows that belongs
+    /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a filter follows that belongs
     /// to this request, its call or its tags.
     public var commonWay: CommonWay? {
         guard let step, step.isCommon else { return nil }
@@ -40,13 +39,12 @@ public struct Next: Sendable {
 
     /// The ``Filter/traits`` of the filters that follow in this stage. A filter for two stages counts in each.
     public var following: FilterTraits {
-        // After the last hop filter comes the first wire filter, which belongs to another stage.
+        // The wire filters after the last hop filter belong to another stage.
         guard let step, !step.beginsWire else { return [] }
         return step.following
     }
 
-    /// Returns a copy with one more filter, placed after the last filter of this stage that has one of the traits, or
-    /// first if there is none.
+    /// Returns a copy with a filter inserted after the last filter of this stage with one of the traits, or else first.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
@@ -58,7 +56,7 @@ public struct Next: Sendable {
         }
     }
 
-    /// The remaining steps, in order. The last one doesn't call `next`.
+    /// In order. The last step doesn't call `next`.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {

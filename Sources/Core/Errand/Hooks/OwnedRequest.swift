@@ -1,7 +1,7 @@
 public import ErrandHTTP
 
-/// A request that declares to which users its response belongs, in addition to its credentials. For a plugin's protocol
-/// whose requests name their user.
+/// A request that declares to whom its response belongs, in addition to its credentials. For plugin protocols whose
+/// requests name their user.
 ///
 /// ```swift
 /// public protocol TenantRequest: OwnedRequest { var tenant: String { get } }
@@ -11,7 +11,7 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// Requests with different owners never share a response, wherever the sharing filter is placed.
+/// Requests of different owners never share a response, wherever the sharing filter is placed.
 public protocol OwnedRequest: Request {
     /// The users to whom the response belongs.
     var owners: Set<UserMark> { get }

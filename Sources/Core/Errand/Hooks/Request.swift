@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// Describes one API call as a value: what to send, and how to decode the response.
+/// An API call as a value: what to send, and how to decode the response.
 ///
 /// ```swift
 /// struct GetUser: Request {
@@ -11,96 +11,93 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// Every member has a default. `Output` defaults to `Data`. It can also be `String`, any `Decodable` (decoded as JSON
-/// unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream), or an optional, which is
-/// nil for an empty response. For any other type, implement ``decode(_:)``.
+/// Every member has a default. `Output` is `Data` by default. It can also be `String`, any `Decodable` (JSON, unless
+/// the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream), or an optional, which is nil for
+/// an empty response. For other types, implement ``decode(_:)``.
 ///
-/// To share defaults among all requests of your app, refine the protocol:
+/// To share defaults among your app's requests, refine the protocol:
 ///
 /// ```swift
 /// nonisolated protocol AppRequest: Request {}
 /// nonisolated extension AppRequest { var timeout: Duration? { .seconds(20) } }
 /// ```
 ///
-/// You can send the same value any number of times, also concurrently. Each send is a separate ``Activity``.
+/// You can send a value any number of times, also concurrently. Each send is a separate ``Activity``.
 public protocol Request<Output>: Sendable {
     /// The type that ``decode(_:)`` returns. Defaults to `Data`.
     associatedtype Output: Sendable = Data
 
     /// The HTTP method. Defaults to GET.
     var method: HTTPMethod { get }
-    /// The path, appended to the agent's base URL. Defaults to an empty string.
+    /// The percent-encoded path, such as `"users/\(segment: name)"`, appended to the base URL. It can contain a query.
+    /// Defaults to an empty string.
     ///
-    /// - A path that starts with `/` replaces the path of the base URL.
-    /// - An absolute URL replaces the base URL. If its origin is neither that of a base URL nor a trusted origin of the
-    ///   agent, the request is sent without the agent's authorization and sensitive headers.
-    /// - The path can contain a query.
-    /// - The path must be percent-encoded: `"users/\(segment: name)"`.
+    /// A path that starts with `/` replaces the base URL's path, and an absolute URL replaces the whole base URL. If
+    /// its origin is neither a base URL's nor a trusted origin of the agent, the request is sent without the agent's
+    /// authorization and sensitive headers.
     var path: String { get }
-    /// The base URL to use, if the agent has several. Defaults to `.standard`.
+    /// Selects one of the agent's base URLs. Defaults to `.standard`.
     var base: BaseChoice { get }
-    /// Query parameters, added to the query of the path. Empty by default.
+    /// Parameters added to the path's query. Empty by default.
     var query: Parameters { get }
-    /// Parameters sent in the query or the body; ``parameterPlacement`` decides which. Defaults to nil.
+    /// Parameters for the query or the body, depending on ``parameterPlacement``. Defaults to nil.
     var parameters: Parameters? { get }
     /// Where to put ``parameters``. Defaults to `.automatic`, which depends on the method.
     var parameterPlacement: ParameterPlacement { get }
-    /// How query, parameters and forms are encoded. Defaults to the standard encoding.
+    /// Encodes the query, parameters and forms. Defaults to the standard encoding.
     var parameterEncoding: ParameterEncoding { get }
-    /// Headers that replace the agent's headers of the same name, and the authorization. Empty by default.
+    /// Header fields, which replace the agent's fields of the same name, and the authorization. Empty by default.
     var headers: HTTPHeaders { get }
     /// The request body. Defaults to no body.
     var body: RequestBody { get }
-    /// The credentials to send. Defaults to nil, which uses the agent's. To send no credentials, return
-    /// ``Authorization/omitted``.
+    /// The credentials. Defaults to the agent's (nil). To send none, use ``Authorization/omitted``.
     var authorization: Authorization? { get }
-    /// The longest time without activity within one attempt. Defaults to nil, which uses the agent's timeout.
+    /// The longest time without activity within one attempt. Defaults to the agent's (nil).
     var timeout: Duration? { get }
-    /// The time limit for the whole call, including redirects, retries and waits. Defaults to nil, which uses the
-    /// agent's deadline.
+    /// The time limit for the whole call, including redirects, retries and waits. Defaults to the agent's (nil).
     var deadline: Duration? { get }
-    /// The priority of the request. Defaults to nil, which uses the priority of the task that sends it.
+    /// The priority. Defaults to that of the sending task (nil).
     var priority: RequestPriority? { get }
-    /// Which redirects to follow. Defaults to nil, which uses the agent's policy.
+    /// Which redirects to follow. Defaults to the agent's policy (nil).
     var redirects: RedirectPolicy? { get }
-    /// The status codes that count as success. Defaults to 200 to 299. Checked before the content type.
+    /// The successful status codes. Defaults to 200 to 299. Checked before the content type.
     var acceptableStatuses: StatusCodes { get }
-    /// The accepted content types. Defaults to the decoder's types (`.json` for the standard decoder) if `Output` is
-    /// decoded, otherwise to `.any`.
+    /// The accepted content types. Defaults to the decoder's, such as `.json`, if `Output` is decoded, otherwise to
+    /// `.any`.
     var acceptableContentTypes: ContentTypes { get }
-    /// How the body is delivered. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
+    /// How to deliver the body. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
     var delivery: BodyDelivery { get }
-    /// The name of the request in logs. Defaults to nil, which uses the name of its type.
+    /// The name in logs. Defaults to the name of the type (nil).
     var label: String? { get }
-    /// Tags that filters, accessories and cancellation can look up. Empty by default.
+    /// Tags for filters, accessories and cancellation. Empty by default.
     var tags: Tags { get }
     /// Filters that run after the agent's filters of the same stage. Empty by default.
     var filters: [any Filter] { get }
-    /// Checks the body for failures that the service reports with a successful status, such as an error in a 200
-    /// response. Defaults to nil.
+    /// Detects failures that the service reports in the body of a successful response. Runs before ``checks``. Defaults
+    /// to nil.
     ///
-    /// Runs before ``checks``. Filters use it on each hop: a cache doesn't store a response that fails the check, and a
-    /// session refreshes its credential if the error has ``RequestFailure/refusesCredential``.
+    /// Filters use it on each hop: a cache doesn't store a response that fails the check, and a session refreshes its
+    /// credential if the error has ``RequestFailure/refusesCredential``.
     var outcomeCheck: ResponseCheck? { get }
-    /// Checks that run once on the final response, after the status and content type and before decoding. Empty by
+    /// Checks of the final response. They run once, after status and content type and before decoding. Empty by
     /// default.
     var checks: [ResponseCheck] { get }
     /// Accessories, notified after the agent's. Empty by default.
     var accessories: [any Accessory] { get }
-    /// Decodes a `Decodable` output. Defaults to nil, which uses the agent's decoder.
+    /// Decodes a `Decodable` output. Defaults to the agent's decoder (nil).
     var decoder: (any BodyDecoder)? { get }
 
-    /// Returns a complete HTTP request, used instead of one built from the members above. Returns nil by default.
+    /// Returns a complete HTTP request to send instead of one built from the members above. Defaults to nil.
     ///
     /// Filters, checks, accessories, timeouts and decoding still apply.
     func httpRequest() throws -> HTTPRequest?
-    /// Decodes the response. Runs off the caller's actor.
+    /// Decodes the response, off the caller's actor.
     ///
-    /// Errors thrown here pass through the agent's `mapError` and then the request's, and aren't wrapped.
+    /// Errors pass through the agent's `mapError` and then the request's. They aren't wrapped.
     func decode(_ response: HTTPResponse) async throws -> Output
     /// Maps an error to the request's own error type, for example by decoding `error.response`.
     ///
-    /// An error is mapped in three layers: by the agent, the request and the call site. Not called for cancellations.
+    /// Runs after the agent's mapping and before the call site's. Not called for cancellations.
     func mapError(_ error: any Error) -> any Error
 }
 
@@ -211,7 +208,7 @@ extension Request where Output: Decodable {
         Output.self == Data?.self || Output.self == String?.self ? .any : .json
     }
 
-    /// Decodes the body with `decoder`, or the agent's decoder.
+    /// Decodes the body with `decoder` or the agent's decoder.
     ///
     /// An optional output is nil for an empty body. `Data?` and `String?` aren't decoded.
     public func decode(_ response: HTTPResponse) async throws -> Output {
@@ -226,7 +223,7 @@ extension Request where Output: Decodable {
 }
 
 extension Request {
-    /// Explains at compile time why an output has no default `decode`: it isn't `Decodable`, or only on the main actor.
+    /// Explains at compile time why an output can't be decoded: it isn't `Decodable`, or only on the main actor.
     @available(
         *, unavailable,
         message: """

@@ -12,16 +12,16 @@
 }
 
 extension RequestDelegate {
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidCancel(_ activity: Activity) {}
 }
 
 extension Completion {
-    /// Notifies a delegate, held weakly.
+    /// Holds the delegate weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
         .main(
             success: { [weak delegate] activity, response in

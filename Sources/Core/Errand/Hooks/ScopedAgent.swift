@@ -2,12 +2,11 @@ import ErrandHTTP
 
 /// An agent whose calls are members of an activity, such as a composite.
 ///
-/// It sends through another agent. A call without a parent gets the activity as its parent, the activity's tags, and in
-/// a composite also the filters of the composite's call. A call with another parent belongs to that parent and is
-/// passed on unchanged (``CallOptions/belongs(to:)``). Calls throw ``ErrandError/Code/activityEnded`` after the
-/// activity has ended, and a cancellation after it was cancelled.
+/// A call without a parent gets the activity as its parent, its tags, and in a composite the filters of the composite's
+/// call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``). Calls throw
+/// ``ErrandError/Code/activityEnded`` after the activity has ended, and a cancellation after it was cancelled.
 ///
-/// A composite receives a scoped agent in ``Composite/run(on:)``. A filter can create one to send requests:
+/// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///
 /// ```swift
 /// let user = try await exchange.activity.agent(on: agent).send(GetUser(id: 7)).value
@@ -27,8 +26,7 @@ public struct ScopedAgent: Agent {
     /// Cancels the activity. It then ends as cancelled, regardless of what its body returns.
     public func cancel() { activity.cancel() }
 
-    /// Returns the same agent with an observer of the members it sends, which replaces an earlier observer. Both agents
-    /// number their members together.
+    /// Returns this agent with another observer of its members. Both agents number their members together.
     public func observed(by observer: some MemberObserver) -> ScopedAgent {
         var copy = self
         copy.observer = observer
@@ -52,8 +50,7 @@ public struct ScopedAgent: Agent {
         return try await base.send(request, options: joined(options))
     }
 
-    // Separate, because the response passes through only if there's an observer, and looking up its generic type is
-    // slow.
+    // Separate, because looking up the response's generic type is slow and only needed with an observer.
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
@@ -102,7 +99,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // The scope knows the member's activity from its will-start, which happens before `start` returns.
+            // The scope knows the member from its will-start on, before `start` returns.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)
@@ -117,7 +114,7 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    /// Creates new options, because changing a few members of the old ones would copy everything first.
+    /// Creates new options, because mutating a few members would copy everything first.
     @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
         var progress = options.progress
         if let member, let observer {

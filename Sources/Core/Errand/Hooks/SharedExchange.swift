@@ -1,21 +1,18 @@
 public import ErrandHTTP
 import Synchronization
 
-/// A single pass through the remaining pipeline whose response several calls share. For filters that give one response
-/// to several calls.
+/// One pass through the remaining pipeline whose response several calls share.
 ///
-/// The filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before any of the calls receives the
-/// response or the error.
+/// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before a call receives the response or
+/// the error.
 ///
-/// The exchange can outlive the activity that began it; it ends with the task that sends it. Checks and work that later
-/// filters add apply to all calls: the first call that accepts the response commits the work.
+/// The exchange can outlive the activity that began it, and ends with the task that sends it. Checks and work that
+/// later filters add belong to all calls: the first call that accepts the response commits the work.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
-    /// Collects additions by later filters for all calls.
     let ledger = CallLedger()
     /// The number of calls that can still commit.
     private let undecided = Atomic(0)
-    /// The users whose requests were sent.
     private let users = Mutex(Users())
 
     private struct Users {
@@ -24,11 +21,11 @@ public final class SharedExchange: Sendable {
         var marks: Set<UserMark>?
     }
 
-    /// Creates an exchange that some calls share.
+    /// Creates an exchange for the calls that share it.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
 
-    /// Sends the exchange and returns its response with the body in memory. If the request doesn't accept the status,
-    /// the body is limited to what an error keeps. Throws the errors of `next`, and ``ErrandError/Code/bodyTooLarge``.
+    /// Sends the exchange and returns its response with the body in memory, limited as for an error if the request
+    /// doesn't accept the status. Throws the errors of `next`, and ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(shared(exchange))
         if response.body.data != nil { return response }
@@ -45,8 +42,8 @@ public final class SharedExchange: Sendable {
         exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
-    /// Adds to each call what later filters added to this exchange. Call it once, after the response or error has
-    /// arrived and before a call receives it. If no calls are left, scheduled work is discarded.
+    /// Adds to each call the additions of later filters. Call it once, when the response or error has arrived and
+    /// before a call receives it. If no calls are left, scheduled work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
@@ -72,7 +69,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// Returns all scheduled work to the first call that accepts the response, or to the last call if all reject it.
+    /// Returns the work to the first call that accepts the response, or to the last that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []
@@ -82,14 +79,13 @@ public final class SharedExchange: Sendable {
 extension SharedExchange: UserRecording {
     package func add(_ marks: Set<UserMark>) { users.withLock { $0.marks = $0.marks?.union(marks) ?? marks } }
 
-    /// Records a request that was sent.
     func add(_ ownership: Exchange.Ownership) {
         users.withLock { users in
             if users.sent == nil { users.sent = ownership } else { users.others.append(ownership) }
         }
     }
 
-    /// The marks of all sent requests. Nil if no request was sent.
+    /// Nil if no request was sent.
     private var marks: Set<UserMark>? {
         let users = users.withLock { $0 }
         guard let sent = users.sent else { return users.marks }
@@ -105,7 +101,7 @@ extension SharedExchange: TransportObserver {
 
 /// The calls that share a ``SharedExchange``.
 public protocol ExchangeSharing: AnyObject, Sendable {
-    /// The latest deadline of the calls. Nil if one of them has no deadline. Read repeatedly.
+    /// The latest deadline of the calls, or nil if a call is unlimited. Read repeatedly.
     var deadline: ContinuousClock.Instant? { get }
     /// Receives the transport's events, on any thread.
     func report(_ event: TransportEvent)

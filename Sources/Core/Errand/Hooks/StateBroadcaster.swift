@@ -1,8 +1,8 @@
 import ErrandSupport
 import Synchronization
 
-/// A state that any number of readers can observe. Each reader receives the current state when it begins, and then each
-/// new state in order.
+/// A state that any number of readers can observe. A reader receives the current state and then each new state in
+/// order.
 ///
 /// ```swift
 /// final class Traffic: Accessory {
@@ -19,21 +19,20 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end when the
-/// broadcaster is deallocated, or after ``finish()``.
+/// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end with
+/// ``finish()``, or when the broadcaster is deallocated.
 ///
-/// You can use a broadcaster from any thread, and while an object in a state is deallocated. Such a deallocation can
-/// run during a send, so don't send while you hold a lock that it could take.
+/// You can use a broadcaster from any thread, and while an object in a state is deallocated. Sending can cause such a
+/// deallocation, so don't send while you hold a lock that it could take.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
     private struct Guarded {
         var state: State
-        /// The number of states sent so far.
         var count: UInt64 = 0
-        /// The newest states that aren't delivered yet, with their numbers.
+        /// The newest undelivered states, with their numbers.
         var waiting = FIFOQueue<(number: UInt64, state: State)>()
-        /// The readers, each with the number of the state that it began with.
+        /// The readers, with the number of the state that each began with.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]
         var lastReader: UInt64 = 0
         var isDelivering = false
@@ -52,8 +51,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - state: the first state.
-    ///   - maximumWaiting: the number of newest states to keep for each slow reader. Defaults to 1, which is also the
-    ///     minimum.
+    ///   - maximumWaiting: the number of newest states to keep for a slow reader. Defaults to 1, the minimum.
     public init(_ state: State, maximumWaiting: Int = 1) {
         guarded = Mutex(Guarded(state: state))
         self.maximumWaiting = max(1, maximumWaiting)
@@ -66,7 +64,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// The state that was sent last.
     public var state: State { guarded.withLock { $0.state } }
 
-    /// A stream of the current state and each new one. If the reader is slow, only the newest states are kept.
+    /// The current state and each new one. A slow reader keeps only the newest.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(maximumWaiting))
         let id = guarded.withLock { guarded -> UInt64? in
@@ -93,14 +91,14 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
 
     /// Changes the state and sends it to all readers. After ``finish()``, it only updates ``state``.
     ///
-    /// - Parameter change: called under the broadcaster's lock. If it returns nil or throws, the state isn't changed or
+    /// - Parameter change: runs under the broadcaster's lock. If it returns nil or throws, the state is kept and not
     ///   sent.
     /// - Returns: the result of `change`.
     @discardableResult
     public func update<Result: Sendable, Failure: Error>(
         _ change: (inout State) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        // Keeps old states alive until the lock is released, because releasing them can run user code.
+        // Released after the lock, because releasing a state can run user code.
         var held: [State] = []
         defer { withExtendedLifetime(held) {} }
         let (result, isFirst) = try guarded.withLock { guarded throws(Failure) -> (Result?, Bool) in
@@ -120,7 +118,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         return result
     }
 
-    /// Ends all readers, once they have received all states sent so far.
+    /// Ends all readers once they have received all states.
     public func finish() {
         let isFirst = guarded.withLock { guarded in
             if guarded.isFinished { return false }
@@ -131,8 +129,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Delivers the waiting states outside the lock, because a state that a stream drops can run user code when it's
-    /// released. If another thread sends meanwhile, this thread delivers its states too, which keeps them in order.
+    /// Runs outside the lock, because a stream can drop a state, and releasing it can run user code. States that other
+    /// threads send meanwhile are delivered here too, which keeps their order.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

@@ -15,7 +15,7 @@ public struct TransportOptions: Sendable {
         var origin: Origin
     }
 
-    /// The part of the exchange's context that Core needs. Empty for a transport in a test.
+    /// The context that Core needs. Empty in a transport's test.
     struct Origin {
         var observer: (any TransportObserver)?
         var reportsProgress = true
@@ -23,17 +23,14 @@ public struct TransportOptions: Sendable {
         var transfer = 1
         /// The filters that check the request again before it's sent.
         var departures: [any DepartureFilter] = []
-        /// The number of the attempt and hop within the call.
+        /// The attempt and hop within the call.
         var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters can decide based on the head of a response.
         var isDecidedByHead = false
     }
 
-    /// The longest time without activity while connecting, before the head, or between two chunks. Defaults to 60
-    /// seconds.
-    ///
-    /// Negative durations become zero. Durations over a hundred years become a hundred years, so they can be added to a
-    /// point in time.
+    /// The longest time without activity: while connecting, before the head, or between two chunks. Defaults to 60
+    /// seconds. Limited to between zero and a hundred years, so it can be added to a point in time.
     public var timeout: Duration {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue.bounded }
@@ -85,26 +82,24 @@ public struct TransportOptions: Sendable {
                 tags: tags, time: time, origin: origin))
     }
 
-    /// Returns whether a transport can wait for the whole body of a response and return it in memory: if ``delivery``
-    /// is `.data` and the status is below 300.
+    /// Returns whether a transport can wait for the whole body and return it in memory: ``delivery`` is `.data`, and
+    /// the status is below 300.
     ///
-    /// Other responses to an agent's request are returned with their head, and their body streams. They may be
-    /// redirects, or a filter may repeat or replace them, and neither should wait for a body. Core collects the body of
-    /// the final response. Options that weren't created by an agent, for example in a test, allow every body to be
-    /// collected.
+    /// For other statuses of an agent's request, return the head with a streaming body: a redirect, or a response that
+    /// a filter repeats or replaces, shouldn't wait for its body. Core collects the body of the final response. Options
+    /// that weren't created by an agent, such as in a test, allow collecting every body.
     public func collectsBody(ofStatus status: Int) -> Bool {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether, given the head's status, only the body can still affect the result.
+    /// Whether, given its status, a response can only be affected by its body.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
-    /// Whether an accessory receives events other than progress. If false, a transport doesn't need to request data for
-    /// events, such as timings.
+    /// Whether an accessory receives events other than progress. If not, you don't need to collect data such as
+    /// timings.
     public var isObserved: Bool { fields.value.origin.observer?.isObserved == true }
 
-    /// Notifies accessories and the handle of an event on the wire. Call it on any thread; it's cheap if nobody
-    /// listens.
+    /// Reports an event on the wire to accessories and the handle. Call it on any thread; it's cheap if nobody listens.
     @inline(never) public func report(_ event: TransportEvent) {
         guard let observer = fields.value.origin.observer else { return }
         var event = event
@@ -122,10 +117,9 @@ public struct TransportOptions: Sendable {
     }
 }
 
-/// Receives the transport's reports. A class, because a reference is the cheapest value to pass on.
+/// A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
-    /// Whether an accessory receives events other than progress.
     var isObserved: Bool { get }
-    /// - Parameter isMeasured: whether the event comes from the transport, not from a filter or a composite.
+    /// - Parameter isMeasured: whether the transport reports the event, rather than a filter or a composite.
     func report(_ event: TransportEvent, isMeasured: Bool)
 }

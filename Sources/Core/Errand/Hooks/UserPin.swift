@@ -3,8 +3,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Keeps an operation that consists of several calls with the user who began it, such as a socket that reconnects or a
-/// paginated list.
+/// Keeps an operation of several calls with the user who began it, such as a socket that reconnects or a paginated
+/// list.
 ///
 /// Create a pin for each operation, and send all of its calls with it:
 ///
@@ -14,22 +14,21 @@ import Synchronization
 /// let second = try await agent.send(GetUser(id: 8), options: CallOptions().pinned(to: pin))
 /// ```
 ///
-/// The operation belongs to the user of its first request. A later request that would be sent as another user isn't
-/// sent, and throws instead:
+/// The operation belongs to the user of its first request. A later request of another user isn't sent, and throws:
 ///
-/// - If a session adds the credential, the session's filter decides. `ErrandAuthentication` throws `signedOut` or
-///   `userChanged` of its `AuthenticationError`. Refreshing a token of the same user is allowed.
-/// - Otherwise the pin compares the ``Exchange/userMarks`` with those of the first request to the same origin, and
-///   throws ``ErrandError/Code/userChanged`` if they differ. A filter whose header field changes for the same user,
-///   such as a token that it refreshes itself, must declare the user with ``Exchange/belongs(to:carriedBy:)``.
+/// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
+///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
+/// - Otherwise the ``Exchange/userMarks`` are compared with the first request to the same origin. If they differ, the
+///   pin throws ``ErrandError/Code/userChanged``. A filter whose header field changes for the same user, such as a
+///   token that it refreshes, must declare the user with ``Exchange/belongs(to:carriedBy:)``.
 ///
-/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. These count
-/// as another user: a cookie with a changed value, unless a response of this operation set it, and a request with none
-/// of the earlier cookies. New cookies, and a single missing cookie, are allowed. If a server changes its session
-/// cookie with each response to *other* calls, you need to declare the user: see ``OwnedRequest``, or add a hop filter
-/// after the cookies that calls `belongs(to:carriedBy:)` with the `Cookie` field.
+/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. A changed
+/// cookie counts as another user unless a response of this operation set it, and so does a request without any of the
+/// earlier cookies. New cookies and a single missing cookie don't count. If the server changes its session cookie in
+/// responses to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
+/// `belongs(to:carriedBy:)` with the `Cookie` field.
 ///
-/// If a server rejects the first request with status 401 or 407, the next request counts as the first.
+/// If the first request is rejected with status 401 or 407, the next one counts as the first.
 public final class UserPin: Sendable {
     private struct State {
         var values = CallValues()
@@ -40,7 +39,7 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// The maximum number of origins to remember. Above it, the oldest origin other than the first is removed.
+    /// Above this number, the oldest origin other than the first is forgotten.
     private static let maximumOrigins = 32
 
     /// See ``init(sessionsOnly:)``.
@@ -49,34 +48,34 @@ public final class UserPin: Sendable {
     private let outer: UserPin?
     private let validation: (@Sendable (Set<UserMark>) throws -> Void)?
 
-    /// Creates a pin, which doesn't belong to a user until its first request.
+    /// Creates a pin, which belongs to the user of its first request.
     ///
-    /// - Parameter sessionsOnly: Defaults to false. If true, the operation belongs to the first user of each session,
-    ///   nothing else is compared, and requests sent without a user don't count. Use it for requests of different
-    ///   kinds, one of which may sign in. Each ``Composite`` has such a pin, unless its call specifies another.
+    /// - Parameter sessionsOnly: whether only sessions keep their first user, without comparing anything else. Requests
+    ///   sent without a user don't count. For requests of different kinds, one of which may sign in. Each ``Composite``
+    ///   has such a pin by default. Defaults to false.
     public init(sessionsOnly: Bool = false) {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }
 
-    /// Creates a pin for an operation that's part of another operation, or that an earlier process began.
+    /// Creates a pin for an operation that's part of another, or that an earlier process began.
     ///
     /// - Parameters:
-    ///   - outer: the pin of the operation that contains this one, so sessions keep the same user for both. Can be nil.
-    ///   - check: receives the ``marks`` of the first request before it's sent. It should throw if they aren't the
-    ///     marks in the operation's record of its user: the request then isn't sent, and fails with that error.
+    ///   - outer: the pin of the containing operation, so sessions keep the same user for both. Can be nil.
+    ///   - check: receives the ``marks`` of the first request before it's sent. Throw if they don't match the
+    ///     operation's record: the request isn't sent, and fails with that error.
     public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
-    /// The marks of the user, from the newest request to the operation's first origin. They include a session's marks,
-    /// and a mark with the source `cookie NAME` for each cookie. Nil before a request is sent.
+    /// The user's marks in the newest request to the operation's first origin: with a session's marks, and a mark with
+    /// the source `cookie NAME` for each cookie. Nil before the first request.
     ///
     /// To record them beyond the process, store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the
     /// identity itself.
     public var marks: Set<UserMark>? { state.withLock { $0.marks } }
 
-    /// Throws if sessions know that the operation's user has signed out or that another user has signed in. For an
-    /// operation with an open connection, before it delivers or sends its user's data.
+    /// Throws if, as far as sessions know, the operation's user has signed out or another has signed in. Call it before
+    /// an operation delivers or sends its user's data over an open connection.
     public func check() throws {
         let checks = state.withLock { $0.checks }
         for check in checks { try check() }
@@ -84,15 +83,15 @@ public final class UserPin: Sendable {
 
     // MARK: Sessions
 
-    /// Returns a value that is the same for all calls of the operation. A filter with a session uses it to remember to
-    /// which of its users the operation belongs.
+    /// Returns a value that all calls of the operation share. A filter with a session uses it to remember the
+    /// operation's user.
     ///
     /// - Parameters:
     ///   - key: the key of the filter or its session.
     ///   - value: the value to set, unless there is one already.
-    ///   - isOfUser: Defaults to true. If false, the value doesn't represent a user, and pins that are for sessions
-    ///     only ignore it.
-    ///   - check: throws if the session has another user; called by ``check()``. Must not block.
+    ///   - isOfUser: whether the value represents a user. If not, pins that are for sessions only ignore it. Defaults
+    ///     to true.
+    ///   - check: called by ``check()``. Throw if the session has another user. Must not block.
     /// - Returns: the value of the operation.
     public func once<Value: Sendable>(
         _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
@@ -109,17 +108,16 @@ public final class UserPin: Sendable {
         return known as? Value ?? value
     }
 
-    /// Returns the value of a key in this operation, or nil if it isn't set.
+    /// Returns the operation's value of a key, or nil if it isn't set.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
 
-    /// Makes the sessions that have joined keep the operation with their user from now on, as if it had sent a request.
+    /// Keeps the operation with the users of joined sessions, as if it had sent a request.
     func keepsSessions() { state.withLock { $0.isVouchedFor = !$0.checks.isEmpty } }
 
     // MARK: Requests
 
-    /// Returns the marks by which a pin recognizes the user of a request; see ``marks``.
     static func marks(of exchange: Exchange) -> Set<UserMark> { Identity(exchange).all }
 
     /// Admits a request on the wire, and returns whether it's the first to its origin.
@@ -148,7 +146,6 @@ public final class UserPin: Sendable {
                 + "declares the user with belongs(to:carriedBy:)")
     }
 
-    /// Updates the expected cookies from the response to an admitted request.
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {
         let changed = response.headers.values(of: .setCookie).map(CookiePairs.name)
         let isRefused = isFirst && (response.status == 401 || response.status == 407)
@@ -166,10 +163,9 @@ public final class UserPin: Sendable {
     }
 }
 
-/// The evidence of the user in requests to one origin.
 private struct Identity {
     let origin: String
-    /// The marks without cookies, and without marks that a session vouches for.
+    /// Without cookies, and without marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
     /// Empty if something else names the user.
@@ -187,13 +183,12 @@ private struct Identity {
         if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
     }
 
-    /// All marks, including one for each cookie.
+    /// All marks, with one for each cookie.
     var all: Set<UserMark> {
         marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }
 
-    /// Returns the source of a mark that only one of two requests to the same origin has, or nil if both are from the
-    /// same user.
+    /// Returns the source of a mark that only one of the requests has, or nil if both have the same user.
     func difference(from new: Identity) -> String? {
         if let mark = marks.symmetricDifference(new.marks).first { return mark.source }
         if cookies.isEmpty { return nil }
@@ -209,7 +204,6 @@ private struct Identity {
 
 /// Parses the pairs of a `Cookie` field (RFC 6265, section 4.2.1).
 private enum CookiePairs {
-    /// The source of the mark that a `Cookie` field implies.
     static let source = "cookie"
 
     static func read(_ field: String) -> [String: String] {
@@ -222,13 +216,12 @@ private enum CookiePairs {
         return pairs
     }
 
-    /// Returns the name of the cookie that a `Set-Cookie` field sets.
+    /// The name of the cookie in a `Set-Cookie` field.
     static func name(of setCookie: String) -> String {
         String(ASCII.trimmed(setCookie.prefix { $0 != ";" && $0 != "=" }))
     }
 }
 
-/// Compares each request on the wire with the first request of its operation.
 struct PinFilter: Filter {
     let pin: UserPin
 
@@ -244,10 +237,10 @@ struct PinFilter: Filter {
 }
 
 extension CallOptions {
-    /// The pin of the operation that the call is a part of. Defaults to nil, for a separate call.
+    /// The pin of the call's operation. Defaults to nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Returns the options for a call that belongs to an operation and keeps its user; see ``UserPin``.
+    /// Returns options for a call of an operation that keeps its user; see ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
         if userPin === pin { return self }
         var options = self
@@ -256,22 +249,20 @@ extension CallOptions {
         return options
     }
 
-    /// Returns the options for a composite.
     func pinnedAsComposite() -> CallOptions {
         userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
     }
 }
 
 extension Exchange {
-    /// The pin of the operation that the call is a part of. Nil for a separate call.
+    /// The pin of the call's operation, or nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Declares that a session keeps the operation's requests with one user, regardless of the values of the mark and
-    /// the fields, so a ``UserPin`` doesn't compare them. For filters that keep their user with
-    /// ``UserPin/once(_:_:isOfUser:check:)``. Has no effect without a pin.
+    /// Declares that a session keeps the requests with one user, so a ``UserPin`` doesn't compare the mark and the
+    /// fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
     ///
     /// - Parameters:
-    ///   - mark: the mark that the filter declared. Nil if the fields themselves identify the user.
+    ///   - mark: the mark that the filter declared. Nil if the fields identify the user.
     ///   - fields: the header fields that the filter added.
     public mutating func vouch(for mark: UserMark?, carriedBy fields: [HTTPHeaders.Field]) {
         if userPin == nil { return }
@@ -282,19 +273,17 @@ extension Exchange {
     }
 }
 
-/// The operation of a call.
 enum PinnedOperation: TagKey {
     static var defaultValue: UserPin? { nil }
 }
 
-/// The marks that sessions vouch for.
 private enum Vouchers: TagKey {
     static var defaultValue: Set<UserMark> { [] }
 }
 
 /// For filters that replace one request with several, such as a resumed transfer.
 extension Exchange {
-    /// Makes the requests that the filter sends from now on an operation that keeps its user.
+    /// Makes all requests that the filter sends from now on one operation, which keeps its user.
     ///
     /// ```swift
     /// struct SendTwice: Filter {
@@ -307,18 +296,17 @@ extension Exchange {
     /// }
     /// ```
     ///
-    /// The request must include the filter ``Filter/keepingUser`` in its `requiredFilters`. It compares each request on
-    /// the wire.
+    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`, which compares each request on the wire.
     public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
 }
 
-/// Compares each request on the wire with the first request of the operation that a filter pinned it to.
+/// Compares each request on the wire with the first one of the operation to which a filter pinned it.
 public struct PinnedExchangeFilter: Filter {
     init() {}
 
-    /// Runs as a wire filter.
+    /// ``FilterStages/wire``.
     public var stages: FilterStages { .wire }
-    /// Applies at most once per request.
+    /// ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
     /// A description for `explain`.
     public var explanation: String { "keeps the operation with its user" }
@@ -331,7 +319,6 @@ public struct PinnedExchangeFilter: Filter {
 }
 
 extension Filter where Self == PinnedExchangeFilter {
-    /// A filter that keeps requests pinned with ``Exchange/pin(to:)`` with the user of the first one. Other requests
-    /// pass unchanged.
+    /// Keeps requests that a filter pinned with ``Exchange/pin(to:)`` with their first user. Other requests pass.
     public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
 }
