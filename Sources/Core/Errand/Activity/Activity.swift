@@ -3,18 +3,18 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Identifies a running request, batch, chain or piece of background work. Accessories and callbacks receive it.
+/// The identity of a running request, batch, chain or piece of background work, passed to accessories and callbacks.
 public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Counts from 1 in each process.
     public typealias ID = ActivityID
 
-    /// The activity's number, unique within the process.
+    /// A number, unique within the process.
     public let id: ID
     /// The composite or request that this activity belongs to.
     public let parent: ID?
-    /// The kind: a request, background work, or a kind that a plugin defines.
+    /// A request, background work, or a plugin's own kind.
     public let kind: ActivityKind
-    /// The request, if the activity is a request. To test its type, use `activity.request is GetUser`.
+    /// The request, if it is one. Test its type with `activity.request is GetUser`.
     public let request: (any Request)?
     /// The request's tags, merged with the tags of the call.
     public let tags: Tags
@@ -25,13 +25,11 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     let registry: ActivityRegistry
     private let givenLabel: String?
     let events: EventQueue?
-    /// Collects data that belongs to the call.
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Whether a cause is set. Written under the lock of the state, so most readers don't need the lock.
+    /// Both flags are set under the lock of the state, so most readers don't need the lock.
     private let hasCause = Atomic(false)
-    /// Whether progress is set, written in the same way.
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
 
@@ -39,7 +37,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// Whether the response is accepted, after which the activity can't be cancelled.
+        /// From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
     }
@@ -66,15 +64,15 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
 
-    /// The name for logs: the given label. If there's none, the request's label, its type, or the kind, in this order.
-    /// Control characters are escaped, so it fits on one line.
+    /// The name for logs: the given label, the request's label, its type or the kind, whichever is set first. Control
+    /// characters are escaped, so it fits on a line.
     public var label: String {
         if let givenLabel { return ControlCharacters.escaped(givenLabel) }
         guard let request else { return kind.rawValue }
         return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
-    /// The kind, number and label, in one line.
+    /// Kind, number and label on one line.
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
     /// How the activity ended. Nil while it's running.
@@ -88,11 +86,11 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Whether the activity was cancelled.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
-    /// Whether the outcome is decided. From then on, `next` throws.
+    /// Whether the outcome is decided, after which `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity, unless its outcome is decided. The outcome is then `.cancelled` with the first cause,
-    /// regardless of any response.
+    /// Cancels the activity, unless its outcome is decided. The outcome then is `.cancelled` with the first cause,
+    /// regardless of a response.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -115,7 +113,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Accepts the response, so later cancellations have no effect. Throws if the activity was cancelled before.
+    /// Prevents later cancellations. Throws if the activity was cancelled before.
     func accept() throws {
         let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
@@ -124,7 +122,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if !isAccepted { throw CancellationError() }
     }
 
-    /// Stores the progress and returns it, or returns nil if the outcome is decided.
+    /// Returns nil if the outcome is decided.
     func store(_ progress: TransferProgress, isMeasured: Bool) -> TransferProgress? {
         state.withLock { state in
             guard state.outcome == nil else { return nil }
@@ -134,15 +132,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    /// The agent's clock.
     var time: any TimeSource { registry.time }
 
-    /// The accessories that are notified. Empty once they have received the last event.
+    /// Empty once they have received the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// Decides the outcome. An earlier cancellation takes precedence over the response or the error.
+    /// An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // The label runs the request's code, so it's read outside the lock.
+        // The label runs the request's code, so read it outside the lock.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
@@ -180,30 +177,26 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
 extension Activity: TransportObserver {
     var isObserved: Bool { events?.isObserved == true }
 
-    /// Notifies the progress closure and the accessories, in order. An event that happens meanwhile on another thread,
-    /// or within an accessory, is delivered afterward. After `willStop` only `didStop` is delivered, and then no event
-    /// at all.
+    /// Notifies listeners in order. An event from another thread, or from within an accessory, is delivered afterward.
+    /// After `willStop` only `didStop` is delivered.
     func notify(_ event: @autoclosure () -> ActivityEvent) {
         if let events, events.isObserved { events.deliver(event(), of: self) }
     }
 
-    /// Delivers the events that end an activity, once its outcome is decided.
+    /// Delivers the last events, once the outcome is decided.
     func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
         guard let events else { return }
         if events.isObserved { return events.deliver(event(), of: self, end: end) }
-        // A progress closure receives only progress, which ends with the first of these events.
+        // The closure receives only progress, which ends here.
         if end == .events { events.end(self) }
     }
 
-    /// Notifies the handle, the progress closure and the accessories of an event on the wire. A composite uses it to
-    /// report its total progress.
-    ///
-    /// If an accessory is slow, only the newest of the waiting progress events is delivered. Has no effect once the
-    /// activity is over.
+    /// Reports an event on the wire to the handle, the progress closure and the accessories. A composite reports its
+    /// total progress. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
     public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
 
-    /// Reports an event. If the transport reports it, no progress value decreases within one transfer, not even the
-    /// fraction when the length of the response becomes known.
+    /// Within a transfer, progress from the transport never decreases, not even its fraction when the response's length
+    /// becomes known.
     func report(_ event: TransportEvent, isMeasured: Bool) {
         if isOver { return }
         guard case .progress(let progress) = event else { return notify(.transport(event)) }
@@ -211,20 +204,19 @@ extension Activity: TransportObserver {
         events?.deliver(.transport(.progress(progress)), of: self)
     }
 
-    /// Notifies accessories of a message on a stream, if one of them wants messages. Has no effect once the activity is
-    /// over.
+    /// Reports a message on a stream to accessories that want messages. Ignored once the activity is over.
     ///
-    /// - Parameter message: creates the message, with at most the given number of bytes. Not called if no accessory
-    ///   wants it.
+    /// - Parameter message: creates the message, with at most this number of bytes. Called only if an accessory wants
+    ///   it.
     public func report(message: (_ maximumBytes: Int) -> StreamMessage) {
         if observesMessages { notify(.message(message(maximumBodyBytes))) }
     }
 
-    /// Evaluated for each message, because few activities have messages.
+    /// Evaluated per message, because few activities have messages.
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message worth logging. Has no effect once the activity is over. Committing or discarding
-    /// scheduled work is still part of the activity.
+    /// Sends accessories a message worth logging. Ignored once the activity is over. Committing or discarding scheduled
+    /// work still belongs to the activity.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
     ) {

@@ -1,4 +1,4 @@
-/// The kind of an activity: a request, background work, or a kind that a plugin defines.
+/// The kind of an activity: a request, background work, or a plugin's own kind.
 public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name, for logs.
     public let rawValue: String
@@ -8,8 +8,8 @@ public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringCo
     public static let request = ActivityKind(rawValue: "request")
     /// Work that outlives the call that started it.
     public static let background = ActivityKind(rawValue: "background")
-    /// A response that's read as it arrives. The activity lasts as long as its reader reads, so don't use it to show a
-    /// loading state. Each connection is a separate request with this activity as its parent.
+    /// A response that's read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading. Each
+    /// connection is a separate request with this activity as its parent.
     public static let stream = ActivityKind(rawValue: "stream")
     /// The name.
     public var description: String { rawValue }

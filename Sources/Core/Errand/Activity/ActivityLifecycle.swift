@@ -2,8 +2,8 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers an activity and notifies accessories of will-start before it returns. The activity then runs in a
-    /// separate task, off the caller's actor.
+    /// Registers an activity and sends will-start before it returns. The activity then runs in a separate task, off the
+    /// caller's actor.
     ///
     /// - Parameters:
     ///   - agent: kept alive until the outcome is decided.
@@ -25,7 +25,7 @@ extension ActivityRegistry {
         }
     }
 
-    /// Launches an activity in a task that the caller creates, whose body must end the activity.
+    /// Launches an activity in the caller's task, whose body must end it.
     ///
     /// - Parameter inPlace: whether the task begins on this thread.
     func launch(
@@ -42,12 +42,12 @@ extension ActivityRegistry {
         return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
     }
 
-    /// Ends an activity with the response or the error: from deciding its outcome to did-stop.
+    /// Ends an activity, from deciding its outcome to did-stop.
     @inline(__always) func end(
         _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
-        // One suspension point for each group of rare work, because each enlarges the async frame of every request.
+        // A single suspension point for each kind of rare work, because each enlarges the async frame of every request.
         let decided = decide(activity, received)
         if activity.ledger.hasStagedWork { await finishStagedWork(of: activity, decided) }
         settle(activity, result, decided)
@@ -57,7 +57,6 @@ extension ActivityRegistry {
         stop(activity, result)
     }
 
-    /// Returns the received result, unless the activity was cancelled before.
     @inline(never) private func decide(
         _ activity: Activity, _ received: Result<HTTPResponse?, any Error>
     ) -> Result<HTTPResponse?, any Error> {
@@ -77,7 +76,6 @@ extension ActivityRegistry {
         }
     }
 
-    /// Waits for the accessories and then for the completion.
     @inline(never) private func finishDelivery(
         of activity: Activity, _ result: ActivityResult, _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
@@ -85,7 +83,6 @@ extension ActivityRegistry {
         if let completion { await completion(result) }
     }
 
-    /// Decides the outcome, and notifies accessories of will-stop.
     @inline(never) private func settle(
         _ activity: Activity, _ result: ActivityResult, _ decided: Result<HTTPResponse?, any Error>
     ) {
@@ -96,11 +93,10 @@ extension ActivityRegistry {
             }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
-        // Released before the callbacks, which never run if the program's main thread is blocked.
+        // Released before the callbacks, which never run if the main thread is blocked.
         remove(activity)
     }
 
-    /// Notifies accessories of did-stop, and releases them.
     @inline(never) private func stop(_ activity: Activity, _ result: ActivityResult) {
         if activity.events != nil, let outcome = activity.outcome { activity.notifyLast(.didStop(outcome), end: .all) }
         result.isComplete.store(true, ordering: .releasing)

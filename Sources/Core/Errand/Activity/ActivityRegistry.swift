@@ -1,7 +1,7 @@
 import ErrandHTTP
 import Synchronization
 
-/// Tracks the running activities of one agent, and their deadlines.
+/// The running activities of one agent, and their deadlines.
 final class ActivityRegistry: Sendable {
     let time: any TimeSource
     private let state = Mutex(State())
@@ -11,7 +11,7 @@ final class ActivityRegistry: Sendable {
 
     private struct State {
         var entries: [Activity.ID: Entry] = [:]
-        /// The time at which the single timer checks for passed deadlines. Nil if it isn't set.
+        /// When the timer checks for passed deadlines. Nil if it isn't set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -30,19 +30,19 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.removeValue(forKey: activity.id) }
-        // Releasing the entry can deallocate the agent and this registry, so it's done outside the lock.
+        // Releasing the entry can deallocate the agent and this registry, so wait until after the lock.
         withExtendedLifetime(entry) {}
     }
 
-    /// The running activities, in the order in which they started.
+    /// In the order in which they started.
     var activities: [Activity] {
         state.withLock { $0.entries.values.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it already fires early enough. A deadline therefore usually costs one comparison, and the
-    /// running activities are checked about once per length of a deadline.
+    /// Sets the timer, unless it already fires early enough. A deadline usually costs one comparison, and a check of
+    /// all running activities per length of a deadline.
     ///
-    /// Returns the replaced timer. Cancel it outside the lock, because that runs code of the time source.
+    /// Returns the replaced timer, to be cancelled outside the lock, because that runs code of the time source.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
@@ -57,8 +57,8 @@ final class ActivityRegistry: Sendable {
         return stale
     }
 
-    /// Waits if the time source fails to sleep, because all deadlines depend on this timer. The minimum pause avoids a
-    /// busy loop.
+    /// Replaces a time source that fails to sleep, because all deadlines depend on the timer. The minimum avoids a busy
+    /// loop.
     private static func pause(_ duration: Duration) async {
         try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
     }
@@ -69,14 +69,14 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.values.lazy.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // The replaced timer is the one that just fired.
+            // The replaced timer just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }
     }
 
-    /// Cancels the activities that match, and returns how many it cancelled.
+    /// Returns how many activities it cancelled.
     @discardableResult
     func cancelAll(where matches: (Activity) -> Bool) -> Int {
         activities.filter(matches).count { $0.cancel(.agent) }

@@ -1,9 +1,9 @@
 public import ErrandHTTP
 import Synchronization
 
-/// The result of an activity for its awaiters, complete from will-stop on.
+/// The result of an activity, complete from will-stop on.
 ///
-/// Not a generic type, because looking up its metadata on every use costs more than the cast.
+/// Not generic, because looking up the metadata on every use costs more than the cast.
 @usableFromInline final class ActivityResult: Sendable {
     private struct State {
         var value: (any Sendable)?
@@ -35,13 +35,12 @@ import Synchronization
         return (value, state.http)
     }
 
-    /// Returns the output of an activity other than a request.
+    /// For activities other than requests.
     func get<Value>() throws -> Value {
         guard let value = try success().value as? Value else { throw CancellationError() }
         return value
     }
 
-    /// Returns the response of a request.
     @inlinable func response<Output>() throws -> Response<Output> {
         let (value, http) = try success()
         // A cast in a pattern avoids an optional of a generic type.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A key for a value that stays the same during a whole call, in all attempts and hops; see `Exchange.once(_:_:)`.
+/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
 ///
 /// ```swift
 /// struct Shard: Filter {
@@ -23,18 +23,17 @@ public struct CallKey<Value: Sendable>: Sendable {
     public init() {}
 }
 
-/// Stores the values of one call. Allocates an array only for calls with more than one value; a class would cost every
-/// call an allocation.
+/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
+/// allocate.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
-    /// The number of the first value's key. 0 if there are no values.
+    /// The key of the first value, or 0.
     private var firstNumber: UInt64 = 0
     private var first: (any Sendable)?
     private var others: [(number: UInt64, value: any Sendable)] = []
 
     fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
-    /// Returns the value of the key with a number.
     subscript(number: UInt64) -> (any Sendable)? {
         if firstNumber == number { return first }
         return others.isEmpty ? nil : others.first { $0.number == number }?.value

@@ -1,10 +1,10 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects data that belongs to a call: checks, scheduled work, streamed bodies, values of filters, the last sent
-/// request, and counters. Belongs to an activity, or to an exchange that several calls share.
+/// Collects data of a call: checks, scheduled work, streamed bodies, values of filters, the last sent request, and
+/// counters. Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
-    // Not private, because the compiler needs its layout wherever a ledger is stored.
+    // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
         var isClosed = false
         var lastSent: HTTPRequest?
@@ -15,7 +15,7 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether there were checks or scheduled work. Written under the lock of the state, so most readers don't need the
+    /// Whether there were checks or scheduled work. Set under the lock of the state, so most readers don't need the
     /// lock.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
@@ -23,11 +23,11 @@ struct CallLedger: ~Copyable, Sendable {
     private let finalFailureCount = Atomic(0)
     private let deliveries = Atomic(0)
 
-    // Values replaced below are kept until the lock is released, because releasing a user's object can run its code.
+    // Keep replaced values until the lock is released, because releasing a user's object can run its code.
 
     // MARK: Checks and staged work
 
-    /// Adds a check. It replaces a check of the same name.
+    /// Replaces a check of the same name.
     func add(_ check: ResponseCheck) {
         let old = state.withLock { state in
             let old = state.checks
@@ -40,7 +40,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
-    /// Keeps work until the response is accepted or rejected. If that has already happened, discards it.
+    /// Discards the work if the response is already accepted or rejected.
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if !state.isClosed { state.staged.append(work) }
@@ -63,7 +63,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// If no work is scheduled, makes the ledger discard further work. Returns whether it's closed.
+    /// Closes the ledger for further work if no work is scheduled. Returns whether it's closed.
     func sealIfNothingIsStaged() -> Bool {
         state.withLock { state in
             if state.staged.isEmpty { state.isClosed = true }
@@ -71,7 +71,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Returns the scheduled work, and makes the ledger discard further work.
+    /// Closes the ledger for further work.
     func sealStagedWork() -> [StagedWork] {
         state.withLock { state in
             defer { (state.staged, state.isClosed) = ([], true) }
@@ -81,7 +81,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: What was sent and received
 
-    /// The request to attach to an error: first as built, later as filters and redirects changed it.
+    /// For errors: the request as built, then as changed by filters and redirects.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -93,7 +93,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps a weak reference to a streamed body, so an error after the head can cancel its transfer.
+    /// Keeps the body weakly, so an error after the head can cancel its transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
@@ -103,7 +103,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(readers) {}
     }
 
-    /// Clears the ledger, and makes it discard further work.
+    /// Clears the ledger and closes it for further work.
     func close(cancelsBodies: Bool) {
         let left = state.withLock { state in
             let left = (state.bodies, state.checks, state.lastSent, state.staged)
@@ -119,10 +119,9 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: The values of filters
 
-    /// Returns the value of the key with a number.
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// Adds a value, or returns the existing one.
+    /// Returns the existing value, if there is one.
     func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         state.withLock { state in
             let known = state.values[number]
@@ -131,7 +130,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Copies the values of a call, before work that outlives it begins.
+    /// For work that outlives the call, before it begins.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }

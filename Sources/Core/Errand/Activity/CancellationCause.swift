@@ -1,4 +1,4 @@
-/// The first cause of a cancellation. Cases may be added, so include a `default` in your `switch`.
+/// The first cause of a cancellation. More cases can be added, so write a `default` in a `switch`.
 public enum CancellationCause: Sendable, Hashable {
     /// The task that awaited `send` was cancelled.
     case task
@@ -10,8 +10,7 @@ public enum CancellationCause: Sendable, Hashable {
     case agent
     /// The deadline passed. The outcome is then a failure.
     case deadline
-    /// A filter, a check, the decoding or the transport threw a cancellation, although the call itself wasn't
-    /// cancelled. If the source of a request body is cancelled, the call instead fails with
-    /// ``ErrandError/Code/encodingFailed``.
+    /// A filter, a check, the decoding or the transport threw a cancellation, although the call wasn't cancelled. A
+    /// cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
     case within
 }

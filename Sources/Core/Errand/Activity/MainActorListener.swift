@@ -9,8 +9,8 @@ import Synchronization
 /// let options = CallOptions(progress: { listener.receive($0) })
 /// ```
 ///
-/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` use it. If
-/// the program's main thread is blocked, values aren't delivered.
+/// The basis of ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory``.
+/// Doesn't deliver if the main thread is blocked.
 public final class MainActorListener<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -24,8 +24,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
     /// Creates a listener.
     ///
     /// - Parameters:
-    ///   - merge: combines two consecutive waiting values. Called under a lock. If it returns nil, which is the
-    ///     default, both are delivered.
+    ///   - merge: combines consecutive waiting values, under a lock. Return nil, as by default, to deliver both.
     ///   - body: receives the values.
     public init(
         merging merge: @escaping @Sendable (_ waiting: Value, _ newest: Value) -> Value? = { _, _ in nil },
@@ -34,7 +33,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
         (self.merge, self.body) = (merge, body)
     }
 
-    /// Receives a value, on any thread. Returns before it's delivered.
+    /// Receives a value, on any thread, and returns before delivering it.
     public func receive(_ value: Value) {
         let (isFirst, replaced) = state.withLock { state -> (Bool, Value?) in
             var replaced: Value?

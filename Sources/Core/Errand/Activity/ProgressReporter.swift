@@ -1,8 +1,8 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// Reports the progress of a composite, computed from a state that its members update from many threads. It reports the
-/// newest value, in order and outside the lock.
+/// Reports a composite's progress, computed from a state that members update on many threads. The newest value is
+/// reported, in order and outside the lock.
 ///
 /// ```swift
 /// let bytes: [Int64] = [0, 0]
@@ -16,8 +16,8 @@ public struct ProgressReporter<State: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - state: the initial state.
-    ///   - activity: the composite's activity, which reports the progress.
-    ///   - progress: computes the total progress. Called under the lock of the state, so it should return quickly.
+    ///   - activity: the composite's activity.
+    ///   - progress: computes the total progress. Runs under the state's lock, so return quickly.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {
@@ -29,7 +29,6 @@ public struct ProgressReporter<State: Sendable>: Sendable {
         if reporting { notifier.change(change) } else { notifier.changeSilently(change) }
     }
 
-    /// Waits until all updates so far have been reported, including those from other threads. Call it at the end of a
-    /// composite's `run`.
+    /// Waits until all updates so far, on any thread, have been reported. Call it at the end of a composite's `run`.
     public func allReported() async { await notifier.allDelivered() }
 }

@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// A started request, batch or chain that you can inspect, cancel and await. Releasing the handle has no effect.
+/// A started request, batch or chain that you can inspect, cancel and await. Releasing the handle doesn't affect it.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
     private let read: @Sendable (ActivityResult) throws -> Success
@@ -9,13 +9,13 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         (self.running, self.read) = (running, read)
     }
 
-    /// The activity that was started, with its progress and outcome.
+    /// The activity, with its progress and outcome.
     public var activity: Activity { running.activity }
 
     /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
 
-    /// Whether the outcome isn't decided yet.
+    /// Whether the outcome is undecided.
     public var isRunning: Bool { !activity.isOver }
 
     /// Whether the activity was cancelled.
@@ -27,8 +27,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
     /// The last progress that the transport or the composite reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The output, available after did-stop. Throws the activity's error. Cancelling the awaiting task doesn't cancel
-    /// the activity.
+    /// The output, after did-stop. Cancelling the awaiting task doesn't cancel the activity.
     public var value: Success {
         get async throws {
             await running.task.value
@@ -36,7 +35,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The output or the error, available after did-stop. Cancelling the awaiting task doesn't cancel the activity.
+    /// The ``value`` or the error, after did-stop.
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
@@ -44,7 +43,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// Returns the output. Cancelling the awaiting task cancels the activity.
+    /// Cancelling the awaiting task cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)

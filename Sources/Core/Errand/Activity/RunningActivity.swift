@@ -1,4 +1,4 @@
-/// A started activity, with the task that runs it.
+/// A started activity with its task.
 @usableFromInline struct RunningActivity: Sendable {
     let activity: Activity
     let task: Task<Void, Never>

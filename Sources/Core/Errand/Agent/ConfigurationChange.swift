@@ -1,9 +1,8 @@
 import Synchronization
 
-/// A running closure that changes a configuration. Used to detect nested changes.
+/// Detects configuration changes nested in a change.
 ///
-/// If a change has to run again, it must not repeat its nested changes, because each of those would make it run again,
-/// without end.
+/// A change that has to run again must not repeat its nested changes, because each would make it run again, endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
@@ -18,7 +17,6 @@ final class ConfigurationChange: Sendable {
         outer = Self.current
     }
 
-    /// Runs a change of an owner's configuration.
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
         // A task started by the change inherits the task-local value and can outlive it.
@@ -26,7 +24,7 @@ final class ConfigurationChange: Sendable {
         try $current.withValue(run) { try change() }
     }
 
-    /// Returns whether this is called within a change of the owner that is running again.
+    /// Returns whether the caller is within a change of the owner that runs again.
     static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {

@@ -3,8 +3,8 @@ public import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// An agent that sends requests over the network. It combines a base URL, a transport, filters and accessories, and
-/// tracks running requests.
+/// Sends requests over the network. Combines a base URL, a transport, filters and accessories, and tracks running
+/// requests.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
@@ -19,7 +19,6 @@ public final class NetworkAgent: Agent {
     private let transport: any Transport
     private let settings: Mutex<Settings>
 
-    /// A configuration, and the pipeline settings derived from it.
     private struct Settings {
         let configuration: AgentConfiguration
         let pipeline: PipelineSettings
@@ -32,11 +31,11 @@ public final class NetworkAgent: Agent {
     /// Creates an agent.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute URL with `http` or `https`. Can be empty if all requests have absolute URLs; a relative
-    ///     path then throws ``ErrandError/Code/invalidURL``.
+    ///   - baseURL: an absolute `http` or `https` URL. If all requests have absolute URLs, it can be empty; relative
+    ///     paths then throw ``ErrandError/Code/invalidURL``.
     ///   - transport: sends the requests.
-    ///   - filters: the filters for every request, in order. Empty by default.
-    ///   - accessories: the accessories for every request. Empty by default.
+    ///   - filters: filters for every request, in order. Empty by default.
+    ///   - accessories: accessories for every request. Empty by default.
     ///   - time: the clock. Defaults to the system's.
     public convenience init(
         baseURL: String, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
@@ -68,7 +67,7 @@ public final class NetworkAgent: Agent {
 
     deinit { registry.cancelAll { _ in true } }
 
-    /// The configuration for new requests. A running request keeps the configuration it started with.
+    /// The configuration for new requests. Running requests keep theirs.
     public var configuration: AgentConfiguration { settings.withLock { $0.configuration } }
 
     /// Changes the configuration atomically, for requests that start afterward.
@@ -77,12 +76,12 @@ public final class NetworkAgent: Agent {
     /// agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
     /// ```
     ///
-    /// The closure changes a copy and isn't called under a lock, so it can use the agent. If another change is stored
-    /// while it runs, it runs again on the newer configuration, so no change is lost. A nested change runs once, and
-    /// takes effect before the outer one.
+    /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, it
+    /// runs again on the newer configuration, so no change is lost. Nested changes run once and take effect before the
+    /// outer one.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
-            // Already stored by the first run of the enclosing change.
+            // The enclosing change's first run has already stored it.
             var configuration = configuration
             return try change(&configuration)
         }
@@ -115,21 +114,20 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// Returns the request as it would be built now, before filters, without sending it.
+    /// Returns the request as it would be built now, before filters. Doesn't send it.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
     }
 
-    /// Returns the request after filters, with the URL, headers and body that would be passed to the transport now,
-    /// without sending it.
+    /// Returns the request with the URL, headers and body that the transport would receive now. Doesn't send it.
     ///
     /// ```swift
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
     /// ```
     ///
-    /// Runs the filters of every stage that change or sign requests, according to their ``FilterTraits``, off the
-    /// caller's actor. Caches, retries, cookies and sessions are skipped, and accessories aren't notified. Throws the
-    /// errors of ``httpRequest(for:)`` and of the filters.
+    /// Runs the filters of all stages whose ``FilterTraits`` say that they change or sign requests, off the caller's
+    /// actor. Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors of
+    /// ``httpRequest(for:)`` and the filters.
     @concurrent
     public func filteredRequest(
         for request: some Request, options: CallOptions = CallOptions()
@@ -141,8 +139,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// Returns the users for whom a request would be sent now, without sending it; see
-    /// ``Agent/userMarks(for:options:)``. Throws the errors of filters.
+    /// Returns the users for whom a request would be sent now; see ``Agent/userMarks(for:options:)``. Throws the errors
+    /// of filters.
     @concurrent
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
@@ -152,8 +150,8 @@ public final class NetworkAgent: Agent {
             .userMarks(of: request, options.allFilters)
     }
 
-    /// Explains how a request would be processed now: its URL, filters in order, transport, checks, and problems with
-    /// the order. The request isn't sent.
+    /// Explains how a request would be processed now: its URL, filters in order, transport, checks, and problems.
+    /// Doesn't send it.
     ///
     /// ```swift
     /// print(agent.explain(GetUser(id: 7)))
@@ -166,9 +164,8 @@ public final class NetworkAgent: Agent {
 
     /// Sends a request and returns its response. Cancelling the calling task cancels the request.
     ///
-    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`. Each error passes through the
-    /// configuration's `mapError` and then the request's, except cancellations and passed deadlines, which they can't
-    /// change.
+    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`, mapped by the configuration's `mapError`
+    /// and then the request's. Cancellations and passed deadlines can't be mapped to other errors.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
@@ -177,7 +174,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns immediately. By then, accessories have received will-start.
+    /// Starts a request and returns immediately. Accessories have then received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?

@@ -2,8 +2,7 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Describes how an agent would process a request, to find out what happens to it. Created by
-/// ``NetworkAgent/explain(_:options:)``.
+/// Describes how an agent would process a request. Created by ``NetworkAgent/explain(_:options:)``.
 ///
 /// ```swift
 /// print(agent.explain(GetUser(id: 7)))
@@ -16,12 +15,12 @@ import ErrandSupport
 public struct RequestExplanation: Sendable, CustomStringConvertible {
     /// One step of the request pipeline.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// When the step runs: once per call, once per hop, or once for each request that reaches the transport.
+        /// When the step runs: once per call, once per hop, or once per request that reaches the transport.
         public let stage: FilterStages
         /// The filter's ``Filter/explanation``.
         public let text: String
 
-        /// The stage and the text, in one line.
+        /// Stage and text on one line.
         public var description: String {
             let name =
                 switch stage {
@@ -33,25 +32,25 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The built request, after ``Filter/preview(of:)`` of its call filters, or the error if it can't be built.
+    /// The request as built and changed by ``Filter/preview(of:)`` of its call filters, or the error if it can't be
+    /// built.
     public let request: Result<HTTPRequest, any Error>
-    /// The filters in the order in which they run, with the redirects and the transport among them.
+    /// Filters in the order in which they run, with redirects and the transport among them.
     public let steps: [Step]
-    /// The conditions for the final response, in order: status, content type, checks. Filters can add checks to a call.
+    /// Conditions for the final response, in order: status, content type, checks. Filters can add checks to a call.
     public let checks: [String]
-    /// Known problems, one sentence each with the reason:
+    /// Known problems, a sentence each with the reason:
     ///
     /// - wrong orders of filters, filters that do the same work twice, and missing filters that the request expects
     /// - a path that drops the path of its base URL
-    /// - a host below `.invalid`, which is a placeholder and never resolved (RFC 6761, section 6.4)
+    /// - a placeholder host below `.invalid`, which is never resolved (RFC 6761, section 6.4)
     /// - a filter that moves the request to an origin that may not receive its secrets
     ///
-    /// When requests are sent, debug builds also write these to standard error, once each, except for placeholder
-    /// hosts.
+    /// When requests are sent, debug builds write these to standard error, once each, except for placeholder hosts.
     public let problems: [String]
 
-    /// The explanation in several lines: the request, each step, the conditions and each problem. Secrets in the URL
-    /// are masked, and control characters are escaped.
+    /// The request, each step, the conditions and each problem, one per line. Secrets in the URL are masked, and
+    /// control characters escaped.
     public var description: String {
         var lines: [String] = []
         switch request {
@@ -69,7 +68,6 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 }
 
 extension RequestExplanation {
-    /// Creates an explanation of a request for some settings.
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
         let way = FilterChain.make(of: described, callFilters, tags, settings).steps
         var moves: [String] = []
@@ -78,7 +76,7 @@ extension RequestExplanation {
             for step in way where step.stage == .call {
                 let before = found
                 found = try step.filter.preview(of: before)
-                // Secrets stay with their origin, as they would if the request were sent.
+                // Secrets stay with their origin, as they would when sending.
                 guard let move = OriginMove(from: before, to: found), !settings.trusts(found.url) else { continue }
                 var trust = OriginTrust(isTrusted: false)
                 trust.withhold(from: &found, of: nil, before: before)
@@ -98,7 +96,6 @@ extension RequestExplanation {
             + ([described.outcomeCheck].compactMap(\.self) + described.checks).map { "check \($0.name)" }
     }
 
-    /// Returns a problem if no filter replaced a placeholder host.
     private static func placeholder(in request: Result<HTTPRequest, any Error>) -> [String] {
         guard case .success(let request) = request, let host = request.host, host.hasSuffix(".invalid")
         else { return [] }

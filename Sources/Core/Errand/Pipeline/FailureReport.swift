@@ -1,20 +1,20 @@
 import ErrandHTTP
 
-/// Completes the error of a failed request: attaches the request and response, and maps it.
+/// Attaches the evidence to a failed request's error, and maps it.
 struct FailureReport {
     let described: any Request
     let settings: PipelineSettings
     let activity: Activity
-    /// The response, as far as it was received.
+    /// As far as it was received.
     let response: HTTPResponse?
 
-    /// Returns the completed error, mapped by the agent and then the request. Cancels the rest of a body.
+    /// The agent maps the error first, then the request. The rest of a body is cancelled.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
             known.activity = known.activity ?? activity.id
             known.request = known.request ?? activity.ledger.lastSent
-            // If the request wants data, users expect an error's body too, so wait longer for it.
+            // If the request wants data, users expect the body of an error too, so wait longer.
             let allowance = BodyAllowance(
                 bytes: settings.maximumErrorBodyBytes, timeout: described.timeout ?? settings.timeout,
                 time: activity.time, longest: described.delivery == .data ? .seconds(5) : .seconds(1))

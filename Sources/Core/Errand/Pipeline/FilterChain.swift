@@ -1,6 +1,5 @@
-/// Builds the filter chain of a call from the agent's filters and those of the request, its call and its tags.
+/// Builds a call's filter chain from the filters of the agent, the request, the call and its tags.
 enum FilterChain {
-    /// Builds the chain of one call.
     static func make(
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) -> Next {
@@ -10,8 +9,7 @@ enum FilterChain {
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
-        // Filters listed for a call take precedence over those that its type or a tag requires, wherever each is
-        // placed.
+        // Filters listed for a call take precedence over filters required by its type or tags, wherever they're placed.
         let named = (filters + callFilters).ungrouped().withoutCovered(by: settings.filters)
         let needed = required.ungrouped().withoutCovered(by: settings.filters + named)
         let last = tagged.ungrouped().withoutCovered(by: settings.filters + named + needed)
@@ -20,10 +18,9 @@ enum FilterChain {
         return make(settings.filters, own, settings.transport, standard: settings.chain)
     }
 
-    /// Builds a chain from the agent's filters and a call's filters, both without groups.
+    /// Builds a chain from filters without groups.
     ///
-    /// - Parameter standard: the agent's chain for calls without filters, whose end this chain shares. Nil to build
-    ///   that chain.
+    /// - Parameter standard: the chain for calls without their own filters, whose end is shared. Nil to build it.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -41,7 +38,7 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any DepartureFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // After the last of the call's own steps, the chain is the agent's.
+        // After the last of the call's own steps, the standard chain continues.
         var (way, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -56,8 +53,8 @@ enum FilterChain {
 }
 
 extension [any Filter] {
-    /// Returns the filters without those that have the trait ``FilterTraits/unique`` and another filter of the same
-    /// type, either in `others` or further out in this array.
+    /// Drops filters with the trait ``FilterTraits/unique`` if `others`, or this array further out, has one of the same
+    /// type.
     func withoutCovered(by others: [any Filter]) -> [any Filter] {
         guard contains(where: { $0.traits.contains(.unique) }) else { return self }
         var kept: [any Filter] = []

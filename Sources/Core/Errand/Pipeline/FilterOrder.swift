@@ -1,14 +1,11 @@
-/// Detects wrong orders of filters.
 enum FilterOrder {
-    /// Returns a sentence for each problem of a request's filter chain: wrong orders, and missing filters that the
-    /// request expects.
+    /// A sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// Returns a sentence for each problem of an order. A filter for both the call and the hop stage counts as a call
-    /// filter, because later filters know what it adds there.
+    /// A filter for both the call and the hop stage counts as a call filter, because later filters know its additions.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }

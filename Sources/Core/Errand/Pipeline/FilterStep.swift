@@ -3,16 +3,15 @@ import ErrandHTTP
 /// One step of a filter chain, with the remaining steps.
 @usableFromInline final class FilterStep: Sendable {
     @usableFromInline let filter: any Filter
-    /// The stage in which the filter runs here.
     let stage: FilterStages
-    /// Whether this is the first wire filter, which sets the stage of the exchange.
+    /// Whether this is the first wire filter, which sets the exchange's stage.
     @usableFromInline let beginsWire: Bool
     @usableFromInline let next: Next
-    /// Whether every request of the agent passes this step and the remaining ones.
+    /// Whether every request of the agent passes this step and all later ones.
     let isCommon: Bool
-    /// Whether this step or a later one is a filter, rather than one of Core's steps.
+    /// Whether this step or a later one isn't one of Core's.
     let hasFilters: Bool
-    /// The traits of this step and the following ones in its stage, up to the first of Core's steps.
+    /// The traits of this step and the next ones in its stage, up to one of Core's.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {

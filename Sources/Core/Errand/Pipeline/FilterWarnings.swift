@@ -4,9 +4,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Reports problems with the filters of requests, even if nobody calls ``NetworkAgent/explain(_:options:)``.
+/// Reports filter problems even if nobody calls ``NetworkAgent/explain(_:options:)``.
 enum FilterWarnings {
-    /// A request type under a configuration.
     private struct Subject: Hashable {
         let type: ObjectIdentifier
         let settings: ObjectIdentifier
@@ -18,11 +17,11 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// The maximum number of subjects, and of problems. When it's reached, the set is cleared.
+    /// For subjects and for problems. At the limit, a set is cleared.
     private static let maximumSeen = 1_000
 
-    /// Writes problems with the filters and the path of a request to standard error, once per process. Checks only the
-    /// first request of each type under a configuration.
+    /// Writes filter and path problems to standard error, each once per process. Checks only the first request of a
+    /// type and configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {
@@ -38,14 +37,13 @@ enum FilterWarnings {
             FilterOrder.allProblems(way.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
-    /// Writes problems with a request to standard error, once per process.
+    /// Writes problems to standard error, each once per process.
     static func warn(about request: some Request, _ problems: [String]) {
         for problem in newOnes(of: problems) {
             StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")
         }
     }
 
-    /// Returns the problems that weren't reported before.
     static func newOnes(of problems: [String]) -> [String] {
         guard !problems.isEmpty else { return [] }
         return seen.withLock { seen in

@@ -6,15 +6,14 @@ struct FilteredRequest {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Passes the request through the filters that change or sign it, and returns the result.
+    /// Runs only the filters that change or sign the request.
     func make(of request: some Request, _ callFilters: [any Filter]) async throws -> HTTPRequest {
         let found = try await exchange(of: request, callFilters) { filter, _ in Self.changes(filter) }.http
         try found.validate()
         return found
     }
 
-    /// Returns the marks of the user for whom the request would be sent now. Sessions add their credential even if it
-    /// has expired, and join the call's pin.
+    /// Sessions add their credential even if it has expired, and join the call's pin.
     func userMarks(of request: some Request, _ callFilters: [any Filter]) async throws -> Set<UserMark> {
         let found = try await exchange(of: request, callFilters) { filter, stage in
             Self.changes(filter) || filter.traits.contains(.addsCookies)
@@ -39,8 +38,7 @@ struct FilteredRequest {
         return last.exchange ?? first
     }
 
-    /// Returns whether a filter only changes or signs requests. Filters that store, repeat, share or wait for a
-    /// credential are skipped.
+    /// Whether a filter only changes or signs requests, and doesn't store, repeat, share or wait for a credential.
     private static func changes(_ filter: any Filter) -> Bool {
         let traits = filter.traits
         return !traits.isDisjoint(with: [.changesRequest, .signs])

@@ -2,7 +2,6 @@ import ErrandHTTP
 
 /// Detects a path that drops the path of its base URL, which other libraries would keep.
 enum PathProblem {
-    /// Returns a sentence if the request's path starts with a slash and doesn't repeat the path of its base URL.
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path
         guard path.hasPrefix("/"), !path.hasPrefix("//"), let directory = try? settings.base(request.base).directory,
@@ -14,7 +13,7 @@ enum PathProblem {
         ]
     }
 
-    /// Returns whether Core builds the URL, rather than the request itself.
+    /// Whether Core builds the URL, not the request itself.
     private static func isBuilt(_ request: some Request) -> Bool {
         (try? request.httpRequest()).flatMap(\.self) == nil
     }

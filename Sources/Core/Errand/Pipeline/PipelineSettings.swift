@@ -2,9 +2,8 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// The settings that the request pipeline needs, parsed once per configuration and used by every start.
+/// The part of a configuration that requests need, parsed once until the next change.
 final class PipelineSettings: Sendable {
-    /// The agent's headers, already checked.
     let headers: HTTPHeaders
     let authorization: Authorization?
     let timeout: Duration
@@ -15,9 +14,9 @@ final class PipelineSettings: Sendable {
     let maximumErrorBodyBytes: Int
     let mapError: @Sendable (any Error) -> any Error
     let transport: any Transport
-    /// The agent's filters, with groups replaced by their members.
+    /// With groups replaced by their members.
     let filters: [any Filter]
-    /// The filter chain of a request that doesn't add filters.
+    /// For requests that don't add filters.
     let chain: Next
     private let baseURL: String
     private let base: Result<BaseURL, any Error>
@@ -42,11 +41,9 @@ final class PipelineSettings: Sendable {
         chain = FilterChain.make(self.filters, [], transport)
     }
 
-    /// Returns the request's decoder, or the agent's. Kept out of line: inlining would enlarge the async frame of every
-    /// request.
+    /// Kept out of line: inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
-    /// Returns the base URL that a request selects.
     func base(_ choice: BaseChoice) throws -> BaseURL {
         switch choice.kind {
         case .standard: return try base.get()
@@ -59,7 +56,7 @@ final class PipelineSettings: Sendable {
         }
     }
 
-    /// Returns whether a URL has the origin of a base URL, or a trusted one.
+    /// Whether a URL has the origin of a base URL, or a trusted one.
     func trusts(_ url: URL) -> Bool {
         let origin = URLSyntax.origin(of: url)
         if case .success(let base) = base, base.isOrigin(origin) { return true }

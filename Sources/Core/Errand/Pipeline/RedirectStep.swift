@@ -1,10 +1,9 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Follows redirects (RFC 9110, section 15.4) until a response isn't a redirect, or one that shouldn't be followed.
-/// Counts an attempt each time a call filter calls `next`.
+/// Follows redirects (RFC 9110, section 15.4). Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: CoreStep {
-    /// The maximum number of redirects in one attempt, regardless of the policy.
+    /// The maximum number of redirects in an attempt, regardless of the policy.
     private static let maximumHops = 1000
 
     var explanation: String { "redirects" }
@@ -20,7 +19,7 @@ struct RedirectStep: CoreStep {
         } catch { throw named(error, exchange) }
     }
 
-    /// Adds the request of a later hop to its error, because a call filter knows only the first request.
+    /// Adds the last request to an error, because a call filter knows only the first.
     @inline(never) private func named(_ error: any Error, _ exchange: Exchange) -> any Error {
         guard exchange.hop > 1, var known = error as? ErrandError, known.request == nil else { return error }
         let sent = exchange.activity.ledger.lastSent
@@ -32,20 +31,17 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// Returns the request to follow, or nil. Kept out of line: inlining would enlarge an async frame that lives as
-    /// long as the request.
+    /// Kept out of line, as the next methods: inlining would enlarge an async frame that lives as long as the request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }
 
-    /// Returns the first exchange of an attempt. Also kept out of line.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
         var first = exchange
         (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)
         return first
     }
 
-    /// Returns the exchange of the next hop.
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {

@@ -2,16 +2,15 @@ import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Builds the HTTP request from a ``Request``. No other code does.
+/// The only code that builds an HTTP request from a ``Request``.
 struct RequestBuilder {
-    /// The built request, and whether its origin is trusted.
     typealias Built = (http: HTTPRequest, trust: OriginTrust)
 
     private let settings: PipelineSettings
 
     init(_ settings: PipelineSettings) { self.settings = settings }
 
-    /// Builds the HTTP request. Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
+    /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
     ///
     /// - Parameter tags: the tags of the call and the request.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
@@ -49,7 +48,7 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// Builds and validates a request that won't be sent. Throws if a transport would reject it.
+    /// For a request that isn't sent. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
@@ -58,8 +57,8 @@ struct RequestBuilder {
 
     /// Adds the request's headers and credentials to the agent's.
     ///
-    /// Another origin than the agent's doesn't receive the agent's authorization, sensitive headers or `Host`. It does
-    /// receive the request's own, unless a server chose that origin.
+    /// A foreign origin doesn't receive the agent's authorization, sensitive headers and `Host`. It does receive the
+    /// request's own, unless a server chose the origin.
     private func addCredentials(
         of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
     ) -> OriginTrust {

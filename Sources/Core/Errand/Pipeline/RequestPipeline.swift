@@ -1,14 +1,13 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Processes a request, from its description to its decoded response. ActivityLifecycle.swift begins and ends its
-/// activity.
+/// Processes a request, from its description to its decoded response. See ActivityLifecycle.swift for its activity.
 struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Processes a request and ends its activity. Every request takes this path: a cache hit, a download, a retry, a
-    /// stub in a test.
+    /// Processes a request and ends its activity. Every request takes this path: cache hits, downloads, retries, stubs
+    /// in tests.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -19,7 +18,6 @@ struct RequestPipeline: Sendable {
         await activity.registry.end(activity, result, received, completion)
     }
 
-    /// Runs the steps in order, and stores the output in the result.
     @inline(__always) private func carryOut(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
@@ -28,10 +26,9 @@ struct RequestPipeline: Sendable {
             #if DEBUG
             FilterWarnings.warn(about: request, callFilters, activity.tags, settings)
             #endif
-            // Build the HTTP request from the description and the configuration.
             let exchange = try build(request)
 
-            // Run call filters, redirects, hop filters and wire filters.
+            // Call filters, redirects, hop filters, wire filters.
             received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
             received.decoder = settings.decoder(of: request)
         } catch {
@@ -40,10 +37,8 @@ struct RequestPipeline: Sendable {
         return await complete(received, of: request, result)
     }
 
-    // The following methods are kept out of line: inlining them would enlarge an async frame that lives as long as the
-    // request.
+    // The methods below are kept out of line: inlining would enlarge an async frame that lives as long as the request.
 
-    /// Runs the steps after the filters.
     @inline(never) private func complete(
         _ received: HTTPResponse, of request: some Request, _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
@@ -57,15 +52,13 @@ struct RequestPipeline: Sendable {
                 response = response.delivered(to: file)
             }
 
-            // Check status and content type, and run the checks.
             try judge.checkHead(of: response, for: request)
             let checks = judge.checks(of: request, and: activity.ledger.checks)
             if !checks.isEmpty { try await judge.check(response, checks) }
 
-            // Decode.
             let value = try await request.decode(response.reopened)
 
-            // Accept: from here on, the request can't be cancelled. Commit scheduled work, and move the file to its
+            // From here on, the request can't be cancelled. Commit scheduled work, and move the file to its
             // destination.
             try activity.accept()
             if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
@@ -97,7 +90,6 @@ struct RequestPipeline: Sendable {
         if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
     }
 
-    /// Discards scheduled work, and completes the error.
     @inline(never) private func refuse(
         _ request: some Request, _ response: HTTPResponse?, _ error: any Error
     ) async -> any Error {

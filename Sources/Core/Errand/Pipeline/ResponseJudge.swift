@@ -1,22 +1,20 @@
 import ErrandHTTP
 
-/// Checks a response as its request specifies: status, then content type, then each check once.
+/// Checks a response as its request specifies: status, content type, then each check once.
 struct ResponseJudge {
     let settings: PipelineSettings
 
-    /// Returns the outcome check, the request's checks, and the checks that filters added.
+    /// The outcome check, the request's checks, then checks that filters added.
     func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
         let checks = added.isEmpty ? request.checks : request.checks + added
         guard let outcome = request.outcomeCheck else { return checks }
         return [outcome] + checks
     }
 
-    /// Runs the checks in order, and throws the first error.
     func check(_ response: HTTPResponse, _ checks: [ResponseCheck]) async throws {
         for check in checks { try await check.judge(response.reopened) }
     }
 
-    /// Checks the status and the content type.
     @inline(never) func checkHead(of response: HTTPResponse, for request: some Request) throws {
         let statuses = request.acceptableStatuses
         if !statuses.contains(response.status), response.connection == nil {

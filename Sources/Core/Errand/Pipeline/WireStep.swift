@@ -1,12 +1,12 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Passes a request to the transport, after a last check, and checks the response first.
+/// Passes a request to the transport, with the last check before and the first one after it.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let departures: [any DepartureFilter]
 
-    /// - Parameter filters: the filters before this step. Some may check each request again.
+    /// - Parameter filters: earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
         departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any DepartureFilter }
@@ -16,8 +16,7 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Kept out of line: values that live across another suspension here would enlarge the async frame of every
-        // request.
+        // Kept out of line: values that live across another suspension would enlarge the async frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -33,7 +32,6 @@ final class WireStep: CoreStep {
         return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
     }
 
-    /// Returns the checked request to send.
     @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
         let activity = exchange.activity
         var request = exchange.http
@@ -51,19 +49,19 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Returns whether a streamed body announced a length of 0. A transport then doesn't read it.
+    /// Whether a streamed body announced 0 bytes, in which case a transport doesn't read it.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
-    /// Sends a request whose body announced a length of 0, after checking that the body is empty.
+    /// Sends a body that announced 0 bytes after checking that it's empty.
     @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.http.body = try await proven(exchange.http.body, exchange)
         return try await transfer(exchange)
     }
 
-    /// Returns the empty body once its source has ended without bytes. Throws `invalidRequest` if it has some.
+    /// Throws `invalidRequest` if the body isn't empty.
     @inline(never) private func proven(_ body: RequestBody, _ exchange: Exchange) async throws -> RequestBody {
         let (time, timeout) = (exchange.activity.time, exchange.timeout)
         do {
@@ -89,8 +87,7 @@ final class WireStep: CoreStep {
         return .data(Data(), contentType: body.contentType)
     }
 
-    /// Returns the same error, or the filter's error if the transport passed one on. A request that didn't reach a
-    /// server doesn't count as delivered.
+    /// Unwraps a filter's error. A request that didn't reach a server doesn't count as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? DepartureRefusal {
             exchange.addDeliveries(-1)
@@ -111,12 +108,12 @@ final class WireStep: CoreStep {
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
                 departures: departures, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
-        // Another transfer of the call starts with no bytes sent.
+        // Another transfer starts with no bytes sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
     }
 
-    /// Returns the response after checking its length as far as it's known, and starts watching a stream.
+    /// Checks the length as far as it's known, and watches a stream from here on.
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
@@ -146,16 +143,14 @@ final class WireStep: CoreStep {
         return response
     }
 
-    /// Returns whether the body isn't collected here, because it's wanted as a stream, or because the head may decide
-    /// that it isn't needed. Redirects, rejected credentials, retried failures and revalidated responses shouldn't wait
-    /// for a body.
+    /// Whether the body isn't collected here: a stream is wanted, or the head may show that the body isn't needed, as
+    /// with redirects, rejected credentials, retries and revalidation.
     private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
 
-    /// Returns the response with its body in memory, if the request wants that. If the response may not be the final
-    /// one, only a short body that arrives at once is read, so its connection can be reused and filters can examine it.
-    /// Otherwise it stays a stream.
+    /// Reads the body into memory if the request wants data. If the response may not be final, only a short body that
+    /// arrives at once is read, so its connection can be reused and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response
@@ -171,7 +166,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// Returns the response with its body in memory. The body's reader attaches the evidence to errors.
+    /// The body's reader attaches the evidence to errors.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
@@ -179,7 +174,7 @@ final class WireStep: CoreStep {
         return copied(response, for: exchange.activity)
     }
 
-    /// Returns the response after copying its first bytes for accessories.
+    /// Copies the first bytes for accessories.
     private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
         if activity.maximumBodyBytes > 0, let data = response.body.data {
             activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes))))
