@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// Classes of bytes in the grammar of HTTP and URLs.
+/// Classifies bytes in the grammar of HTTP and URLs.
 ///
 /// ```swift
 /// let isToken = "X-Trace".utf8.allSatisfy(ASCII.isToken)     // true
@@ -25,7 +25,7 @@ public enum ASCII {
         }
     }
 
-    /// Returns whether the byte is allowed unescaped in a path or a query: `pchar`, `/` and `?` (RFC 3986, section 3).
+    /// Returns whether a path or a query can contain the byte unescaped: `pchar`, `/` and `?` (RFC 3986, section 3).
     public static func isPathOrQuery(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: "/"), UInt8(ascii: ":"),
@@ -52,13 +52,13 @@ public enum ASCII {
     /// Returns whether the byte is a hexadecimal digit of either case.
     public static func isHexDigit(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
 
-    /// Returns the value of a hexadecimal digit of either case, or nil for another byte.
+    /// Returns the value of a hexadecimal digit of either case, or nil.
     public static func hexValue(_ byte: UInt8) -> UInt8? { Hexadecimal.value(of: byte) }
 
-    /// Returns whether the byte is optional whitespace: a space or a tab (RFC 9110, section 5.6.3).
+    /// Returns whether the byte is a space or a tab (RFC 9110, section 5.6.3).
     public static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Returns a letter in lowercase, and other bytes unchanged.
+    /// Returns a letter in lowercase, or another byte unchanged.
     @inlinable public static func lowercase(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
@@ -66,7 +66,6 @@ public enum ASCII {
     /// Returns whether two texts are equal, ignoring the case of ASCII letters.
     public static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
         if a.utf8.count != b.utf8.count { return false }
-        // Most equal texts also have the same case.
         if a == b { return true }
         return a.withSpan { a in
             b.withSpan { b in
@@ -78,8 +77,8 @@ public enum ASCII {
         }
     }
 
-    /// Returns the value of one or more decimal digits without a sign, or nil for other text and values above
-    /// `Int64.max`.
+    /// Returns the value of decimal digits without a sign. Returns nil for other text, including an empty text, and
+    /// above `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {
         var value: Int64 = 0
         var isEmpty = true

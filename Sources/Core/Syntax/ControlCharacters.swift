@@ -1,16 +1,16 @@
-/// Escapes control characters in untrusted text. They can move a terminal's cursor, forge log lines, or change the
-/// direction of the text after them.
+/// Escapes control characters in untrusted text, which can move a terminal's cursor, forge log lines, or change the
+/// text direction.
 ///
 /// ```swift
 /// ControlCharacters.escaped("ok\n2026 forged\u{1B}[2J")      // #"ok\u{A}2026 forged\u{1B}[2J"#
 /// ```
 public enum ControlCharacters {
-    /// Returns the text on one line, with control characters, line separators and bidirectional formatting characters
-    /// replaced by `\u{…}`.
+    /// Returns the text with control characters, line separators and bidirectional formatting characters as `\u{…}`, so
+    /// it fits on a line.
     ///
     /// - Parameters:
     ///   - text: untrusted text.
-    ///   - allowsLines: whether to keep line feeds and tabs, as in a body of several lines. Defaults to false.
+    ///   - allowsLines: whether to keep line feeds and tabs. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var escaped = ""

@@ -1,8 +1,7 @@
 import CErrandNames
 import ErrandSupport
 
-// Calls the system's C functions for host names and addresses. Each call receives a string that outlives it, and a
-// local buffer with its size.
+// Calls C functions. Each receives a string that outlives the call, and a local buffer with its size.
 extension HostName {
     /// Returns an IPv6 address in its usual form (RFC 5952), or nil for other text.
     static func normalizedIPv6(_ text: String) -> String? {
@@ -13,19 +12,17 @@ extension HostName {
         return string(name)
     }
 
-    /// Returns the number of an IPv4 address, given in any form that can connect: `127.1` and `0x7f000001` are
-    /// `127.0.0.1`. Returns nil for other text.
+    /// Parses an IPv4 address in any form that can connect, or returns nil: `127.1` and `0x7f000001` are `127.0.0.1`.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)
     }
 
-    /// The result of converting an internationalized name.
     enum Conversion {
         case done(String)
         /// A character isn't allowed in a host name.
         case refused
-        /// The system doesn't have the required library.
+        /// The system doesn't have the library.
         case missing
     }
 
@@ -33,7 +30,7 @@ extension HostName {
     ///
     /// - Parameters:
     ///   - name: a name without a null byte.
-    ///   - maximumLength: the maximum size of the result in bytes, including the terminating null byte.
+    ///   - maximumLength: the maximum size of the result in bytes, with its null byte.
     static func converted(_ name: String, maximumLength: Int) -> Conversion {
         var result = [CChar](repeating: 0, count: maximumLength)
         switch unsafe Int(errand_name_to_ascii(name, &result, result.count)) {
@@ -43,7 +40,6 @@ extension HostName {
         }
     }
 
-    /// Returns the text up to a null byte.
     private static func string(_ text: [CChar]) -> String {
         String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,4 +1,4 @@
-/// Normalizes host names and addresses, so equal hosts compare equal (RFC 9110, section 4.2.3; RFC 5952).
+/// Normalizes host names and addresses (RFC 9110, section 4.2.3; RFC 5952).
 ///
 /// ```swift
 /// HostName.normalized("API.Example.com.")         // "api.example.com"
@@ -6,9 +6,8 @@
 /// HostName.normalized("https://example.com")      // nil: a URL is no host
 /// ```
 public enum HostName {
-    /// Returns a name in lowercase without its final dot, or an address in its usual form. Returns nil for text that
-    /// isn't a host, such as a URL or a name with a port. An internationalized name must be written as Punycode (RFC
-    /// 5891).
+    /// Returns a lowercase name without its final dot, or an address in its usual form. Returns nil for other text,
+    /// such as a URL or a name with a port. Write internationalized names as Punycode (RFC 5891).
     public static func normalized(_ text: String) -> String? {
         var host = text[...]
         if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
@@ -35,12 +34,12 @@ public enum HostName {
         }
     }
 
-    /// Returns an IPv6 address (RFC 5952) without its zone.
+    /// IPv6 (RFC 5952), without the zone.
     private static func literal(_ text: Substring) -> String? {
         normalizedIPv6(String(text.prefix { $0 != "%" }))
     }
 
-    /// Returns an IPv4 address, given in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.
+    /// IPv4, in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.
     private static func address(_ text: String) -> String? {
         guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
         guard let number = numberOfIPv4(text) else { return nil }

@@ -2,15 +2,14 @@ import ErrandSupport
 
 /// Inserts text into a path as a single segment.
 ///
-/// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them even if they're encoded. A
-/// value that could become one of them, alone or together with adjacent text, is therefore enclosed in two private-use
-/// characters, which aren't allowed in URLs. Checking the path removes these marks or rejects the path. Without that
-/// check, the path is invalid.
+/// Percent-encoding doesn't protect `.` and `..`, because servers and clients resolve them even if they're encoded. A
+/// value that could become one, alone or with adjacent text, is therefore enclosed in two private-use characters, which
+/// are invalid in a URL. Checking the path removes these marks or rejects the path.
 public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
-    /// Returns the text percent-encoded, and enclosed in marks if its neighbors need to be checked.
+    /// Returns the text percent-encoded, enclosed in marks if its neighbors must be checked.
     public static func encode(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
@@ -18,10 +17,10 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// Returns the path without marks. Throws if a marked value makes a segment empty, `.` or `..`, or itself contains
-    /// such a segment after an encoded slash or backslash.
+    /// Returns the path without marks. Throws if a marked value makes a segment empty, `.` or `..`, or contains such a
+    /// segment after an encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        // The first byte of a mark. No other valid path contains it.
+        // The first byte of a mark, which no other valid path contains.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
@@ -37,25 +36,25 @@ public enum PathSegment {
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Only paired marks were inserted by `encode`. The caller rejects others as invalid characters.
+            // Only marks in pairs come from `encode`. Others are rejected later as invalid characters.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Returns whether a value is empty or only dots, so adjacent text matters, or contains a segment of dots.
+    /// Whether a value is empty or all dots, so its neighbors decide, or contains a segment of dots.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
 
-    /// Returns whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
+    /// Whether a part between slashes and backslashes, encoded or not, is `.` or `..`.
     private static func hasDots(_ text: String) -> Bool {
         let bytes = decoded(text)
         return bytes.split(omittingEmptySubsequences: true) { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
     }
 
-    /// Decodes dots, slashes and backslashes, even if they were encoded several times: `%2e`, `%252E`.
+    /// Decodes dots, slashes and backslashes, even if encoded repeatedly: `%2e`, `%252E`.
     private static func decoded(_ text: String) -> [UInt8] {
         var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
         while let byte = bytes.popFirst() {

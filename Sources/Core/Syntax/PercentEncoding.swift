@@ -7,7 +7,7 @@ import ErrandSupport
 /// PercentEncoding.decode("a%20b")            // "a b"
 /// ```
 public enum PercentEncoding {
-    /// Returns the text as UTF-8, with every byte escaped as `%XX` that isn't allowed. By default, unreserved
+    /// Returns the text as UTF-8, with bytes escaped as `%XX` unless they're allowed. By default, only unreserved
     /// characters are allowed.
     public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
         var result = ""
@@ -15,12 +15,12 @@ public enum PercentEncoding {
         return result
     }
 
-    /// Appends the text, with every byte escaped as `%XX` that isn't allowed.
+    /// Appends the text, with bytes escaped as `%XX` unless they're allowed.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
         result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
 
-    /// Returns nil if no byte needs to be escaped.
+    /// Returns nil if the text doesn't change.
     private static func encode(_ text: Span<UInt8>, allowed: (UInt8) -> Bool) -> String? {
         guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []
@@ -42,7 +42,7 @@ public enum PercentEncoding {
     ///
     /// - Parameters:
     ///   - text: the encoded text.
-    ///   - plusIsSpace: whether to decode `+` as a space, as in forms. Defaults to false.
+    ///   - plusIsSpace: whether `+` is a space, as in forms. Defaults to false.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         guard let bytes = bytes(text, plusIsSpace: plusIsSpace) else { return nil }
         return String(validating: bytes, as: UTF8.self)
@@ -53,8 +53,8 @@ public enum PercentEncoding {
         decode(text, plusIsSpace: plusIsSpace, isStrict: true)
     }
 
-    /// Decodes as much of the text as possible: a `%` without two digits is kept, and bytes that aren't UTF-8 become
-    /// U+FFFD. For display, and to compare text from other sources.
+    /// Decodes as much as possible: keeps a `%` without two digits, and replaces invalid UTF-8 with U+FFFD. For
+    /// display, and to compare text from other sources.
     public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
             return String(text)
@@ -88,7 +88,6 @@ public enum PercentEncoding {
         return result
     }
 
-    /// Returns the hexadecimal digit of a number below 16.
     private static func digit(_ number: UInt8) -> UInt8 {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") - 10 + number
     }

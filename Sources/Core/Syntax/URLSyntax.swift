@@ -3,8 +3,8 @@ import ErrandSupport
 
 /// Validates URLs for HTTP requests, byte by byte.
 ///
-/// Checks run before Foundation's `URL` parses the text, because `URL` silently repairs it: it escapes invalid
-/// characters, even in an internationalized host.
+/// Validate before you use Foundation's `URL`, which silently repairs invalid URLs: it escapes characters, even in an
+/// internationalized host.
 public enum URLSyntax {
     /// The reason why a URL is invalid.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
@@ -14,10 +14,9 @@ public enum URLSyntax {
         public init(description: String) { self.description = description }
     }
 
-    /// Checks an absolute http or https URL, and returns the offset at which its authority ends.
+    /// Checks an absolute http or https URL, and returns the end of its authority in bytes.
     ///
-    /// Throws if the URL has another scheme, no host, credentials, an invalid port, or a character that must be
-    /// escaped.
+    /// Throws for another scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
     @discardableResult
     public static func check(_ text: String) throws(Fault) -> Int {
         let result: Result<Int, Fault> = text.withSpan { bytes in
@@ -26,12 +25,12 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns whether the text is an absolute URL: it starts with a scheme and `://`.
+    /// Returns whether the text is an absolute URL, starting with a scheme and `://`.
     public static func isAbsolute(_ text: String) -> Bool {
         text.withSpan { schemeEnd($0) != nil }
     }
 
-    /// Checks a path, query or fragment. Throws at the first character that isn't allowed.
+    /// Checks a path, query or fragment, and throws at the first invalid character.
     public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
         let result: Result<Void, Fault> = text.withSpan { bytes in
             do throws(Fault) { return .success(try checkRest(bytes, from: 0, allowed)) } catch {
@@ -41,15 +40,14 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns the origin in a normalized form, such as "https://example.com:443". URLs with the same result have the
-    /// same origin.
+    /// Returns the normalized origin, such as "https://example.com:443". Equal texts mean equal origins.
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Returns whether two absolute URLs have the same bytes up to the end of the authority, and therefore the same
-    /// origin. If false, the origins can still be the same.
+    /// Returns whether two absolute URLs are equal up to the end of the authority. If not, their origins can still be
+    /// equal.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
         one.withSpan { one in
             other.withSpan { other in
@@ -61,7 +59,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns the host of a URL that ``check(_:)`` accepts, in lowercase and without the brackets of an IPv6 address.
+    /// Returns the lowercase host of a URL that ``check(_:)`` accepts, without the brackets of an address.
     package static func host(ofChecked text: String) -> String {
         text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
@@ -77,9 +75,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged: it
-    /// doesn't contain an escape, a segment that starts with a dot, a fragment, a scheme or a host. A path can be valid
-    /// even if this is false.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged: without
+    /// escapes, segments that start with a dot, a fragment, a scheme or a host. If not, it can still be valid.
     ///
     /// - Parameter start: the number of bytes before the path.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
@@ -99,7 +96,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Returns whether the text contains a slash followed by a dot.
+    /// Returns whether a slash is followed by a dot.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -110,7 +107,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Runs the body, and adds the text to a fault that it throws: `the path "a b": a space at offset 1 …`.
+    /// Runs the body, and adds the text to the fault that it throws: `the path "a b": a space at offset 1 …`.
     public static func naming<Value>(
         _ what: String, _ text: String, _ body: () throws(Fault) -> Value
     ) throws(Fault) -> Value {
@@ -119,11 +116,11 @@ public enum URLSyntax {
         }
     }
 
-    /// Quotes a text for an error, even if it isn't a URL. Masks secrets as far as they can be recognized, escapes
-    /// control characters, and keeps at most 200 characters.
+    /// Quotes at most 200 characters of a text for an error, even if it isn't a URL. Masks secrets as far as possible,
+    /// and escapes control characters.
     public static func quoted(_ text: String) -> String {
         var text = text
-        // In a broken URL the parts can't be located, so everything before an @ can contain a name and a password.
+        // In a broken URL, everything before an @ may contain a name and a password.
         let start = text.utf8.firstIndex { $0 == UInt8(ascii: ":") || endsAuthority($0) }
         let scheme = start.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? text[..<$0] : nil }
         let isScheme = scheme.map { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isToken) } ?? false
@@ -159,7 +156,6 @@ public enum URLSyntax {
         return end
     }
 
-    /// Returns whether a scheme is `http` or `https`, in any case.
     private static func isHTTP(_ scheme: Span<UInt8>) -> Bool {
         guard scheme.count == 4 || scheme.count == 5 else { return false }
         var index = 0
@@ -215,7 +211,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Checks the zone of an address, such as `%25eth0` (RFC 6874, section 2).
+    /// Such as `%25eth0` (RFC 6874, section 2).
     private static func checkZone(_ zone: Span<UInt8>) throws(Fault) {
         guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
             zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
@@ -256,13 +252,12 @@ public enum URLSyntax {
 }
 
 extension URLSyntax {
-    /// Returns the URL for display, without credentials and fragment, and with the values of its query masked.
+    /// Returns the URL for display, without credentials and fragment, and with query values masked.
     ///
     /// - Parameters:
     ///   - text: the URL.
-    ///   - isSecret: returns whether to mask the value of the query item with this name. By default, all values are
-    ///     masked.
-    ///   - found: receives the masked values, in the form in which they appear in the text.
+    ///   - isSecret: whether to mask the value of the query item with this name. By default, all are masked.
+    ///   - found: receives the masked values as they appear in the text.
     public static func redacted(
         _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
     ) -> String {
@@ -282,7 +277,7 @@ extension URLSyntax {
         return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
     }
 
-    /// Returns whether a URL has credentials, a fragment or a secret item. Most don't.
+    /// Whether a URL has credentials, a fragment or a secret item, which is rare.
     private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
         guard
             var index = bytes.firstIndex(where: {
@@ -303,12 +298,12 @@ extension URLSyntax {
         return false
     }
 
-    /// Returns a query without its `?`, or a form, for display, with the values of secret items masked.
+    /// Returns a query without its `?`, or a form, for display, with secret values masked.
     ///
     /// - Parameters:
     ///   - text: the query or the form.
-    ///   - isSecret: returns whether to mask the value of the item with this name.
-    ///   - found: receives the masked values, in the form in which they appear in the text.
+    ///   - isSecret: whether to mask the value of the item with this name.
+    ///   - found: receives the masked values as they appear in the text.
     public static func redactedItems(
         _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
     ) -> String {

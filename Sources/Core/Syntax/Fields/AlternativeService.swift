@@ -11,9 +11,9 @@ public struct AlternativeService: Sendable, Hashable {
     public var host: String?
     /// The port, from 1 to 65,535.
     public var port: Int
-    /// How long the alternative can be used, in seconds after the response. Defaults to a day (section 3.1).
+    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
     public var maximumAge: Int
-    /// Whether the alternative can still be used after the network changes (section 3.1).
+    /// Whether the alternative stays valid after a network change (section 3.1).
     public var isPersistent: Bool
 
     /// Creates an alternative service.
@@ -24,10 +24,8 @@ public struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// Parses one or more field lines, and returns at most 32 alternatives in the server's order. Invalid items are
-    /// skipped.
-    ///
-    /// Returns nil for `clear`, which invalidates the alternatives of earlier responses (section 3).
+    /// Parses field lines, and returns at most 32 alternatives in the server's order. Skips invalid items. Returns nil
+    /// for `clear`, which invalidates the alternatives of earlier responses (section 3).
     public static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
         if items.contains("clear") { return nil }

@@ -7,7 +7,7 @@ public enum FieldList {
     /// Returns the trimmed items between commas outside quoted strings, without empty items.
     public static func items(_ value: String) -> [Substring] { allItems(value).filter { !$0.isEmpty } }
 
-    /// Returns the items of several field lines with the same name, in order.
+    /// Returns the items of several field lines, in order.
     public static func items(_ values: [String]) -> [Substring] { values.flatMap { items($0) } }
 
     /// Returns whether the list contains a token, ignoring case.
@@ -20,8 +20,8 @@ public enum FieldList {
         split(value[...], at: UInt8(ascii: ","))
     }
 
-    /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. In a tag, unlike in a
-    /// quoted string, a backslash isn't an escape (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
+    /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. Unlike in a quoted
+    /// string, a backslash isn't an escape (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
     public static func entityTags(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in
@@ -31,12 +31,12 @@ public enum FieldList {
         return items.map { ASCII.trimmed(Substring($0)) }.filter { !$0.isEmpty }
     }
 
-    /// Returns the trimmed parts between separators outside quoted strings.
+    /// The trimmed parts between separators outside quoted strings.
     static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
-        // Counts offsets, because computing an index of a substring's bytes costs more than reading the byte.
+        // Computing an index of a substring's bytes costs more than reading the byte.
         for (offset, byte) in text.utf8.enumerated() {
             switch byte {
             case _ where isEscaped: isEscaped = false

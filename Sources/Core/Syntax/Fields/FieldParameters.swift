@@ -2,8 +2,8 @@ import ErrandSupport
 
 /// The parameters of a field value (RFC 9110, section 5.6.6): `; charset=utf-8; title="a b"`.
 ///
-/// Names are stored in lowercase and compared ignoring case. Values are unquoted. A parameter without `=` or a name is
-/// skipped. If a name repeats, the first value counts.
+/// Names are lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the
+/// first value counts.
 public struct FieldParameters: Sendable, Hashable {
     /// One parameter.
     public struct Parameter: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct FieldParameters: Sendable, Hashable {
         /// Whether the value was quoted.
         public var isQuoted: Bool
 
-        /// Creates a parameter. The name is converted to lowercase.
+        /// Creates a parameter with a lowercased name.
         public init(_ name: String, _ value: String, isQuoted: Bool = false) {
             self.name = name.lowercased()
             self.value = value
@@ -28,13 +28,12 @@ public struct FieldParameters: Sendable, Hashable {
     /// Creates parameters from an ordered list.
     public init(_ all: [Parameter] = []) { self.all = all }
 
-    /// Parses the parameters after a value, from its first semicolon. Reads at most 64.
+    /// Parses at most 64 parameters, from the first semicolon of a value.
     public init(parsing text: some StringProtocol) {
         self.init(parsing: text, ofForm: false)
     }
 
-    /// Parses the parameters of a form's part. In its quotes, a backslash isn't an escape (HTML, "Multipart form
-    /// data").
+    /// Parses the parameters of a form's part, in which a backslash isn't an escape (HTML, "Multipart form data").
     package init(ofForm text: some StringProtocol) {
         self.init(parsing: text, ofForm: true)
     }
@@ -68,7 +67,7 @@ public struct FieldParameters: Sendable, Hashable {
 }
 
 extension FieldParameters: CustomStringConvertible {
-    /// The parameters as `; name=value`, with values quoted that aren't tokens.
+    /// Each parameter as `; name=value`, with the value quoted unless it's a token.
     public var description: String {
         all.map { parameter in
             let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(ASCII.isToken)
@@ -79,8 +78,8 @@ extension FieldParameters: CustomStringConvertible {
 
 /// Reads and writes quoted strings (RFC 9110, section 5.6.4).
 public enum QuotedString {
-    /// Returns the text in quotes, with `"` and `\` escaped. Control characters become spaces, because field values
-    /// can't contain them.
+    /// Returns the text in quotes, with `"` and `\` escaped. Control characters, which are invalid in fields, become
+    /// spaces.
     public static func quoted(_ text: String) -> String {
         var result = "\""
         if text.withSpan({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
@@ -92,12 +91,11 @@ public enum QuotedString {
         return result + "\""
     }
 
-    /// Returns whether a byte doesn't need to be escaped within quotes.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Returns the content if the whole text is a quoted string, otherwise nil.
+    /// Returns the content of text that is a quoted string as a whole, or nil.
     public static func content(_ text: some StringProtocol) -> String? {
         var scanner = FieldScanner(text)
         guard text.utf8.count >= 2, let content = scanner.quotedString() else {

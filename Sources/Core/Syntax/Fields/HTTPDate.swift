@@ -1,12 +1,12 @@
 public import ErrandEssentials
 
-/// Formats and parses HTTP dates (RFC 9110, section 5.6.7). Formats one form, and parses all three.
+/// Formats and parses HTTP dates (RFC 9110, section 5.6.7): one form is written, three are read.
 public enum HTTPDate {
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. Names
-    /// can have any case.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
+    /// names in any case.
     ///
-    /// Returns nil for other text, because an almost correct date can't be trusted. The weekday isn't compared with the
-    /// date. If a two-digit year is more than 50 years after `now`, it belongs to the previous century.
+    /// Returns nil for other text, because an almost correct date can't be trusted. The weekday isn't checked against
+    /// the date. A two-digit year that would be more than 50 years after `now` belongs to the previous century.
     ///
     /// - Parameters:
     ///   - text: the field value.
@@ -19,8 +19,8 @@ public enum HTTPDate {
         return days.contains { matches(name, $0) } ? rfc850(rest, now: now) : nil
     }
 
-    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`. Fractions of a second are dropped. Dates outside the years 0
-    /// to 9999 become the nearest date within.
+    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`, without fractions of a second. Dates outside the years 0 to
+    /// 9999 become the nearest date within.
     public static func format(_ date: Date) -> String {
         let range = secondsOfYear0...secondsOfYear9999
         let seconds = Int64(min(max(date.timeIntervalSince1970, range.lowerBound), range.upperBound).rounded(.down))
@@ -39,7 +39,7 @@ public enum HTTPDate {
     private static let secondsOfYear0 = -62_167_219_200.0
     private static let secondsOfYear9999 = 253_402_300_799.0
 
-    /// Parses ` 06 Nov 1994 08:49:37 GMT`.
+    /// ` 06 Nov 1994 08:49:37 GMT`
     private static func fixed(_ text: ArraySlice<UInt8>) -> Date? {
         var cursor = Cursor(text)
         guard cursor.skip(" "), let day = cursor.number(2), cursor.skip(" "), let month = cursor.month(),
@@ -49,7 +49,7 @@ public enum HTTPDate {
         return date(year, month, day, clock)
     }
 
-    /// Parses ` 06-Nov-94 08:49:37 GMT`.
+    /// ` 06-Nov-94 08:49:37 GMT`
     private static func rfc850(_ text: ArraySlice<UInt8>, now: Date) -> Date? {
         var cursor = Cursor(text)
         guard cursor.skip(" "), let day = cursor.number(2), cursor.skip("-"), let month = cursor.month(),
@@ -63,7 +63,7 @@ public enum HTTPDate {
         return date(year, month, day, clock)
     }
 
-    /// Parses `Sun Nov  6 08:49:37 1994`.
+    /// `Sun Nov  6 08:49:37 1994`
     private static func ascTime(_ text: ArraySlice<UInt8>) -> Date? {
         guard days.contains(where: { matches(text.prefix(3), $0.prefix(3)) }) else { return nil }
         var cursor = Cursor(text.dropFirst(3))
@@ -80,7 +80,7 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
     }
 
-    /// Returns the days since 1970 in the Gregorian calendar. Years are counted from March, so the leap day comes last.
+    /// Days since 1970 in the Gregorian calendar. Years are counted from March, so the leap day comes last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -141,7 +141,7 @@ public enum HTTPDate {
             return index + 1
         }
 
-        /// Parses `08:49:37` as seconds of the day. A leap second counts as the second before.
+        /// `08:49:37` as seconds of the day. A leap second counts as the second before.
         mutating func clock() -> Int? {
             guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
                 hour < 24, minute < 60, second <= 60

@@ -1,7 +1,7 @@
 /// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
 ///
-/// If `Content-Type` was sent twice, it arrives as a list, and the last valid type counts. If that type has no charset,
-/// it keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+/// If `Content-Type` was sent twice, it arrives as a list: the last valid type counts. Without its own charset, it
+/// keeps the charset of an equal type before it (Fetch, "extract a MIME type").
 ///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
@@ -14,8 +14,8 @@ public struct MediaType: Sendable, Hashable {
     /// The parameters after the type.
     public var parameters: FieldParameters
 
-    /// Parses a `Content-Type`. Returns nil if it doesn't begin with a type and a subtype. In a list, the last valid
-    /// type counts.
+    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless it begins with a type and a
+    /// subtype.
     public init?(parsing text: some StringProtocol) {
         if Self.mayBeList(text) {
             self.init(list: String(text))
@@ -47,11 +47,10 @@ public struct MediaType: Sendable, Hashable {
         self = result
     }
 
-    /// Returns whether the text contains a comma.
     private static func mayBeList(_ text: some StringProtocol) -> Bool { text.utf8.contains(UInt8(ascii: ",")) }
 
-    /// Returns only `type/subtype` of a `Content-Type`, in lowercase, for callers that don't need parameters. Returns
-    /// nil if it doesn't begin with a type and a subtype. In a list, the last valid type counts.
+    /// Returns the lowercase `type/subtype` of a `Content-Type`, for callers that don't need parameters. Parses like
+    /// ``init(parsing:)``.
     public static func essence(of text: some StringProtocol) -> String? {
         mayBeList(text) ? MediaType(list: String(text))?.essence : singleEssence(of: text)
     }

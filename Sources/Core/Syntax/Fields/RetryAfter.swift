@@ -2,13 +2,13 @@ public import ErrandEssentials
 
 /// A parsed `Retry-After` field (RFC 9110, section 10.2.3).
 public enum RetryAfter: Sendable, Hashable {
-    /// Retry after this time, counted from when the response was received.
+    /// Retry after this time, counted from the arrival of the response.
     case delay(Duration)
     /// Don't retry before this date.
     case date(Date)
 
-    /// Parses a field value: a number of seconds, or a date in any of the three forms. Returns nil for other text.
-    /// Numbers above 136 years become 136 years.
+    /// Parses a number of seconds, or a date in any of its three forms. Returns nil for other text. Delays are limited
+    /// to 136 years.
     ///
     /// - Parameters:
     ///   - value: the field value.
@@ -24,7 +24,7 @@ public enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// Returns the time to wait from `now`, or zero if the date has passed.
+    /// Returns the time to wait from `now`. Zero if the date has passed.
     public func wait(from now: Date) -> Duration {
         switch self {
         case .delay(let delay): delay

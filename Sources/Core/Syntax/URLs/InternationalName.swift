@@ -2,21 +2,18 @@ import ErrandEssentials
 
 /// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`.
 ///
-/// Uses the system's character table: libidn2's on Linux, and Foundation's if the program contains it, as on Apple
-/// platforms.
+/// The character table is libidn2's on Linux, and Foundation's if the program contains it, as on Apple platforms.
 package enum InternationalName {
-    /// The source of the character table.
     package enum Table: Sendable {
         case system
-        /// No table, as on a system without libidn2.
+        /// As on a system without libidn2.
         case missing
     }
 
-    /// The maximum length of a name in bytes. DNS allows 253 ASCII characters, and each corresponds to at most three
-    /// bytes.
+    /// In bytes. DNS allows 253 ASCII characters, each for at most three bytes.
     private static let maximumLength = 1024
 
-    /// Returns a name in ASCII. Throws if a character isn't allowed in a host name, or if the system has no table.
+    /// Throws if a host name can't contain a character, or without a table.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
@@ -36,10 +33,10 @@ package enum InternationalName {
                 + "it has no libidn2")
     }
 
-    /// Returns nil if Foundation has no table here, or rejects the name.
+    /// Returns nil without a table in Foundation, or if it rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
-            // A character may be equivalent to a slash or another separator.
+            // A character can be equivalent to a slash or another separator.
             url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return nil }
         return host

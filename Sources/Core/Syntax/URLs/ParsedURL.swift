@@ -17,7 +17,7 @@ struct ParsedURL {
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard defines the scheme as special: a backslash is then a slash, and there's always a path.
+    /// Whether the standard calls the scheme special: a backslash is a slash, and there's always a path.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -29,19 +29,19 @@ struct ParsedURL {
         }
     }
 
-    /// Removes the last segment, except the drive letter of a file.
+    /// Removes the last segment, but keeps a file's drive letter.
     mutating func shortenPath() {
         if scheme == "file", path.count == 3, ParsedURL.startsWithDrive(path) { return }
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
     }
 
-    /// Returns whether the first segment of a path is a drive letter and a colon.
+    /// Whether the first segment is a drive letter and a colon.
     static func startsWithDrive(_ path: [UInt8]) -> Bool {
         path.count >= 3 && ASCII.isLetter(path[1]) && path[2] == UInt8(ascii: ":")
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))
     }
 
-    /// The URL as text (section 4.5).
+    /// Serialized (section 4.5).
     var text: String {
         var bytes = Array(scheme.utf8)
         bytes.append(UInt8(ascii: ":"))

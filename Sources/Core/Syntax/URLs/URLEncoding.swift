@@ -1,8 +1,7 @@
-/// A part of a URL, which determines the bytes that stay unescaped.
+/// A part of a URL, and the bytes that stay unescaped in it.
 ///
-/// Escapes the percent-encode sets of the WHATWG standard (section 1.3), and all bytes that RFC 3986 doesn't allow in
-/// the part. The standard leaves `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%` unescaped in some parts, which
-/// some servers and proxies reject.
+/// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
+/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 
@@ -23,7 +22,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes, escaping as `%XX` those that aren't allowed. Existing escapes are kept.
+    /// Appends bytes with invalid ones as `%XX`. Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -44,12 +43,12 @@ enum URLPart {
         return result
     }
 
-    /// Returns whether the `%` at an index is followed by two hexadecimal digits.
+    /// Whether the `%` is followed by two hexadecimal digits.
     static func isEscape(_ bytes: ArraySlice<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.endIndex && ASCII.isHexDigit(bytes[index + 1]) && ASCII.isHexDigit(bytes[index + 2])
     }
 
-    /// Returns the bytes with their escapes decoded. Any other `%` is kept.
+    /// Decodes escapes, and keeps any other `%`.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = bytes.startIndex

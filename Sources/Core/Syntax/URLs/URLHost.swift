@@ -2,7 +2,7 @@
 enum URLHost {
     /// Returns the normalized host: a name in lowercase ASCII, or an address in its usual form.
     ///
-    /// - Parameter isOpaque: whether the scheme is unknown, in which case the host can contain more than a name.
+    /// - Parameter isOpaque: whether the scheme is unknown, so the host can be more than a name.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -29,7 +29,7 @@ enum URLHost {
         URLSyntax.Fault(description: "the host has a character that no host name has")
     }
 
-    /// Returns whether a byte is a forbidden host code point.
+    /// The forbidden host code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x00, 0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "<"),
@@ -40,7 +40,7 @@ enum URLHost {
         }
     }
 
-    /// Returns a domain in ASCII. Labels that already are Punycode are kept.
+    /// Keeps labels that are Punycode already.
     private static func name(_ bytes: [UInt8], _ table: InternationalName.Table) throws(URLSyntax.Fault) -> [UInt8] {
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(ASCII.lowercase) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: isForbidden) else {
@@ -51,7 +51,7 @@ enum URLHost {
 
     // MARK: IPv4
 
-    /// Returns whether the last label is a number, in which case the host must be an address.
+    /// Whether the last label is a number, so the host must be an address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -59,13 +59,13 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// Parses an address of one to four numbers, each decimal, octal or hexadecimal.
+    /// One to four numbers, each decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
         let fault = URLSyntax.Fault(description: "the host ends in a number, and is not an address")
         var address: UInt64 = 0
-        // One part beyond the limit is enough to detect an error.
+        // At most one part beyond the limit.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard let last = parts.last, parts.count <= 4 else { throw fault }
         for (place, part) in parts.dropLast().enumerated() {
@@ -76,7 +76,7 @@ enum URLHost {
         return UInt32(address | number)
     }
 
-    /// Parses a number, capped above 32 bits.
+    /// Capped above 32 bits.
     private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
         var (digits, radix) = (text, UInt64(10))
         if text.isEmpty { return nil }
@@ -107,7 +107,7 @@ enum URLHost {
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]
     }
 
-    /// Returns the eight numbers of an address, or nil if the text isn't an address.
+    /// The eight numbers of an address, or nil.
     private static func pieces(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         // `::` represents all missing zeros, so it can occur only once.
         var (front, back): ([UInt16], [UInt16]?) = ([], nil)
@@ -144,7 +144,7 @@ enum URLHost {
         return count < 8 ? front + Array(repeating: 0, count: 8 - count) + back : nil
     }
 
-    /// Parses the last two numbers in IPv4 notation: four decimal numbers without leading zeros.
+    /// The last two numbers in IPv4 notation: four decimal numbers without leading zeros.
     private static func dottedTail(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
@@ -160,7 +160,7 @@ enum URLHost {
         return [numbers[0] << 8 | numbers[1], numbers[2] << 8 | numbers[3]]
     }
 
-    /// Formats an address with its first longest run of two or more zeros as `::`.
+    /// Abbreviates the first longest run of two or more zeros as `::`.
     private static func shortest(_ pieces: [UInt16]) -> String {
         var longest = 0..<0
         var start = 0

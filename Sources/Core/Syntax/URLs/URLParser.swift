@@ -1,27 +1,26 @@
 /// Resolves a reference according to the WHATWG standard (URL, section 4.4), in linear time.
 ///
-/// The standard describes a state machine over characters. This parser instead finds the end of each part, and has a
-/// method for each state: scheme, authority, path, query, fragment.
+/// Instead of the standard's state machine over characters, the parser finds the end of each part, and has a method for
+/// each state: scheme, authority, path, query, fragment.
 struct URLParser {
     private let input: [UInt8]
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Whether to keep a host that the standard rejects. Used for a base, because it was already requested.
+    /// Whether to keep a host that the standard rejects: a base was already requested.
     private let keepsHost: Bool
     private var url = ParsedURL()
 
     private init(
         _ text: some Collection<UInt8>, base: ParsedURL?, table: InternationalName.Table, keepsHost: Bool
     ) {
-        // Ignores control characters and spaces around a reference, and all tabs and line breaks.
+        // Drops control characters and spaces around a reference, and all tabs and line breaks.
         let start = text.firstIndex { $0 > 0x20 } ?? text.endIndex
         var bytes = text[start...].filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
         (input, self.base, self.table, self.keepsHost) = (bytes, base, table, keepsHost)
     }
 
-    /// Returns the URL of a reference. Throws if the reference is invalid.
     static func parse(
         _ text: some Collection<UInt8>, base: ParsedURL?, table: InternationalName.Table, keepsHost: Bool = false
     ) throws(URLSyntax.Fault) -> ParsedURL {
@@ -37,7 +36,7 @@ struct URLParser {
 
     // MARK: Scheme
 
-    /// Reads a scheme and its colon, if there is one, and returns it in lowercase.
+    /// Reads a scheme and its colon. Returns it in lowercase.
     private mutating func takeScheme() -> String? {
         guard let first = input.first, ASCII.isLetter(first) else { return nil }
         let end = input.firstIndex { byte in
@@ -104,7 +103,7 @@ struct URLParser {
         (url.user, url.password, url.host, url.port) = (base.user, base.password, base.host, base.port)
     }
 
-    /// Parses a path relative to the base's directory, or no path at all.
+    /// A path relative to the base's directory, or an empty path.
     private mutating func parseInDirectory(of base: ParsedURL) {
         url.path = base.path
         if index == input.endIndex || isAt("?") || isAt("#") {
@@ -140,7 +139,7 @@ struct URLParser {
         parsePathStart()
     }
 
-    /// Returns the index of the first colon outside brackets.
+    /// The first colon outside brackets.
     private func portColon(_ range: Range<Int>) -> Int? {
         var isInBrackets = false
         for index in range {
@@ -205,7 +204,7 @@ struct URLParser {
         parseQueryAndFragment()
     }
 
-    /// Returns 1 if a segment is `.`, 2 if it's `..`, in any encoding, and otherwise 0.
+    /// 1 for `.`, 2 for `..`, in any encoding, otherwise 0.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
         var (rest, count) = (segment, 0)
         while let first = rest.first, count < 3 {
