@@ -64,8 +64,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
 
-    /// The name for logs: the given label, the request's label, its type or the kind, whichever is set first. Control
-    /// characters are escaped, so it fits on a line.
+    /// The name for logs: the given label, or else the request's label, its type, or the kind. Control characters are
+    /// escaped, so it fits on a line.
     public var label: String {
         if let givenLabel { return ControlCharacters.escaped(givenLabel) }
         guard let request else { return kind.rawValue }

@@ -104,7 +104,7 @@ public final class NetworkAgent: Agent {
     /// The running activities, including background work.
     public var activities: [Activity] { registry.activities }
 
-    /// Cancels all running activities, or those that match, and returns how many it cancelled.
+    /// Cancels all running activities, or only matching activities, and returns their number.
     ///
     /// ```swift
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
@@ -125,9 +125,9 @@ public final class NetworkAgent: Agent {
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
     /// ```
     ///
-    /// Runs the filters of all stages whose ``FilterTraits`` say that they change or sign requests, off the caller's
-    /// actor. Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors of
-    /// ``httpRequest(for:)`` and the filters.
+    /// Runs the filters of all stages that change or sign requests, according to their ``FilterTraits``, off the
+    /// caller's actor. Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors
+    /// of ``httpRequest(for:)`` and the filters.
     @concurrent
     public func filteredRequest(
         for request: some Request, options: CallOptions = CallOptions()
@@ -174,7 +174,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns immediately. Accessories have then received will-start.
+    /// Starts a request and returns immediately. By then, accessories have received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?

@@ -19,7 +19,8 @@ public protocol Accessory: Sendable {
     var maximumBodyBytes: Int { get }
     /// Whether to report WebSocket messages. Defaults to false, which doesn't copy messages.
     var observesMessages: Bool { get }
-    /// Whether to receive an activity's events, read when it starts. If false, the accessory is free. Defaults to true.
+    /// Whether to receive an activity's events, read when it starts. If false, the accessory costs no time. Defaults to
+    /// true.
     var isListening: Bool { get }
     /// Receives an event. Events of an activity arrive in order.
     func activity(_ activity: Activity, did event: ActivityEvent)

@@ -3,7 +3,7 @@ public import ErrandHTTP
 
 /// An event of an activity. Cases are in the order of events. More can be added, so write a `default` in a `switch`.
 public enum ActivityEvent: Sendable {
-    /// The activity starts. Runs on the starting thread; if you cancel here, the request isn't sent.
+    /// The activity starts. Sent synchronously on the starting thread; if you cancel here, the request isn't sent.
     case willStart
     /// The request was built. Filters haven't seen it yet.
     case built(HTTPRequest)

@@ -28,7 +28,7 @@ public protocol Agent: Sendable {
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns immediately. Accessories have then received will-start.
+    /// Starts a request and returns immediately. By then, accessories have received will-start.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -118,7 +118,7 @@ extension Agent {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns immediately. Accessories have then received will-start.
+    /// Starts a composite and returns immediately. By then, accessories have received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?

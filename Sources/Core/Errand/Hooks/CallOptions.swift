@@ -119,8 +119,9 @@ public struct CallOptions: Sendable {
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
-    /// Returns whether the call is a direct member of an activity: its parent is that activity or nil, rather than, for
-    /// example, a batch within a chain. For agents that a composite passes to its body.
+    /// Returns whether the call is a direct member of an activity: its parent is that activity, or nil. A call with
+    /// another parent, such as a batch within a chain, belongs to that parent. For agents that a composite passes to
+    /// its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 

@@ -5,16 +5,16 @@ import ErrandHTTP
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Creates a completion with a closure, which is awaited between will-stop and did-stop.
+    /// Creates a completion that runs a closure, which is awaited between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// Creates a completion on the main actor. If the main thread is blocked, it never runs, but the activity is
-    /// released.
+    /// Creates a completion that runs on the main actor. If the main thread is blocked, it never runs, but the activity
+    /// is still released.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }
 
-    /// Creates a completion on the main actor with a closure for each outcome. For delegates, which the closures
+    /// Creates a completion that runs one of three closures on the main actor. For delegates, which the closures
     /// capture weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
@@ -32,7 +32,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// Creates a completion on a queue. Did-stop follows when the closure has returned.
+    /// Creates a completion that runs on a queue. Did-stop follows when the closure has returned.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {

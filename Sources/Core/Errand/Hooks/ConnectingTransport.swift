@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// A transport that also opens connections for other protocols than HTTP, such as WebSocket.
+/// A transport that also opens connections for protocols other than HTTP, such as WebSocket.
 ///
 /// ```swift
 /// let connection = try await transport.connect(for: exchange.http, options: options)
@@ -12,8 +12,8 @@ public import ErrandHTTP
 ///
 /// `ErrandConformance` contains a test suite that such a transport should pass.
 public protocol ConnectingTransport: Transport {
-    /// Opens a separate connection to the request's host, with the same TLS, proxy, pins and time limits as a request,
-    /// and doesn't send on it. The TLS handshake (for https) is complete, and the tunnel of a proxy is open.
+    /// Opens a separate connection to the request's host, with the TLS, proxy, pins and time limits that the request
+    /// would have, without sending on it. For https the TLS handshake is complete, and the tunnel of a proxy is open.
     ///
     /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
     /// attempt.

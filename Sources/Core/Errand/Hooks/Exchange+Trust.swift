@@ -4,8 +4,8 @@ import ErrandMessageSyntax
 
 extension Exchange {
     /// Whether the request's origin may see the agent's secrets: it's the origin of a base URL, or one of the
-    /// `trustedOrigins`. An absolute path, such as a "next" link from a server, can lead to another origin, and so can
-    /// a redirect or a filter.
+    /// `trustedOrigins`. A path that's an absolute URL, such as a "next" link from a server, can lead to another
+    /// origin. So can a redirect or a filter.
     ///
     /// Add a secret only if this is true.
     public var isTrusted: Bool {
@@ -13,7 +13,7 @@ extension Exchange {
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Lets the request's origin see the agent's secrets, and adds the withheld ones. For filters that know the
+    /// Lets the request's origin see the agent's secrets, and adds the withheld secrets. For filters that know the
     /// service's origins better than the configuration.
     ///
     /// Call it after setting the URL:

@@ -160,8 +160,9 @@ public struct Exchange: Sendable {
     /// the number has grown.
     public func declareFailureFinal() { ledger { $0.declareFailureFinal() } }
 
-    /// The number of this call's requests that a server may have received so far: all that the transport accepted,
-    /// except requests that failed with ``ErrandError/Code/cannotConnect`` or ``ErrandError/Code/nameLookupFailed``.
+    /// The number of this call's requests that a server may have received so far: all passed to the transport, except
+    /// requests that a ``DepartureFilter`` held back, or that failed with ``ErrandError/Code/cannotConnect`` or
+    /// ``ErrandError/Code/nameLookupFailed``.
     ///
     /// These errors concern only the last request: after a redirect, or if a filter further in sent several, earlier
     /// requests were received. Before you repeat a request that must not be received twice, compare the number before

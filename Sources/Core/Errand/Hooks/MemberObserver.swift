@@ -35,8 +35,8 @@ public struct CompositeMember: Sendable {
         (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
     }
 
-    /// The label of the call or composite, the request's label, its type or the kind, whichever is set first. Control
-    /// characters are escaped.
+    /// The label of the call or composite, or else the request's label, its type, or the kind. Control characters are
+    /// escaped.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }

@@ -44,7 +44,8 @@ public struct Next: Sendable {
         return step.following
     }
 
-    /// Returns a copy with a filter inserted after the last filter of this stage with one of the traits, or else first.
+    /// Returns a copy with a filter inserted after the last filter of this stage that has one of the traits, or at the
+    /// front.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })

@@ -46,17 +46,18 @@ public protocol Request<Output>: Sendable {
     var parameterPlacement: ParameterPlacement { get }
     /// Encodes the query, parameters and forms. Defaults to the standard encoding.
     var parameterEncoding: ParameterEncoding { get }
-    /// Header fields, which replace the agent's fields of the same name, and the authorization. Empty by default.
+    /// Header fields. They replace the agent's fields of the same name; `Authorization` also replaces the credentials.
+    /// Empty by default.
     var headers: HTTPHeaders { get }
     /// The request body. Defaults to no body.
     var body: RequestBody { get }
-    /// The credentials. Defaults to the agent's (nil). To send none, use ``Authorization/omitted``.
+    /// The credentials. Defaults to the agent's (nil). To omit them, use ``Authorization/omitted``.
     var authorization: Authorization? { get }
     /// The longest time without activity within one attempt. Defaults to the agent's (nil).
     var timeout: Duration? { get }
     /// The time limit for the whole call, including redirects, retries and waits. Defaults to the agent's (nil).
     var deadline: Duration? { get }
-    /// The priority. Defaults to that of the sending task (nil).
+    /// The priority. Defaults to the sending task's (nil).
     var priority: RequestPriority? { get }
     /// Which redirects to follow. Defaults to the agent's policy (nil).
     var redirects: RedirectPolicy? { get }
@@ -87,7 +88,7 @@ public protocol Request<Output>: Sendable {
     /// Decodes a `Decodable` output. Defaults to the agent's decoder (nil).
     var decoder: (any BodyDecoder)? { get }
 
-    /// Returns a complete HTTP request to send instead of one built from the members above. Defaults to nil.
+    /// Returns a complete HTTP request to send instead of one built from the members above. By default, returns nil.
     ///
     /// Filters, checks, accessories, timeouts and decoding still apply.
     func httpRequest() throws -> HTTPRequest?
@@ -223,7 +224,7 @@ extension Request where Output: Decodable {
 }
 
 extension Request {
-    /// Explains at compile time why an output can't be decoded: it isn't `Decodable`, or only on the main actor.
+    /// Explains at compile time why an output has no default `decode`: it isn't `Decodable`, or only on the main actor.
     @available(
         *, unavailable,
         message: """

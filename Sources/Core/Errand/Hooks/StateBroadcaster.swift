@@ -22,8 +22,8 @@ import Synchronization
 /// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end with
 /// ``finish()``, or when the broadcaster is deallocated.
 ///
-/// You can use a broadcaster from any thread, and while an object in a state is deallocated. Sending can cause such a
-/// deallocation, so don't send while you hold a lock that it could take.
+/// You can use a broadcaster from any thread, and from the `deinit` of an object in a state. Sending can run such a
+/// `deinit`, so don't send while you hold a lock that it could take.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
@@ -64,7 +64,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// The state that was sent last.
     public var state: State { guarded.withLock { $0.state } }
 
-    /// The current state and each new one. A slow reader keeps only the newest.
+    /// The current state and each new one. A slow reader receives only the newest.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(maximumWaiting))
         let id = guarded.withLock { guarded -> UInt64? in

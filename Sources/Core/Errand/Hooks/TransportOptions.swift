@@ -92,7 +92,7 @@ public struct TransportOptions: Sendable {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether, given its status, a response can only be affected by its body.
+    /// Whether the status doesn't call for a decision before the body has arrived.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
     /// Whether an accessory receives events other than progress. If not, you don't need to collect data such as

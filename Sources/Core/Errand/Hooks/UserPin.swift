@@ -67,8 +67,8 @@ public final class UserPin: Sendable {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
-    /// The user's marks in the newest request to the operation's first origin: with a session's marks, and a mark with
-    /// the source `cookie NAME` for each cookie. Nil before the first request.
+    /// The user's marks in the newest request to the operation's first origin. They include a session's marks, and a
+    /// mark with the source `cookie NAME` for each cookie. Nil before the first request.
     ///
     /// To record them beyond the process, store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the
     /// identity itself.
@@ -300,7 +300,7 @@ extension Exchange {
     public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
 }
 
-/// Compares each request on the wire with the first one of the operation to which a filter pinned it.
+/// Compares each request on the wire with the first request of its operation, if a filter pinned it.
 public struct PinnedExchangeFilter: Filter {
     init() {}
 
@@ -319,6 +319,6 @@ public struct PinnedExchangeFilter: Filter {
 }
 
 extension Filter where Self == PinnedExchangeFilter {
-    /// Keeps requests that a filter pinned with ``Exchange/pin(to:)`` with their first user. Other requests pass.
+    /// Keeps requests pinned with ``Exchange/pin(to:)`` with the first request's user. Other requests pass.
     public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
 }

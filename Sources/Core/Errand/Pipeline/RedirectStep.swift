@@ -31,7 +31,8 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// Kept out of line, as the next methods: inlining would enlarge an async frame that lives as long as the request.
+    /// Kept out of line, like the methods below: inlining would enlarge an async frame that lives as long as the
+    /// request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }

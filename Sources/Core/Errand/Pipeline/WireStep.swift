@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Passes a request to the transport, with the last check before and the first one after it.
+/// Passes a request to the transport. Checks it right before, and the response right after.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let departures: [any DepartureFilter]
