@@ -3,7 +3,7 @@
 /// ```swift
 /// HostName.normalized("API.Example.com.")         // "api.example.com"
 /// HostName.normalized("127.1")                    // "127.0.0.1"
-/// HostName.normalized("https://example.com")      // nil: a URL is no host
+/// HostName.normalized("https://example.com")      // nil: a URL isn't a host
 /// ```
 public enum HostName {
     /// Returns a lowercase name without its final dot, or an address in its usual form. Returns nil for other text,

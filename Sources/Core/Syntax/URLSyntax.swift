@@ -14,7 +14,7 @@ public enum URLSyntax {
         public init(description: String) { self.description = description }
     }
 
-    /// Checks an absolute http or https URL, and returns the end of its authority in bytes.
+    /// Checks an absolute http or https URL, and returns the byte offset at which its authority ends.
     ///
     /// Throws for another scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
     @discardableResult
@@ -40,7 +40,7 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Returns the normalized origin, such as "https://example.com:443". Equal texts mean equal origins.
+    /// Returns the origin in a form that can be compared as text, such as "https://example.com:443".
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"

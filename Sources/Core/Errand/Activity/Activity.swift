@@ -89,8 +89,8 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
     /// Whether the outcome is decided, after which `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels the activity, unless its outcome is decided. The outcome then is `.cancelled` with the first cause,
-    /// regardless of a response.
+    /// Cancels the activity, unless its response is accepted or its outcome is decided. The outcome is then
+    /// `.cancelled` with the first cause, regardless of a response.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -215,7 +215,7 @@ extension Activity: TransportObserver {
     /// Evaluated per message, because few activities have messages.
     var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
 
-    /// Sends accessories a message worth logging. Ignored once the activity is over. Committing or discarding scheduled
+    /// Sends accessories a message worth logging. Ignored once the activity is over. Committing or discarding staged
     /// work still belongs to the activity.
     public func note(
         _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil

@@ -39,8 +39,8 @@ final class ActivityRegistry: Sendable {
         state.withLock { $0.entries.values.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer, unless it already fires early enough. A deadline usually costs one comparison, and a check of
-    /// all running activities per length of a deadline.
+    /// Sets the timer, unless it already fires early enough. Usually a deadline costs one comparison, and running
+    /// activities are checked about once per length of a deadline.
     ///
     /// Returns the replaced timer, to be cancelled outside the lock, because that runs code of the time source.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {

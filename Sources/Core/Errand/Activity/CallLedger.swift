@@ -1,7 +1,7 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects data of a call: checks, scheduled work, streamed bodies, values of filters, the last sent request, and
+/// Collects data of a call: checks, staged work, streamed bodies, values of filters, the last sent request, and
 /// counters. Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
     // Not private, because the compiler needs the layout wherever a ledger is stored.
@@ -15,8 +15,7 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether there were checks or scheduled work. Set under the lock of the state, so most readers don't need the
-    /// lock.
+    /// Whether there were checks or staged work. Set under the lock of the state, so most readers don't need the lock.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
@@ -63,7 +62,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the ledger for further work if no work is scheduled. Returns whether it's closed.
+    /// Closes the ledger for further work if no work is staged. Returns whether it's closed.
     func sealIfNothingIsStaged() -> Bool {
         state.withLock { state in
             if state.staged.isEmpty { state.isClosed = true }

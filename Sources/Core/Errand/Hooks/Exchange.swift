@@ -178,8 +178,8 @@ public struct Exchange: Sendable {
     /// The checks that run on the final response.
     public var checks: ExchangeChecks { ExchangeChecks(activity: activity, shared: shared) }
 
-    /// Schedules work that depends on the response: `commit` runs once all checks and decoding have succeeded,
-    /// otherwise `discard` runs.
+    /// Stages work that depends on the response: `commit` runs once all checks and decoding have succeeded, otherwise
+    /// `discard` runs.
     ///
     /// Both run before will-stop, so return quickly and detach long work.
     public func whenAccepted(
@@ -188,11 +188,11 @@ public struct Exchange: Sendable {
         ledger { $0.stage(StagedWork(commit: commit, discard: discard)) }
     }
 
-    /// The amount of scheduled work; see ``discardStagedWork(after:)``.
+    /// The amount of staged work; see ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
-    /// Discards work that later filters scheduled for a response that won't be used. For filters that call `next` again
-    /// or respond themselves.
+    /// Discards work that later filters staged for a response that won't be used. For filters that call `next` again or
+    /// respond themselves.
     ///
     /// ```swift
     /// struct OnceMore: Filter {

@@ -43,12 +43,12 @@ public final class SharedExchange: Sendable {
     }
 
     /// Adds to each call the additions of later filters. Call it once, when the response or error has arrived and
-    /// before a call receives it. If no calls are left, scheduled work is discarded.
+    /// before a call receives it. If no calls are left, staged work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
 
-    /// Returns whether no call is left to take scheduled work.
+    /// Returns whether no call is left to take staged work.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
         let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)

@@ -11,7 +11,7 @@ import ErrandHTTP
     let isCommon: Bool
     /// Whether this step or a later one isn't one of Core's.
     let hasFilters: Bool
-    /// The traits of this step and the next ones in its stage, up to one of Core's.
+    /// The traits of this and the following steps in its stage, up to the first of Core's steps.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {

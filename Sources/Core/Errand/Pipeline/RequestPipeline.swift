@@ -58,8 +58,7 @@ struct RequestPipeline: Sendable {
 
             let value = try await request.decode(response.reopened)
 
-            // From here on, the request can't be cancelled. Commit scheduled work, and move the file to its
-            // destination.
+            // From here on, the request can't be cancelled. Commit staged work, and move the file to its destination.
             try activity.accept()
             if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
             return .success(delivery.store(value, of: response, file, to: result))

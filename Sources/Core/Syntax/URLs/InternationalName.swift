@@ -13,7 +13,7 @@ package enum InternationalName {
     /// In bytes. DNS allows 253 ASCII characters, each for at most three bytes.
     private static let maximumLength = 1024
 
-    /// Throws if a host name can't contain a character, or without a table.
+    /// Throws if a character isn't allowed in a host name, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
