@@ -12,7 +12,7 @@ extension HostName {
         return string(name)
     }
 
-    /// Parses an IPv4 address in any form that can connect, or returns nil: `127.1` and `0x7f000001` are `127.0.0.1`.
+    /// Parses an IPv4 address in any form that can connect, such as `127.1`. Returns nil for other text.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)

@@ -78,7 +78,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    // MARK: What was sent and received
+    // MARK: Sent and received messages
 
     /// For errors: the request as built, then as changed by filters and redirects.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }

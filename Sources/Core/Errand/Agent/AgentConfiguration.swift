@@ -3,10 +3,11 @@ import ErrandSupport
 
 /// The settings of a ``NetworkAgent`` for all of its requests.
 public struct AgentConfiguration: Sendable {
-    /// The URL that relative paths are appended to. Its path is kept, with or without a trailing slash. A query or a
-    /// fragment throws ``ErrandError/Code/invalidURL``.
+    /// The absolute http or https URL that relative paths are appended to. Its path is kept, with or without a trailing
+    /// slash. A query or a fragment throws ``ErrandError/Code/invalidURL``.
     ///
-    /// Can be empty if all requests have absolute URLs. Then only `trustedOrigins` receive the agent's secrets.
+    /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
+    /// `trustedOrigins` receive the agent's secrets.
     public var baseURL: String
     /// More base URLs, selected with ``BaseChoice/named(_:)``. Empty by default.
     public var namedBaseURLs: [String: String] = [:]

@@ -31,8 +31,7 @@ public final class NetworkAgent: Agent {
     /// Creates an agent.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute `http` or `https` URL. If all requests have absolute URLs, it can be empty; relative
-    ///     paths then throw ``ErrandError/Code/invalidURL``.
+    ///   - baseURL: see ``AgentConfiguration/baseURL``.
     ///   - transport: sends the requests.
     ///   - filters: filters for every request, in order. Empty by default.
     ///   - accessories: accessories for every request. Empty by default.
@@ -162,10 +161,7 @@ public final class NetworkAgent: Agent {
             tags: request.tags.merging(options.tags))
     }
 
-    /// Sends a request and returns its response. Cancelling the calling task cancels the request.
-    ///
-    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`, mapped by the configuration's `mapError`
-    /// and then the request's. Cancellations and passed deadlines can't be mapped to other errors.
+    /// Sends a request and returns its response; see ``Agent/send(_:options:)``.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation

@@ -90,8 +90,8 @@ public struct Exchange: Sendable {
         get { fields.value.reportsProgress }
         set { fields.value.reportsProgress = newValue }
     }
-    /// Calls a closure with the transport's events for requests sent from this exchange, for example to handle 1xx
-    /// responses. It runs on any thread, before accessories are notified.
+    /// Observes the transport's events for this exchange, for example 1xx responses. The closure runs on any thread,
+    /// before accessories are notified.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -191,8 +191,7 @@ public struct Exchange: Sendable {
     /// The amount of staged work; see ``discardStagedWork(after:)``.
     public var stagedWorkCount: Int { ledger { $0.stagedWorkCount } }
 
-    /// Discards work that later filters staged for a response that won't be used. For filters that call `next` again or
-    /// respond themselves.
+    /// Discards work that later filters staged for a response that won't be used.
     ///
     /// ```swift
     /// struct OnceMore: Filter {
@@ -247,8 +246,8 @@ public struct Exchange: Sendable {
 }
 
 extension Exchange {
-    /// Checks a response like Core does at the end: status, content type and checks. Throws if one fails. For filters
-    /// that need to know earlier, such as a retry.
+    /// Checks a response early as Core does at the end, for example before a retry. Throws if its status, content type
+    /// or a check fails.
     ///
     /// If the request wants data, a stream is collected first, as in ``gatherEvidence(of:)``. If it wants a file, the
     /// checks are skipped, because they need the finished file.

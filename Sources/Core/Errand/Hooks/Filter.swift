@@ -33,7 +33,7 @@ public protocol Filter: Sendable {
     /// Write a clause without a full stop, such as "each attempt would be hedged twice". Don't repeat problems that
     /// follow from traits.
     func orderProblem(after outer: any Filter) -> String?
-    /// Returns the request as this filter would change it, as far as that's known without sending. For
+    /// Returns the request as changed by this filter, as far as known without sending, for
     /// ``NetworkAgent/explain(_:options:)``. Must not wait. Defaults to the unchanged request.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
     /// Processes an exchange. Call `next` to pass it to the remaining filters and the transport. Runs off the caller's
@@ -72,7 +72,7 @@ extension Filter {
 /// ```
 ///
 /// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each to standard error, once. A type
-/// that conforms to two such protocols must implement the function itself, which the compiler enforces.
+/// that conforms to two such protocols must implement the function itself.
 public protocol FilterExpectingRequest: Request {
     /// Returns a sentence without a full stop for each expectation that isn't met.
     ///
@@ -122,8 +122,7 @@ extension [any Filter] {
 ///
 /// The filters run after the agent's filters of the same stage and before the request's own. If the agent already has
 /// such a filter, with its own options, Core omits the required one, provided that it has the trait
-/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself, which the
-/// compiler enforces.
+/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself.
 public protocol FilterProvidingRequest: Request {
     /// Filters that run after the agent's filters of the same stage.
     var requiredFilters: [any Filter] { get }

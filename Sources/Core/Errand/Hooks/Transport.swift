@@ -15,8 +15,8 @@ public import ErrandHTTP
 ///
 /// A transport:
 ///
-/// - doesn't follow redirects, and doesn't keep cookies, credentials or a cache. Core and filters do, in the same way
-///   for every transport.
+/// - doesn't follow redirects or keep cookies, credentials or a cache. Core and filters do, the same way for every
+///   transport.
 /// - doesn't retry, unless a reused connection turns out to be closed.
 /// - throws ``ErrandError``.
 /// - stops within a millisecond or two when its task is cancelled.

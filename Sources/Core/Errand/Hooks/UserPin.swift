@@ -6,7 +6,7 @@ import Synchronization
 /// Keeps an operation of several calls with the user who began it, such as a socket that reconnects or a paginated
 /// list.
 ///
-/// Create a pin for each operation, and send all of its calls with it:
+/// Create a pin per operation, and send all calls with it:
 ///
 /// ```swift
 /// let pin = UserPin()

@@ -15,7 +15,7 @@ public enum FieldList {
         items(value).contains { ASCII.equalsIgnoringCase(String($0), token) }
     }
 
-    /// Returns the items, including empty ones.
+    /// Returns the items, including empty items.
     public static func allItems(_ value: String) -> [Substring] {
         split(value[...], at: UInt8(ascii: ","))
     }

@@ -10,7 +10,7 @@ package enum InternationalName {
         case missing
     }
 
-    /// In bytes. DNS allows 253 ASCII characters, each for at most three bytes.
+    /// The longest accepted name, in bytes. DNS allows 253 ASCII characters, each for at most three bytes.
     private static let maximumLength = 1024
 
     /// Throws if a character isn't allowed in a host name, or if the table is missing.

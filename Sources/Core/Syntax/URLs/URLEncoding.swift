@@ -22,7 +22,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes with invalid ones as `%XX`. Keeps existing escapes.
+    /// Appends bytes, with invalid bytes as `%XX`. Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]

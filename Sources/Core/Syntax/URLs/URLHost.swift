@@ -65,7 +65,7 @@ enum URLHost {
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
         let fault = URLSyntax.Fault(description: "the host ends in a number, and is not an address")
         var address: UInt64 = 0
-        // At most one part beyond the limit.
+        // One part beyond the limit is enough to reject the host.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard let last = parts.last, parts.count <= 4 else { throw fault }
         for (place, part) in parts.dropLast().enumerated() {
