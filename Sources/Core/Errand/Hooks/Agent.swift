@@ -1,10 +1,10 @@
 public import Dispatch
 import ErrandHTTP
 
-/// Takes a request and returns its response; ``NetworkAgent`` is the one that goes to the network.
+/// Sends requests and returns their responses. ``NetworkAgent`` is the implementation that uses the network.
 ///
-/// An agent of one's own writes `send`, and the rest has defaults that are built on it: a fake in a test, or one that
-/// passes requests on to another agent.
+/// To write an agent, for example a fake for tests or a wrapper around another agent, implement `send`. Everything else
+/// has defaults that call it.
 ///
 /// ```swift
 /// struct Counted: Agent {
@@ -18,52 +18,50 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// A `start` that is made of `send` has an activity of its own, that of the handle: the accessories of the call are
-/// notified of that one alone, with everything that happens below it, and its progress is the call's. Pass the options
-/// on.
+/// Always pass the options on. The default `start` creates the handle's activity: accessories are notified of that
+/// activity alone, with all events and progress of the wrapped call.
 public protocol Agent: Sendable {
-    /// Sends a request and returns its response where the caller is. Cancelling the calling task cancels the request.
+    /// Sends a request and returns its response on the caller's actor. Cancelling the calling task cancels the request.
     ///
-    /// Throws ``ErrandError``, and what filters, checks and `decode` throw, each after the agent's `mapError` and then
-    /// the request's; neither changes a cancellation or a passed deadline.
+    /// Throws ``ErrandError``, or an error from a filter, a check or `decode`, mapped by the agent's `mapError` and
+    /// then the request's. Cancellations and passed deadlines can't be mapped to other errors.
     @discardableResult
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output>
 
-    /// Starts a request and returns at once; accessories have received will-start by then.
+    /// Starts a request and returns immediately. By then, accessories have received will-start.
     @discardableResult
     func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
     ) -> RequestHandle<Response<R.Output>>
 
-    /// Runs an activity of a kind of one's own around a body: with accessories, a parent and cancellation, as a request
-    /// has. Every ``Composite`` is built on it.
+    /// Runs a body as an activity of a custom kind, with accessories, a parent and cancellation like a request. The
+    /// basis of every ``Composite``.
     @discardableResult
     func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
         body: @escaping @Sendable (Activity) async throws -> Success
     ) -> RequestHandle<Success>
 
-    /// Finds out for whom a request would be sent now, without sending it: for what is stored and sent later. Defaults
-    /// to nil, which says that the agent can't tell.
+    /// Returns the users for whom a request would be sent now, without sending it. For requests that are stored and
+    /// sent later. Defaults to nil: the agent can't tell.
     ///
-    /// Runs the filters that change or sign requests, cookies, and sessions, which refresh nothing and keep the operation
-    /// of a ``UserPin`` with their user. Accessories receive nothing. The ``UserPin/marks`` of the request on the wire include
-    /// these, unless the user has changed.
+    /// Runs filters that change or sign requests or add cookies, and sessions, which don't refresh but keep the
+    /// operation of a ``UserPin`` with their user. Accessories aren't notified. The ``UserPin/marks`` of the request on
+    /// the wire include these marks, unless the user has changed.
     func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>?
 }
 
 extension Agent {
-    /// Nil: the agent can't tell.
+    /// Returns nil: the agent can't tell.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? { nil }
 
-    /// Sends a request without options of the call's own.
+    /// Sends a request without options.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R) async throws -> Response<R.Output> {
         try await send(request, options: CallOptions())
     }
 
-    /// Starts a request; then, on the main actor, first the delegate and then the completion is notified of its one
-    /// end.
+    /// Starts a request. When it ends, the delegate and then the completion are notified once, on the main actor.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -73,7 +71,7 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, completion.map { .main($0) }))
     }
 
-    /// The same with the completion on a queue of the caller's.
+    /// Starts a request with a completion on a queue.
     @discardableResult
     public func start<R: Request>(
         _ request: R, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -84,7 +82,7 @@ extension Agent {
             request, options: options, completion: .both(delegate.map { .delegate($0) }, .queue(queue, completion)))
     }
 
-    /// Runs an activity of a kind of one's own and awaits it; cancelling the calling task cancels it.
+    /// Runs a body as an activity of a custom kind and awaits it. Cancelling the calling task cancels it.
     public func run<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions = CallOptions(),
         body: @escaping @Sendable (Activity) async throws -> Success
@@ -94,13 +92,13 @@ extension Agent {
 }
 
 extension Request {
-    /// `try await GetUser(id: 7).send(on: agent)`
+    /// Sends the request: `try await GetUser(id: 7).send(on: agent)`.
     @discardableResult
     public func send(on agent: some Agent, options: CallOptions = CallOptions()) async throws -> Response<Output> {
         try await agent.send(self, options: options)
     }
 
-    /// `GetUser(id: 7).start(on: agent) { result in … }`
+    /// Starts the request: `GetUser(id: 7).start(on: agent) { result in … }`.
     @discardableResult
     public func start(
         on agent: some Agent, delegate: (any RequestDelegate)? = nil, options: CallOptions = CallOptions(),
@@ -111,16 +109,16 @@ extension Request {
 }
 
 extension Agent {
-    /// Runs a composite, such as a batch or a chain, and returns its output where the caller is. Cancelling the
-    /// calling task cancels the whole. Every member has ended by then.
+    /// Runs a composite, such as a batch or a chain, and returns its output on the caller's actor, after all members
+    /// have ended. Cancelling the calling task cancels the composite.
     ///
-    /// Throws what the composite throws, and ``ErrandError`` with `cancelled`.
+    /// Throws the composite's error, or ``ErrandError`` with `cancelled`.
     @discardableResult
     public func run<C: Composite>(_ composite: C, options: CallOptions = CallOptions()) async throws -> C.Output {
         try await start(running: composite, options: options, completion: nil as Completion<C.Output>?).joined()
     }
 
-    /// Starts a composite and returns at once; accessories have received will-start by then.
+    /// Starts a composite and returns immediately. By then, accessories have received will-start.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, options: CallOptions = CallOptions(), completion: Completion<C.Output>?
@@ -132,8 +130,7 @@ extension Agent {
         }
     }
 
-    /// Starts a composite; then, on the main actor, first the delegate and then the completion is notified of its one
-    /// end.
+    /// Starts a composite. When it ends, the delegate and then the completion are notified once, on the main actor.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -142,7 +139,7 @@ extension Agent {
         start(composite, delegate, options, completion.map { .main($0) })
     }
 
-    /// The same with the completion on a queue of the caller's.
+    /// Starts a composite with a completion on a queue.
     @discardableResult
     public func start<C: Composite>(
         running composite: C, delegate: C.Delegate? = nil, options: CallOptions = CallOptions(),
@@ -162,7 +159,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// Starts an activity that sends the request by `send`.
+    /// Starts an activity that calls `send`.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -172,7 +169,7 @@ extension Agent {
         }
     }
 
-    /// Starts an activity around a body.
+    /// Starts an activity that runs a body.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -181,7 +178,7 @@ extension Agent {
         begin(kind, options, completion: completion, http: { _ in nil }, body: body)
     }
 
-    /// Begins an activity that no agent's registry knows.
+    /// Not in an agent's registry.
     private func begin<Success: Sendable>(
         _ kind: ActivityKind, request: (any Request)? = nil, _ options: CallOptions, completion: Completion<Success>?,
         http: @escaping @Sendable (Success) -> HTTPResponse?,
@@ -206,8 +203,7 @@ extension Agent {
 }
 
 extension CallOptions {
-    /// The options for an agent that carries out a call for an activity which stands for it: accessories and listener
-    /// are that activity's, which passes on what it receives.
+    /// Options for a call that runs on behalf of another activity, which receives its events and progress.
     fileprivate func forwarded(by activity: Activity) -> CallOptions {
         var options = self
         let accessories = activity.accessories
@@ -218,11 +214,11 @@ extension CallOptions {
     }
 }
 
-/// Passes on what happens in an activity to the one that stands for it; each has its own start and end, and progress
-/// comes by the listener.
+/// Forwards a call's events to the activity that represents it, except start and end, which it has itself, and
+/// progress.
 private struct ForwardedEvents: Accessory {
     let activity: Activity
-    /// The accessories of the activity, for work that outlives it.
+    /// Kept for work that outlives the activity.
     let accessories: [any Accessory]
 
     var maximumBodyBytes: Int { activity.maximumBodyBytes }
@@ -230,7 +226,7 @@ private struct ForwardedEvents: Accessory {
 
     func activity(_ below: Activity, did event: ActivityEvent) {
         guard below.kind == .request else {
-            // Work that the call detaches has an end of its own.
+            // Work that the call detaches has its own end.
             for accessory in accessories { accessory.activity(below, did: event) }
             return
         }

@@ -1,14 +1,11 @@
-/// Orders of filters that are known to be wrong.
 enum FilterOrder {
-    /// The problems of the way of a request, a sentence each: those of the order, and the filters that it expects in
-    /// vain.
+    /// A sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// The problems of an order, a sentence each. A filter for the call and the hop stage counts as one of the call
-    /// filters: what it adds there is known to those that follow.
+    /// A filter for both the call and the hop stage counts as a call filter, because later filters know its additions.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }
@@ -26,7 +23,7 @@ enum FilterOrder {
         return problems
     }
 
-    /// - Parameter crosses: whether the outer one is a call filter and the inner one is none.
+    /// - Parameter crosses: whether only the outer filter is a call filter.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
         let changesResource = inner.contains(.changesRequest) && !inner.contains(.outsideCacheKey)
