@@ -80,7 +80,7 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // The first byte is checked early: a TLS greeting has no line end to wait for.
+            // Checks the first byte early, because a TLS greeting doesn't contain the awaited line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")

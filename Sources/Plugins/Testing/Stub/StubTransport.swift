@@ -151,7 +151,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule. It takes precedence over earlier ones.
+    /// Adds a rule. It takes precedence over rules added before it.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)

@@ -24,7 +24,7 @@ public final class Gate: Sendable {
     /// Creates a gate. `isOpen` defaults to `false`.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
-    /// Opens the gate for all waiting tasks and for all later ones.
+    /// Opens the gate. Waiting tasks continue, and later arrivals pass.
     public func open() {
         state.update { state in
             state.isOpen = true
@@ -52,7 +52,7 @@ public final class Gate: Sendable {
         _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
     }
 
-    /// Registers a bell to ring when the gate opens. Returns `false` if the gate is already open.
+    /// Registers a bell, which the gate notifies when it opens. Returns `false` if the gate is already open.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1

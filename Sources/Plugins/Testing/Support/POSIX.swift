@@ -171,7 +171,7 @@ enum POSIX {
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
     }
 
-    /// Makes the next `close` reset the connection.
+    /// Turns the next `close` into a reset.
     static func resetOnClose(_ descriptor: Int32) {
         setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
     }

@@ -51,7 +51,7 @@ public final class ManualTimeSource: TimeSource {
         advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Advances the clock to an instant. An instant in the past has no effect.
+    /// Advances the clock to an instant. Doesn't move it back if the instant is in the past.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
