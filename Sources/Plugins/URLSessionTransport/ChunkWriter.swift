@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Passes chunks to a stream that accepts bytes only while it has room. Bytes that do not fit wait for the stream's
-/// next event, and no thread waits with them.
+/// Writes chunks to a stream that only accepts bytes while it has room. The remaining bytes wait for the stream's next
+/// event without blocking a thread.
 final class ChunkWriter: Sendable {
-    /// The stream's response to an offer of bytes.
+    /// How the stream responds to an offer of bytes.
     enum Acceptance: Sendable {
-        /// It accepted this many of them, at least one.
+        /// Accepted this many bytes, at least one.
         case took(Int)
-        /// It has no room before its next event.
+        /// Has no room until its next event.
         case isFull
-        /// It accepts nothing more.
+        /// Doesn't accept bytes anymore.
         case isClosed
     }
 
@@ -24,14 +24,16 @@ final class ChunkWriter: Sendable {
     private let offer: @Sendable (Data) -> Acceptance
     private let state = Mutex(State())
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
-    ///   - queue: serial; the stream is used on it alone.
-    ///   - offer: writes to the stream without waiting.
+    ///   - queue: A serial queue, the only one on which the stream is used.
+    ///   - offer: Writes to the stream without waiting.
     init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns once the stream has accepted the whole chunk; false if it was closed before. One chunk at a time.
+    /// Writes a whole chunk. Returns `false` if the stream closes first. Supports one chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -44,7 +46,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Offers the waiting bytes; on the queue, whenever the stream may have room.
+    /// Offers the waiting bytes. Call this on the queue whenever the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {
@@ -56,7 +58,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// The stream accepts nothing more: a chunk that waits, and each later one, is rejected.
+    /// Rejects the waiting chunk and all later ones, because the stream doesn't accept bytes anymore.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

@@ -1,14 +1,14 @@
 import Errand
 import Synchronization
 
-/// Watches all exchanges of a transport for inactivity with one sleeping task.
+/// Watches all exchanges of a transport for inactivity with a single sleeping task.
 ///
-/// It wakes at the earliest known deadline, queries every exchange for its own, and sleeps until the next. An exchange
-/// that ends before only costs its place in a dictionary.
+/// It wakes at the earliest known deadline, asks each exchange for its deadline, and sleeps until the next one. An
+/// exchange that ends in time only costs an entry in a dictionary.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
-        /// The instant at which the sleeping task wakes; nil without one.
+        /// The instant at which the sleeping task wakes, if there is one.
         var wake: ContinuousClock.Instant?
         var sleeper: Task<Void, Never>?
     }
@@ -23,7 +23,7 @@ final class SilenceWatch: Sendable {
 
     deinit { state.withLock(\.sleeper)?.cancel() }
 
-    /// The number of exchanges that it watches.
+    /// The number of watched exchanges.
     var count: Int { state.withLock { $0.transfers.count } }
 
     /// Watches an exchange until it is removed or reports its end.
@@ -37,11 +37,12 @@ final class SilenceWatch: Sendable {
 
     func remove(_ transfer: any SilenceWatched) {
         let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        // It may be the last reference: not under the lock.
+        // This may be the last reference, so release it outside the lock.
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns the task that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns a task that is no longer needed. Cancel it outside the lock, because cancelling runs code of the time
+    /// source.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper
@@ -74,8 +75,8 @@ final class SilenceWatch: Sendable {
     }
 }
 
-/// An exchange that ends after a time of inactivity.
+/// An exchange that ends after a period of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns the deadline; nil for an exchange that has ended.
+    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if the exchange has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

@@ -5,11 +5,11 @@ import Foundation
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
-        /// A code of the name service's (`kDNSServiceErr_…`).
+        /// A code of the name service (`kDNSServiceErr_…`).
         case name(Int32)
-        /// A code of the TLS implementation's (`errSSL…`).
+        /// A code of the TLS implementation (`errSSL…`).
         case security(Int32)
-        /// The server was rejected, with the reason.
+        /// A rejected server, with the reason.
         case rejection(String)
         case other
     }
@@ -24,10 +24,10 @@ struct NetworkFailure: Sendable {
         self.underlying = underlying
     }
 
-    /// The error of an attempt to connect.
+    /// The error if the connection wasn't established.
     var unconnected: ErrandError { ErrandError(code, text, underlying: underlying) }
 
-    /// The error of a connection that stood.
+    /// The error if the connection was established.
     var lost: ErrandError { ErrandError(.connectionLost, text, underlying: underlying) }
 
     private var code: ErrandError.Code {
@@ -36,7 +36,7 @@ struct NetworkFailure: Sendable {
         case .posix(.ECONNRESET), .posix(.ECONNABORTED), .posix(.EPIPE), .posix(.ENOTCONN): .connectionLost
         case .posix(.ECANCELED): .cancelled
         case .posix(let code) where Self.unreachable.contains(code): .cannotConnect
-        // The user has not allowed the app to use the local network.
+        // The user hasn't allowed the app to use the local network.
         case .name(Self.policyDenied): .cannotConnect
         case .name: .nameLookupFailed
         case .security, .rejection: .insecureConnection
@@ -47,35 +47,34 @@ struct NetworkFailure: Sendable {
     /// `kDNSServiceErr_PolicyDenied`.
     private static let policyDenied: Int32 = -65570
 
-    /// What stands between the system and a host, and what forbids to connect.
+    /// The host can't be reached, or connecting is forbidden.
     private static let unreachable: Set<POSIXErrorCode> = [
         .ECONNREFUSED, .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH, .EADDRNOTAVAIL, .EPERM, .EACCES,
     ]
 }
 
-/// A connection of the system's, with the calls that Network.framework's `NWConnection` has: what a
-/// ``SystemConnection`` needs of it.
+/// A system connection, as far as ``SystemConnection`` needs it. The calls match Network.framework's `NWConnection`.
 protocol ConnectionDriver: Sendable {
-    /// Begins to connect, and reports what becomes of it.
+    /// Starts to connect, and reports the outcome.
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives at least one byte, and at most `limit`. The completion is called once: with bytes, with the end of the
-    /// stream, possibly behind bytes, or with a failure.
+    /// Receives between one byte and `limit` bytes. Calls the completion once: with bytes, with the end of the stream,
+    /// possibly after bytes, or with a failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Sends bytes behind those of earlier calls. The completion is called once: when the system has all of them, or
-    /// with a failure.
+    /// Sends bytes after the bytes of earlier calls. Calls the completion once: when the system has accepted all of
+    /// them, or with a failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// Ends the connection, once or several times. Bytes that the system has are still sent.
+    /// Ends the connection. May be called several times. Bytes the system has accepted are still sent.
     func cancel()
 }
 
-/// What a driver reports of its connection.
+/// An event that a driver reports.
 enum ConnectionEvent: Sendable {
-    /// It stands, with its TLS.
+    /// The connection and its TLS are established.
     case ready
-    /// It was not made, or it is lost.
+    /// The connection couldn't be established, or was lost.
     case failed(NetworkFailure)
 }
