@@ -8,7 +8,7 @@ final class ChunkWriter: Sendable {
     enum Acceptance: Sendable {
         /// Accepted this many bytes, at least one.
         case took(Int)
-        /// Has no room until its next event.
+        /// Is full until its next event.
         case isFull
         /// Doesn't accept bytes anymore.
         case isClosed
@@ -58,7 +58,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Rejects the waiting chunk and all later ones, because the stream doesn't accept bytes anymore.
+    /// Rejects the waiting chunk and all later chunks, because the stream doesn't accept bytes anymore.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

@@ -41,7 +41,7 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // Sorted by name, because a dictionary has no order: equal responses get equal headers.
+        // Sorted by name, because dictionaries are unordered: equal responses get equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }

@@ -16,12 +16,13 @@ extension SessionTransfer {
     /// connection while the server may still wait for this body. The other restrictions are unavailable on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
-    /// Does nothing, because Linux ignores priorities.
+    /// Ignores the priority, which Linux doesn't support.
     func prepare(_ task: URLSessionTask) {}
 
-    /// Does nothing. On Linux, a suspended task starts over from its first byte, so a slow reader costs memory.
+    /// Keeps the task running. On Linux, a suspended task starts over from its first byte, so a slow reader costs
+    /// memory.
     func suspendReading() {}
-    /// Does nothing, because tasks are never suspended.
+    /// Returns, because tasks are never suspended.
     func resumeReading() {}
 }
 

@@ -14,7 +14,7 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Watches an exchange on its own clock, such as one that a test advances.
+    /// Watches an exchange on its own clock, for example a test's clock.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             do { try await options.time.sleep(until: deadline) } catch {

@@ -1,9 +1,9 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 
-// What libcurl says after a transfer.
+// Information from libcurl after a transfer.
 extension EasyHandle {
-    /// The failure of a transfer that ended with this code.
+    /// Returns the failure of a transfer that ended with a code.
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = easy.errorDescription
         return CurlFailure(
@@ -17,7 +17,7 @@ extension EasyHandle {
     /// Whether libcurl has described a failure.
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// The sent bytes of the request, over all connections.
+    /// The bytes sent of the request, over all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
@@ -26,7 +26,7 @@ extension EasyHandle {
     /// Whether the connection had carried another request before.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// The `Content-Length` of the response; nil if it has none.
+    /// The `Content-Length` of the response, if it has one.
     var announcedLength: Int64? {
         let length = easy.offset(ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length < 0 ? nil : length

@@ -2,24 +2,25 @@
 import CErrandCurl
 import ErrandSupport
 
-/// Lines of text as libcurl's list: the nodes and their texts in one piece of memory, which is used again.
+/// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe to use: the memory belongs to this object, every byte and node is written within the room that `begin` has made,
-/// and libcurl only reads. A list that libcurl has is changed between two transfers of its handle only.
+/// Safe to use: this object owns the memory, writes bytes and nodes only within the room reserved by
+/// ``begin(lines:bytes:)``, and libcurl only reads. A list in use by libcurl only changes between two transfers of its
+/// handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// The nodes that there is room for; the texts follow them.
+    /// The number of nodes that fit. The texts follow them.
     private var maximum = 0
-    /// The lines that have ended.
+    /// The number of complete lines.
     private(set) var count = 0
-    /// The offsets of the next byte, and of the first one of its line.
+    /// The offsets of the next byte and of the start of its line.
     private var (end, start) = (0, 0)
     private var limit = 0
 
     init() {}
 
-    /// Makes a list of these lines; empty without memory for them.
+    /// Creates a list with these lines, or an empty one if there is no memory.
     convenience init(_ lines: [String]) {
         self.init()
         guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }
@@ -31,10 +32,10 @@ import ErrandSupport
 
     deinit { unsafe free(memory) }
 
-    /// The list; nil if it is empty.
+    /// The first node, or `nil` if the list is empty.
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines, and makes room for some with so many bytes in all; false if there is no memory.
+    /// Removes all lines, and reserves room for `lines` with `bytes` in total. Returns `false` if there is no memory.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines
@@ -48,7 +49,7 @@ import ErrandSupport
         return capacity >= size
     }
 
-    /// Adds bytes to the present line.
+    /// Adds bytes to the current line.
     func append(_ text: String) {
         text.withSpan { bytes in
             precondition(bytes.count < limit - end, "there is no room for the text")
@@ -67,7 +68,7 @@ import ErrandSupport
         end += 1
     }
 
-    /// Ends the present line, and adds it to the list.
+    /// Ends the current line and adds it to the list.
     func endLine() {
         precondition(count < maximum && end < limit, "there is no room for the line")
         guard let memory = unsafe memory else { return }
@@ -81,7 +82,7 @@ import ErrandSupport
         start = end
     }
 
-    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out.
+    /// Cuts lines with this name after the colon, so libcurl leaves the header out.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

@@ -3,10 +3,10 @@ import CErrandCurl
 import Errand
 import ErrandEssentials
 
-/// The method and the small body of a request as an easy handle has them, so that only what differs is set, and a handle that
-/// has sent a small body is used again.
+/// Remembers the method and small body set on an easy handle. Only differences need to be set, and a handle that sent a
+/// small body can be reused.
 struct RequestForm {
-    /// What libcurl sends in place of the method that it would choose; nil for that one.
+    /// The method to send instead of libcurl's choice, or `nil`.
     private var method: HTTPMethod?
     /// Whether libcurl has copied a body, and sends a POST.
     private var hasBody = false
@@ -21,7 +21,7 @@ struct RequestForm {
         self.method = method
     }
 
-    /// Has libcurl copy a body, which it sends with the head.
+    /// Makes libcurl copy a body and send it with the head.
     mutating func setBody(_ data: Data, on handle: EasyHandle) {
         handle.easy.setBody(data)
         hasBody = true

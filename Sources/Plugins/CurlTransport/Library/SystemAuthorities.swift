@@ -1,24 +1,24 @@
 #if os(Linux) || os(Android)
-/// Where a libcurl finds the authorities that the system trusts.
+/// Where libcurl finds the authorities the system trusts.
 enum SystemAuthorities: Equatable {
-    /// Where it looks by itself.
+    /// libcurl's own default.
     case builtIn
     /// A PEM file.
     case file(String)
-    /// A directory of certificates, each under the hash of its subject.
+    /// A directory of certificates, each named by the hash of its subject.
     case directory(String)
 
-    /// Of Android: first those that updates of the system's modules bring, from Android 14 on.
+    /// Android's directories. The first one is updated with system modules, since Android 14.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
-    /// Of Debian, Fedora, openSUSE and Alpine.
+    /// The files of Debian, Fedora, openSUSE and Alpine.
     static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
 
-    /// A directory of Android's comes first, then what libcurl was built with: for want of its file it refuses every
-    /// server, whatever its directory has. Next are the files of distributions, for a libcurl that was built for another
-    /// one or without any, and then that directory alone.
+    /// Prefers Android's directory, then libcurl's built-in location. If the built-in file is missing, libcurl rejects
+    /// all servers regardless of its directory, so the files of distributions come next, for a libcurl built for
+    /// another distribution or without a location, and then the built-in directory alone.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }
@@ -27,7 +27,7 @@ enum SystemAuthorities: Equatable {
         return place.map(Self.directory) ?? .builtIn
     }
 
-    /// Those of this system, for the libcurl that is loaded.
+    /// Returns this system's authorities for the loaded libcurl.
     static func ofSystem() -> Self {
         choose(
             file: CurlLibrary.authoritiesFile,

@@ -321,7 +321,7 @@ extension Connection {
         }
     }
 
-    /// Writes a response. Small ones without delays or faults take a single `send`, as on a fast server.
+    /// Writes a response. Uses a single `send` for small responses without delays or faults, as a fast server does.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

@@ -25,7 +25,7 @@ public struct RecordedRequest: Sendable {
     /// The target's path without the query, percent-encoded as sent.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The decoded names and values of the query. A name without `=` has no value.
+    /// The decoded names and values of the query. The value is `nil` for a name without `=`.
     public var queryItems: [(name: String, value: String?)] {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         return QueryItems.parse(target[target.index(after: mark)...])

@@ -48,9 +48,8 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// Sends an event stream that clients can resume. It contains the events after the one in the request's
-    /// `Last-Event-ID`, or all events if the request doesn't name a known one. After the last event, it responds with
-    /// 204.
+    /// Sends an event stream that clients can resume. It contains the events after the request's `Last-Event-ID`, or
+    /// all events if the request doesn't name a known event. After the last event, it responds with 204.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }

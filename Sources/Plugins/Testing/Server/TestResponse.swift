@@ -266,7 +266,7 @@ extension TestResponse {
         }
     }
 
-    /// Sends a 1xx response before this one, in a separate write. Several are sent in the order you add them.
+    /// Sends a 1xx response before this one, in a separate write. You can add several, which are sent in order.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }

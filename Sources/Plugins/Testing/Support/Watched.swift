@@ -2,7 +2,8 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// State behind a lock that tasks can wait on. It checks their conditions after each change, so waiting doesn't poll.
+/// State that tasks can wait on, guarded by a lock. It checks their conditions after each change, so waiting doesn't
+/// poll.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64

@@ -45,8 +45,8 @@ public final class ManualTimeSource: TimeSource {
         set { state.update { $0.date = newValue } }
     }
 
-    /// Advances the clock and wakes the sleepers that are due, earliest first. Negative durations have no effect;
-    /// durations above 100 years count as 100 years.
+    /// Advances the clock and wakes the sleepers that are due, earliest first. Ignores negative durations; durations
+    /// above 100 years count as 100 years.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration.bounded) }
     }

@@ -8,7 +8,7 @@ struct ConnectionTarget: Hashable, Sendable {
     let port: UInt16
     let isSecure: Bool
 
-    /// Throws `invalidURL` if the URL has no host, or if its host contains percent-encoded characters.
+    /// Throws `invalidURL` if the host is missing or contains percent-encoded characters.
     init(_ url: URL) throws(ErrandError) {
         isSecure = url.scheme?.lowercased() == "https"
         let text = url.host(percentEncoded: true) ?? ""
