@@ -3,19 +3,19 @@ import Dispatch
 import ErrandEssentials
 import Synchronization
 
-/// Writes offers of HTTP/3 on a queue: one write at a time, and of those that wait for it the latest alone, however fast
-/// servers change what they offer.
+/// Writes HTTP/3 offers on a queue, one write at a time. Only the latest of several waiting snapshots is written,
+/// however fast offers change.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// The time at which they were taken, as the loop counts it.
+        /// The time of the snapshot, on the loop's clock.
         var now: UInt64
     }
 
     private static let queue = DispatchQueue(label: "errand.curl.alternatives", qos: .utility)
 
     private let write: @Sendable (Snapshot) -> Void
-    /// What waits to be written; nil where nothing does.
+    /// The snapshot to write next, if any.
     private let waiting = Mutex<Snapshot?>(nil)
 
     init(write: @escaping @Sendable (Snapshot) -> Void) { self.write = write }
@@ -24,7 +24,7 @@ final class AlternativeWriter: Sendable {
         self.init { file.write($0.offers, at: $0.now, date: Date()) }
     }
 
-    /// Never blocks.
+    /// Schedules a write. Never blocks.
     func save(_ snapshot: Snapshot) {
         let former = waiting.withLock { waiting in
             defer { waiting = snapshot }

@@ -3,9 +3,9 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-// HTTP/3 with the servers that offer it, under the driver lock.
+// HTTP/3 with servers that offer it, under the driver lock.
 extension CurlLoop {
-    /// The offers that the file of the configuration has.
+    /// Returns the offers in the configured file.
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
         let now = Nanoseconds.now
@@ -13,7 +13,7 @@ extension CurlLoop {
         return table
     }
 
-    /// Gives a transfer that begins the alternative of its origin.
+    /// Assigns the origin's alternative to a transfer that begins.
     func findRoute(of transfer: Transfer, _ origin: Origin) {
         guard followsAlternatives, transfer.target.isSecure, !transfer.attempts.avoidsHTTP3, !alternatives.isEmpty
         else {
@@ -22,21 +22,21 @@ extension CurlLoop {
         transfer.route = alternatives.route(for: origin.name, at: now)
     }
 
-    /// A transfer leaves its alternative; one that tried it without a result leaves that to another transfer.
+    /// Removes a transfer from its alternative. If it tried the alternative without a result, another transfer may try.
     func leaveRoute(of transfer: Transfer) {
         guard let route = transfer.route, let origin = transfer.origin else { return }
         if route.isProbe { alternatives.withdraw(origin.name) }
         transfer.route = nil
     }
 
-    /// The head of a final response is complete: it confirms an alternative, and may name others.
+    /// Confirms an alternative after the head of a final response, and records the alternatives it names.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
             if transfer.head.version != "3" {
                 if route.isProbe { alternatives.fail(origin.name, at: now) }
             } else if transfer.head.status == Self.misdirected {
-                // RFC 7838, section 6: the alternative does not serve this origin.
+                // The alternative doesn't serve this origin (RFC 7838, section 6).
                 alternatives.fail(origin.name, at: now)
             } else {
                 alternatives.confirm(origin.name)
@@ -52,12 +52,12 @@ extension CurlLoop {
     /// 421 (RFC 9110, section 15.5.20).
     static let misdirected = 421
 
-    /// A transfer over an alternative has ended with an error that is none of its user's.
+    /// Notes that a transfer over an alternative has failed for a reason other than its user.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
-        // A stream that was refused is sent again in the same way.
+        // A refused stream is sent again the same way.
         if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
-        // A stream may end alone, and its connection stay.
+        // A stream may end alone, without its connection.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }
     }

@@ -12,20 +12,20 @@ extension CurlLoop {
             connections.deadline)
     }
 
-    /// libcurl times every attempt to get a connection, a kept one too. Where the loop wakes before any such time, a
-    /// thread that starts a request need not wake it.
+    /// The latest time to sleep until. libcurl times every attempt to get a connection, even a kept one. If the loop
+    /// wakes earlier, a thread that starts a request needn't wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work causes more work; after this many repetitions the loop checks the sockets again.
+    /// Work causes more work. After this many repetitions, the loop checks the sockets again.
     private static let maximumRepetitions = 8
 
-    /// Handles the events of sockets, the commands of other threads and the timers, then their results. Does nothing,
-    /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
+    /// Handles socket events, commands from other threads and timers, then their results. Returns `false` without doing
+    /// anything if the process ends, because libcurl and its TLS library may already be gone.
     ///
-    /// - Parameter mayGather: whether another round follows at once if ``isGathering`` is true after this one.
+    /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` after this one.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
@@ -57,14 +57,14 @@ extension CurlLoop {
         return true
     }
 
-    /// libcurl is about to choose connections: bytes that arrived on a kept one before end it first. Late versions look
-    /// for them once in a second only.
+    /// Ends kept connections that received bytes, before libcurl chooses a connection. Later libcurl versions only look
+    /// for such bytes once per second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// libcurl asks to be run after so many milliseconds; below 0 never.
+    /// Sets libcurl's timer, in milliseconds. A negative value turns it off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -82,7 +82,7 @@ extension CurlLoop {
         }
     }
 
-    /// Bytes arrived on a connection that libcurl does not read, most likely its end.
+    /// Ends uploads on a connection that received bytes libcurl doesn't read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -99,13 +99,13 @@ extension CurlLoop {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // The loop has it, or only the command had it.
+                // The loop has the transfer, or else the command held the last reference.
                 if transfer.index == nil { outbox.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 outbox.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // A wait for a turn is no inactivity, and something may have happened since.
+                // Waiting for a turn isn't inactivity, and there may have been activity since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
@@ -132,7 +132,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Continues requests that waited for another one to their host, where one has ended.
+    /// Begins requests that waited for another request to their host to end.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -143,10 +143,10 @@ extension CurlLoop {
         return isAny
     }
 
-    /// A transfer has bytes for a reader that may be waiting: they are delivered together at the end of the round.
+    /// Schedules a transfer's bytes for a waiting reader, to deliver them together at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    /// Whether readers wait for bytes that are here.
+    /// Whether readers wait for bytes that are held back.
     var isGathering: Bool { !unflushed.isEmpty }
 
     private func flush(mayGather: Bool) {

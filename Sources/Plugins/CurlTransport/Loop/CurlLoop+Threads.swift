@@ -6,14 +6,14 @@ import Synchronization
 
 // The parts that any thread may call, and the work of the loop's own thread.
 extension CurlLoop {
-    /// Starts a transfer, on this thread if no other thread runs libcurl at the moment.
+    /// Starts a transfer, on this thread unless another thread is running libcurl.
     func start(_ transfer: Transfer) {
         guard run(.start(transfer)) else { return Outbox.deliver(transfer.finish(Self.ended, nil)) }
     }
 
     static var ended: ErrandError { ErrandError(.transportFailed, "the transport has ended") }
 
-    /// Carries out a command, on this thread if no other thread runs libcurl at the moment; false once the loop has
+    /// Runs a command, on this thread unless another thread is running libcurl. Returns `false` once the loop has
     /// ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
@@ -36,7 +36,7 @@ extension CurlLoop {
         }
     }
 
-    /// Leaves a command to the loop's thread, unless that has ended with the last transfer.
+    /// Leaves a command to the loop's thread, unless the thread has ended with the last transfer.
     func submit(_ command: Command) {
         if push(command) { wakeUp() }
     }
@@ -48,7 +48,7 @@ extension CurlLoop {
         }
     }
 
-    /// The transport is released: the thread ends with the last transfer.
+    /// Ends the thread after the last transfer, because the transport was deallocated.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()

@@ -1,27 +1,27 @@
 #if os(Linux) || os(Android)
 import ErrandEssentials
 
-/// The work that the holder of the driver lock defers until the lock is released.
+/// Work that the holder of the driver lock defers until it releases the lock.
 ///
-/// Resuming a task runs the `enqueue` of its executor, cancelling one runs its handlers, and releasing the last
-/// reference to a transfer ends objects of the user: all of that may take its time. A task that wakes after the lock is
-/// released also finds the lock free.
+/// Resuming a task runs its executor's `enqueue`, cancelling one runs its handlers, and releasing a transfer's last
+/// reference deallocates user objects: each can take a while. A task that wakes after the release also finds the lock
+/// free.
 struct Outbox: ~Copyable {
     enum Item {
         /// The head of the response was received.
         case head(Transfer.Waiter)
         /// A chunk of a body was received.
         case chunk(Transfer.Reader, Data)
-        /// A source of a request's body may continue.
+        /// The source of a request's body may continue.
         case room(Resumption<Void, Never>)
-        /// Bytes of a request's body that libcurl has copied.
+        /// Request body bytes that libcurl has copied.
         case spent(Data)
         case end(End)
-        /// A connection without a request has bytes, or none ever.
+        /// A connection without a request has bytes, or has ended.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
-        /// Such a connection stands, or has sent what was waited for, or will not.
+        /// Such a connection is open, has sent the awaited bytes, or has failed.
         case progress(Transfer.Waiter, (any Error)?)
-        /// The loop no longer needs it.
+        /// The loop doesn't need the transfer anymore.
         case release(Transfer)
         case leave(CurlConnection)
     }
@@ -43,12 +43,12 @@ struct Outbox: ~Copyable {
         items.append(item)
     }
 
-    /// Both keep their memory, if there is anything to move: the other one is empty.
+    /// Moves the items to an empty outbox by swapping, so both keep their memory.
     mutating func move(to other: inout Outbox) {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Does the deferred work, without the driver lock.
+    /// Does the deferred work. Call it without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

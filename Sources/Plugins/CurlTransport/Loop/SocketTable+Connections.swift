@@ -3,10 +3,10 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-// The open connections, and the transfers on them.
+// Open connections, and the transfers on them.
 extension SocketTable {
 
-    /// A socket for a connection of libcurl's; -1 if there is none.
+    /// Returns a socket for libcurl, or -1 if none is available.
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
         let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
@@ -26,7 +26,7 @@ extension SocketTable {
         return errand_close(descriptor)
     }
 
-    /// A socket is closed.
+    /// Forgets a closed socket.
     private func forget(_ index: Int) {
         let entry = entries[index]
         guard entry.isOurs else { return }
@@ -42,21 +42,21 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Forgets the sockets that were closed without a word, as some versions of libcurl close one that is not connected.
+    /// Forgets sockets that were closed without a callback, as some libcurl versions do if a socket isn't connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
         }
     }
 
-    /// Whether no other transfer is on the connections of this one.
+    /// Returns whether the transfer is the only one on its connections.
     func isAlone(_ transfer: Transfer) -> Bool {
         transfer.held.allSatisfy {
             entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
         }
     }
 
-    /// A transfer runs on the connection of this socket.
+    /// Notes that a transfer runs on a socket's connection.
     func hold(_ descriptor: Int32, by transfer: Transfer) {
         let index = Int(descriptor)
         guard transfer.index != nil, entries[index].isOurs else { return }
@@ -67,8 +67,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// A transfer got a connection with this local port, which may be an old one with other transfers on it. If several
-    /// have the port, all are held. Returns the connection; nil if it is ambiguous.
+    /// Notes that a transfer got a connection with this local port, possibly an old one with other transfers. If
+    /// several sockets share the port, holds all of them. Returns the connection, or `nil` if it is ambiguous.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -90,7 +90,7 @@ extension SocketTable {
         }
     }
 
-    /// A transfer has ended.
+    /// Releases the connections of a transfer that has ended.
     func release(_ transfer: Transfer, at now: UInt64) {
         for hold in transfer.held {
             let index = Int(hold.descriptor)
@@ -107,13 +107,14 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Ends the connections that have had no transfer since a time; libcurl closes them at the next one. Returns the
-    /// time since when the oldest of the others has none. None ends while a transfer may be on any of them.
+    /// Shuts down connections that have been idle since a given time; libcurl closes them with its next transfer.
+    /// Returns since when the oldest remaining connection has been idle. Keeps all connections while a transfer may be
+    /// on any of them.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends its connections itself, and libcurl gives no request to one that was idle for too long.
+            // QUIC ends connections itself, and libcurl doesn't use one that was idle for too long.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))
@@ -125,8 +126,8 @@ extension SocketTable {
         return oldest
     }
 
-    /// The time since when a transfer without a connection waits for one to be made: a wait for a free one does not
-    /// count.
+    /// Returns since when a transfer without a connection has waited for one to be made. Waiting for a free connection
+    /// doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

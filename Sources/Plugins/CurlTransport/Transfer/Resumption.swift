@@ -1,6 +1,6 @@
 #if os(Linux) || os(Android)
-/// A task that waits. In an object: the layout of a continuation is known at run time only, at which an enum of several
-/// would have to look for it whenever one of them moves.
+/// A waiting task. A class, because the layout of a continuation is only known at run time, which makes moving enums
+/// with continuations slow.
 final class Resumption<Value: Sendable, Failure: Error>: Sendable {
     private let continuation: CheckedContinuation<Value, Failure>
 

@@ -3,8 +3,8 @@ import Errand
 import Synchronization
 
 extension Transfer {
-    /// The time at which the loop ends this transfer unless something happens before; nil while it only waits for its
-    /// own reader, the source of its own body, or a free connection.
+    /// The time at which the loop ends this transfer, or `nil` while it only waits for its own reader, its own body's
+    /// source, or a free connection.
     var deadline: UInt64? {
         let limits = limits
         let deadline = min(limits.inactivity, limits.connection)
@@ -18,11 +18,12 @@ extension Transfer {
             ? inactivityError : ErrandError(.timedOut, CurlFailure.connectionTimeout)
     }
 
-    /// The times at which the server has been inactive for too long, and at which the connection should have been made.
+    /// The times at which the server counts as inactive, and at which connecting counts as too slow.
     private var limits: (inactivity: UInt64, connection: UInt64) {
         if isParked { return (.max, .max) }
         if !hasStarted {
-            // libcurl holds requests back until the first connection to their host is made, and limits none of them.
+            // libcurl holds requests back until the first connection to their host is established, and doesn't limit
+            // that time.
             guard sharesConnection, let origin else { return (.max, .max) }
             let start = loop.sockets.waitStart(origin, since: begun, now: loop.now)
             return (
@@ -47,7 +48,7 @@ extension Transfer {
         shared.withLock { $0.lastActivity = now }
     }
 
-    /// Starts to watch for inactivity where the clock is not the system's.
+    /// Starts to watch for inactivity, if the clock isn't the system's.
     func startWatch() {
         if usesLoopClock || watch != nil { return }
         watch = Task.detached {
@@ -56,7 +57,7 @@ extension Transfer {
         }
     }
 
-    /// Ends the transfer after inactivity on a clock that is not the system's.
+    /// Ends the transfer after inactivity on a clock other than the system's.
     private func watchInactivity() async {
         while true {
             let (last, isOver) = shared.withLock { ($0.lastActivity, $0.isOver || $0.isCancelled) }
@@ -69,7 +70,7 @@ extension Transfer {
             let isInactive = shared.withLock { shared in
                 if shared.isPaused || shared.isSendPaused { shared.lastActivity = now }
                 let isInactive = shared.lastActivity.map { $0 + options.timeout <= now } ?? false
-                // The loop knows what it waits for, and may grant it another period.
+                // The loop knows why the transfer waits, and may grant it another period.
                 if isInactive { shared.lastActivity = now }
                 return isInactive
             }
@@ -77,7 +78,7 @@ extension Transfer {
         }
     }
 
-    /// Takes the place of a time source that does not sleep: the limit depends on this watch. Long enough not to keep a
+    /// Waits instead of a time source that fails to sleep, because the limit depends on it. Long enough not to keep a
     /// processor busy.
     private func pause(until instant: ContinuousClock.Instant) async {
         try? await Task.sleep(for: max(options.time.now.duration(to: instant).bounded, .milliseconds(10)))

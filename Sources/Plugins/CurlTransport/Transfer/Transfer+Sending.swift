@@ -4,17 +4,17 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Sent bytes: all of it under the loop's driver lock, so that no code of the user is called here.
+// Sent bytes, under the loop's driver lock, so user code must not be called here.
 extension Transfer {
-    /// What libcurl gets of the request's body.
+    /// A step of sending the request's body.
     enum UploadStep {
-        /// The next bytes; none are the end.
+        /// The next bytes. Empty bytes are the end.
         case bytes(Data)
         case pause
         case abort
     }
 
-    /// The next bytes of the request's body for libcurl, which takes all of them.
+    /// Returns the next bytes of the request's body. libcurl takes all of them.
     func nextUpload(upTo maximum: Int) -> UploadStep {
         noteActivity()
         let bytes: Data
@@ -37,7 +37,7 @@ extension Transfer {
         }
         let count = bytes.count
         progress.sent += Int64(count)
-        // A source of unknown length has ended: all of it was sent.
+        // A source of unknown length has ended, and all of it was sent.
         let isEndOfUnknown = count == 0 && progress.totalToSend == nil
         if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
@@ -45,13 +45,14 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// A small body is sent with the head, and libcurl requests nothing: the sent bytes are known afterwards.
+    /// Notes the sent bytes of a small body. It is sent with the head, so libcurl doesn't call back.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// libcurl sends the body again on a fresh connection, because a reused one turned out closed.
+    /// Moves back to the start of the body, which libcurl sends again on a new connection because a reused one turned
+    /// out to be closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -74,7 +75,7 @@ extension Transfer {
         return true
     }
 
-    /// The directions that stay paused when a reader or a body continues.
+    /// Returns the directions that stay paused when a reader or a body continues.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
