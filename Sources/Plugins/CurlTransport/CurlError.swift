@@ -5,7 +5,7 @@ import ErrandEssentials
 public struct CurlError: DescribedError, Sendable, Hashable {
     /// The `CURLcode`, such as 6 for a name that couldn't be resolved.
     public var code: Int32
-    /// libcurl's details, or its text for the code if there are no details.
+    /// libcurl's details, or else its text for the code.
     public var message: String
 
     /// Creates an error, for example in tests.

@@ -43,7 +43,7 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// An empty mirror, because children would reveal what the description masks.
+    /// An empty mirror, because children would reveal the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

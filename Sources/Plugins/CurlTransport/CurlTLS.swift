@@ -81,6 +81,6 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
     public var description: String { "CurlClientIdentity(•••)" }
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// An empty mirror, because children would reveal what the description masks.
+    /// An empty mirror, because children would reveal the certificate and the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -45,7 +45,7 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Returns the loop. If there are no descriptors for it, waits for some, up to the request's timeout.
+    /// Returns the loop. Waits for missing descriptors, up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {

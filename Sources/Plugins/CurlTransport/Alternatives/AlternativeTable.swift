@@ -11,7 +11,7 @@ struct AlternativeTable {
     struct Route: Equatable {
         let host: String
         let port: Int
-        /// Whether this request is the one that tries the offer.
+        /// Whether this request tries the offer for the first time.
         let isProbe: Bool
     }
 
@@ -56,7 +56,8 @@ struct AlternativeTable {
     /// Returns the offers that haven't expired.
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// Returns the route for a request that begins now, or `nil` if there is no offer or another request is trying it.
+    /// Returns the route for a request that begins now, or `nil` if the origin has no usable offer or another request
+    /// is trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -81,7 +82,7 @@ struct AlternativeTable {
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
-            // A server that names alternatives withdraws the ones it doesn't name (section 3).
+            // The server withdraws alternatives that it doesn't name anymore (section 3).
             return entries.removeValue(forKey: origin) != nil
         }
         let age = Nanoseconds.of(.seconds(min(service.maximumAge, Self.longestAge)))

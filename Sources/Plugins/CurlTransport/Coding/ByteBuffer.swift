@@ -15,7 +15,7 @@ import ErrandSupport
 
     deinit { unsafe free(start) }
 
-    /// Appends bytes. Returns `false` if there is no memory.
+    /// Appends bytes. Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         if bytes.isEmpty { return true }
         guard reserve(count + bytes.count), let start = unsafe start else { return false }

@@ -14,7 +14,7 @@ struct ChunkBuffer: ~Copyable {
     /// The size from which a chunk only accepts bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
-    /// Appends bytes. Returns `false` if there is no memory.
+    /// Appends bytes. Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         var done = 0
         while done < bytes.count {

@@ -6,7 +6,7 @@ import ErrandEssentials
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
-    /// Throws `transportFailed` if there is no memory.
+    /// Throws `transportFailed` if memory runs out.
     init(_ codings: [ContentCoding]) throws {
         stages = try codings.reversed().map(CodingStage.init)
     }

@@ -37,7 +37,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether there is no TLS library with its own buffers between the system and libcurl.
+    /// Whether bytes pass directly between the system and libcurl, without a TLS library and its buffers.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -92,7 +92,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns a socket for libcurl, or -1 if none is available.
+    /// Returns a socket for libcurl, or -1 on failure.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         // Assumed unwatched at first, because a socket that fails at once is never watched.
         hasUnwatchedSocket = true

@@ -196,7 +196,7 @@ extension CurlLoop {
                 return false
             }
             add(room[..<count], on: connection)
-            // More bytes would have filled the buffer, so none are left.
+            // More bytes would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
         // Passes everything to the reader at once.

@@ -3,7 +3,7 @@ import CErrandCurl
 
 // Handing a connection over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket. Without TLS, libcurl adds nothing, and keeps 15 KB for the connection.
+    /// Takes over the socket, because libcurl adds no feature without TLS, and keeps 15 KB for the connection.
     func take(_ connection: CurlConnection) {
         // epoll registers the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {

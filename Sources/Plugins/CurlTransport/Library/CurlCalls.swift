@@ -19,7 +19,7 @@ import ErrandEssentials
     /// CURL_ERROR_SIZE.
     private static let errorTextSize = 256
 
-    /// Returns `nil` if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_easy_make() else { return nil }
         unsafe self.raw = raw
@@ -32,7 +32,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// Replaces the handle by a new one. The old one must not be in a pool. Returns `false` if there is no memory.
+    /// Replaces the handle by a new one. The current handle must not be in a pool. Returns `false` if memory runs out.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -136,7 +136,7 @@ import ErrandEssentials
 @safe final class CurlPool {
     fileprivate let raw: UnsafeMutableRawPointer
 
-    /// Returns `nil` if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_pool_make() else { return nil }
         unsafe self.raw = raw
@@ -149,7 +149,7 @@ import ErrandEssentials
 @safe final class CurlMulti {
     private(set) var raw: UnsafeMutableRawPointer?
 
-    /// Returns `nil` if there is no memory or no descriptor.
+    /// Returns `nil` if memory or descriptors run out.
     init?() {
         guard let raw = unsafe errand_curl_multi_make() else { return nil }
         unsafe self.raw = raw

@@ -3,7 +3,7 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-/// What is known about a transfer that libcurl ended with an error.
+/// The evidence about a transfer that libcurl ended with an error.
 struct CurlFailure {
     var code: Int32
     /// libcurl's text for the code.

@@ -25,18 +25,18 @@ final class EasyHandle {
     private var url = ""
     private var form = RequestForm()
 
-    /// Returns `nil` if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let easy = CurlEasy() else { return nil }
         self.easy = easy
     }
 
-    /// Prepares the handle for another transfer. Returns `false` if there is no memory.
+    /// Prepares the handle for another transfer. Returns `false` if memory runs out.
     ///
-    /// Replaces libcurl's handle and only keeps its memory here, if handles must not be reused, or only with care and
-    /// the last transfer was special. The same applies after anything but a transfer that succeeded on its first
-    /// attempt: libcurl counts how often a handle resent a request and fails the sixth time, and it doesn't forget that
-    /// count or a refused stream.
+    /// Replaces libcurl's handle, keeping only its memory here, if this libcurl must not reuse handles, or must reuse
+    /// them with care and the last transfer was special. It also does so unless the last transfer succeeded on its
+    /// first attempt: libcurl counts how often a handle resent a request and fails the sixth time, and it doesn't
+    /// forget that count or a refused stream.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean

@@ -20,7 +20,7 @@ import ErrandSupport
 
     init() {}
 
-    /// Creates a list with these lines, or an empty one if there is no memory.
+    /// Creates a list with these lines, or an empty list if memory runs out.
     convenience init(_ lines: [String]) {
         self.init()
         guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }
@@ -35,7 +35,7 @@ import ErrandSupport
     /// The first node, or `nil` if the list is empty.
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines, and reserves room for `lines` with `bytes` in total. Returns `false` if there is no memory.
+    /// Removes all lines, and reserves room for `lines` with `bytes` in total. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines

@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A transport's pinned keys. Invalid ones throw `insecureConnection`.
+/// A transport's pinned keys. Invalid pins throw `insecureConnection`.
 struct PinTable {
     private let pins: HostPins
 

@@ -3,7 +3,7 @@ import CErrandCurl
 
 // Wakes libcurl when it must try a host's next address. Runs under the driver lock.
 extension CurlLoop {
-    /// Notes that libcurl connects for a transfer and has requested a socket, or -1 if there is none.
+    /// Notes that libcurl connects for a transfer and has requested a socket. The descriptor is -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {

@@ -25,7 +25,7 @@ extension CurlLoop {
     /// Handles socket events, commands from other threads and timers, then their results. Returns `false` without doing
     /// anything if the process ends, because libcurl and its TLS library may already be gone.
     ///
-    /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` after this one.
+    /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }

@@ -4,7 +4,7 @@ struct OriginTable {
     private var origins: [String: Origin] = [:]
     /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// The origins where a transfer has ended while others wait.
+    /// The origins with waiting transfers and room for one more.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
@@ -68,7 +68,7 @@ struct OriginTable {
 /// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// The number of open sockets, including connecting ones.
+    /// The number of open sockets, including sockets that are connecting.
     var open = 0
     /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false

@@ -25,7 +25,7 @@ struct PortTable {
         }
     }
 
-    /// Returns the index of a port's first socket, or where it would be inserted.
+    /// Returns the index of a port's first socket, or the index at which to insert it.
     private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {

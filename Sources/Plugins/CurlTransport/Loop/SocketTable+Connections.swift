@@ -6,7 +6,7 @@ import ErrandSupport
 // Open connections, and the transfers on them.
 extension SocketTable {
 
-    /// Returns a socket for libcurl, or -1 if none is available.
+    /// Returns a socket for libcurl, or -1 on failure.
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
         let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
@@ -114,7 +114,7 @@ extension SocketTable {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends connections itself, and libcurl doesn't use one that was idle for too long.
+            // QUIC ends connections itself, and libcurl doesn't use connections that were idle for too long.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))

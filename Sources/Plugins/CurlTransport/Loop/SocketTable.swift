@@ -29,7 +29,7 @@ final class SocketTable: @unchecked Sendable {
         /// The transfer for which libcurl last named it.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// The number of transfers on the connection, including paused ones that don't wait for events.
+        /// The number of transfers on the connection, including paused transfers that don't wait for events.
         var holders = 0
         /// Since when it has had neither a transfer nor an event libcurl waits for.
         var idleSince: UInt64?
@@ -58,7 +58,7 @@ final class SocketTable: @unchecked Sendable {
     @safe @exclusivity(unchecked)
     private var spoiled = [errand_poll_event](repeating: errand_poll_event(), count: spoiledAtOnce)
 
-    /// Whether there are no open connections.
+    /// Whether all connections are closed.
     var isEmpty: Bool { open == 0 }
 
     init(maximumOpen: Int, maximumPerOrigin: Int) throws {

@@ -68,7 +68,7 @@ enum SystemCalls {
 
     /// Runs a closure on a new thread. Returns 0, or an error number.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        // The thread receives and releases this reference. If there is no thread, this function releases it.
+        // The thread receives and releases this reference. Without a thread, this function releases it.
         let work = unsafe Unmanaged.passRetained(ThreadBody(body))
         let code = unsafe errand_thread_start(
             { work in

@@ -15,7 +15,7 @@ import ErrandSupport
     deinit { unsafe errand_head_free(block) }
 
     /// Makes the handle collect lines here. Most lines are only kept; the others, and the body, are passed to the
-    /// handle's transfer. Returns `false` if there is no memory.
+    /// handle's transfer. Returns `false` if memory runs out.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }
         unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
@@ -30,7 +30,7 @@ import ErrandSupport
         return true
     }
 
-    /// Returns `false` if there is no memory.
+    /// Returns `false` if memory runs out.
     mutating func make() -> Bool {
         if unsafe block == nil { unsafe block = unsafe errand_head_make() }
         return unsafe block != nil
@@ -59,7 +59,7 @@ import ErrandSupport
 
     func removeAll() { unsafe block?.pointee.count = 0 }
 
-    /// Returns `false` if there is no memory.
+    /// Returns `false` if memory runs out.
     func append(_ line: Span<UInt8>) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe line.withUnsafeBytes { unsafe errand_head_append(block, $0.baseAddress, $0.count) } != 0
@@ -74,8 +74,7 @@ import ErrandSupport
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// Finds the next field from an offset on, and moves the offset past it. Returns `false` if there is no further
-    /// field.
+    /// Finds the next field from an offset on, and moves the offset past it. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0

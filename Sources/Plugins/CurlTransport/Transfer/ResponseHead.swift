@@ -18,8 +18,8 @@ struct ResponseHead: ~Copyable {
     /// The bytes of all lines of the response, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Makes a handle collect lines here. C code keeps most lines and passes the others on. Returns `false` if there is
-    /// no memory.
+    /// Makes a handle collect lines here. C code keeps most lines and passes the others on. Returns `false` if memory
+    /// runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
@@ -38,7 +38,7 @@ struct ResponseHead: ~Copyable {
         status = 0
     }
 
-    /// Adds one line. Returns `false` if there is no memory.
+    /// Adds one line. Returns `false` if memory runs out.
     mutating func add(_ line: Span<UInt8>) -> Bool {
         guard block.make() else { return false }
         if Self.isEmptyLine(line) {

@@ -8,7 +8,7 @@ extension Transfer {
     struct Attempts {
         /// The number of connections on which a byte of the request may have been sent.
         var count = 0
-        /// The number of attempts on the current handle, including unsent ones.
+        /// The number of attempts on the current handle, even if they were unsent.
         var onHandle = 0
         /// The bytes libcurl had sent when the current attempt began. Negative before the first attempt on a handle.
         var sentBefore: Int64 = -1

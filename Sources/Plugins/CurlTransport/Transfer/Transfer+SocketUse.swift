@@ -12,7 +12,7 @@ extension Transfer {
         var left: Int32?
     }
 
-    /// Returns a socket for libcurl, or -1 if there is none or the transfer must not connect.
+    /// Returns a socket for libcurl, or -1 if that fails or the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -57,8 +57,8 @@ extension Transfer {
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// Notes that libcurl has a connection: a new one that is already watched, or a kept one. For a second attempt,
-    /// libcurl may have silently changed the connection.
+    /// Notes that libcurl has a connection, either new and already watched, or kept. For a second attempt, libcurl may
+    /// have silently changed the connection.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }

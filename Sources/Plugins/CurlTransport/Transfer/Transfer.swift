@@ -54,7 +54,7 @@ final class Transfer: @unchecked Sendable {
     var route: AlternativeTable.Route?
     /// The transfers for the same host, while it runs.
     var origin: Origin?
-    /// The host where it waits for another transfer to end, and its position in the line.
+    /// The origin at which it waits for another transfer to end, and its position in the line.
     var waitsAt: Origin?
     var slot = 0
     /// The sockets of its connection.
