@@ -11,7 +11,7 @@ struct AlternativeFile: Sendable {
 
     init(_ url: URL) { path = url.path }
 
-    /// Returns the offers that haven't expired; empty if the file is missing or can't be read. Blocks.
+    /// Returns the offers that haven't expired. Blocks.
     func read(at now: UInt64, date: Date) -> [AlternativeTable.Offer] {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
@@ -20,8 +20,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Replaces the contents of the file. Blocks. Ignores failures, because the offers are in memory and servers repeat
-    /// them.
+    /// Blocks. Ignores failures, because the offers are in memory and servers repeat them.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in
@@ -39,7 +38,7 @@ struct AlternativeFile: Sendable {
             let port = ASCII.digits(fields[2]), (1...65_535).contains(port), let end = ASCII.digits(fields[3]),
             end > start
         else { return nil }
-        // Even if the clock was wrong, an offer doesn't live longer than the maximum age.
+        // A wrong clock can't extend an offer beyond the maximum age.
         let age = Nanoseconds.of(.seconds(min(end - start, Int64(AlternativeTable.longestAge))))
         return AlternativeTable.Offer(
             origin: fields[0], host: host, port: Int(port), expires: Nanoseconds.sum(now, age))

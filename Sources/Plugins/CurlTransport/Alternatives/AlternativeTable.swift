@@ -3,19 +3,17 @@ import ErrandMessageSyntax
 
 /// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
-/// A single request tries an offer first, on a new connection that races TCP. Once that request has had its response
-/// over HTTP/3, all requests use the offer. An offer that failed is ignored for five minutes, and twice as long after
-/// each further failure.
+/// A single request tries an offer first, on a new connection that races TCP. After a response over HTTP/3, all
+/// requests use it. A failed offer is ignored for five minutes, and twice as long after each further failure.
 struct AlternativeTable {
-    /// How a request may use its origin's alternative.
     struct Route: Equatable {
         let host: String
         let port: Int
-        /// Whether this request tries the offer for the first time.
+        /// Whether this request tries the offer.
         let isProbe: Bool
     }
 
-    /// An offer, as a file stores it.
+    /// An offer, as stored in a file.
     struct Offer: Equatable {
         var origin: String
         var host: String
@@ -33,7 +31,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The expiration the caller was last told to store.
+        /// The expiration last reported for storing.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -53,11 +51,9 @@ struct AlternativeTable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the offers that haven't expired.
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// Returns the route for a request that begins now, or `nil` if the origin has no usable offer or another request
-    /// is trying it.
+    /// `nil` if there is no usable offer or another request is trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -75,8 +71,7 @@ struct AlternativeTable {
         }
     }
 
-    /// Records the alternatives in a response. Returns `true` if a file should store the offers, because an offer is
-    /// new or expires much later.
+    /// Returns `true` if a file should store the offers, because one is new or expires much later.
     ///
     /// - Parameter services: The alternatives of its `Alt-Svc` fields, or `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
@@ -92,7 +87,7 @@ struct AlternativeTable {
             at: now)
     }
 
-    /// Adds an offer. Returns `true` if a file should store it.
+    /// Returns `true` if a file should store it.
     @discardableResult mutating func add(_ offer: Offer, at now: UInt64) -> Bool {
         if var known = entries[offer.origin], known.offer.host == offer.host, known.offer.port == offer.port {
             known.offer.expires = offer.expires
@@ -117,13 +112,12 @@ struct AlternativeTable {
 
     // MARK: Results of requests
 
-    /// Notes that a request had its response over HTTP/3.
     mutating func confirm(_ origin: String) {
         entries[origin]?.state = .confirmed
         entries[origin]?.failures = 0
     }
 
-    /// Notes that the alternative couldn't be connected to, lost its connection, or was slower than TCP.
+    /// The alternative couldn't be connected to, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -133,7 +127,7 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// Notes that the request that tried the offer ended without a result, so another one may try it.
+    /// The request that tried the offer ended without a result, so another one may try.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }

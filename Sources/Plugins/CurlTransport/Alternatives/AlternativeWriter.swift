@@ -3,19 +3,17 @@ import Dispatch
 import ErrandEssentials
 import Synchronization
 
-/// Writes HTTP/3 offers on a queue, one write at a time. Only the latest of several waiting snapshots is written,
-/// however fast offers change.
+/// Writes HTTP/3 offers on a queue, one write at a time. Skips snapshots that were replaced while they waited.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// The time of the snapshot, on the loop's clock.
+        /// On the loop's clock.
         var now: UInt64
     }
 
     private static let queue = DispatchQueue(label: "errand.curl.alternatives", qos: .utility)
 
     private let write: @Sendable (Snapshot) -> Void
-    /// The snapshot to write next, if any.
     private let waiting = Mutex<Snapshot?>(nil)
 
     init(write: @escaping @Sendable (Snapshot) -> Void) { self.write = write }
@@ -24,7 +22,7 @@ final class AlternativeWriter: Sendable {
         self.init { file.write($0.offers, at: $0.now, date: Date()) }
     }
 
-    /// Schedules a write. Never blocks.
+    /// Never blocks.
     func save(_ snapshot: Snapshot) {
         let former = waiting.withLock { waiting in
             defer { waiting = snapshot }

@@ -5,7 +5,6 @@ import ErrandMessageSyntax
 
 // HTTP/3 with servers that offer it, under the driver lock.
 extension CurlLoop {
-    /// Returns the offers in the configured file.
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
         let now = Nanoseconds.now
@@ -13,7 +12,6 @@ extension CurlLoop {
         return table
     }
 
-    /// Assigns the origin's alternative to a transfer that begins.
     func findRoute(of transfer: Transfer, _ origin: Origin) {
         guard followsAlternatives, transfer.target.isSecure, !transfer.attempts.avoidsHTTP3, !alternatives.isEmpty
         else {
@@ -22,14 +20,14 @@ extension CurlLoop {
         transfer.route = alternatives.route(for: origin.name, at: now)
     }
 
-    /// Removes a transfer from its alternative. If it tried the alternative without a result, another transfer may try.
+    /// If the transfer tried the alternative without a result, another one may try.
     func leaveRoute(of transfer: Transfer) {
         guard let route = transfer.route, let origin = transfer.origin else { return }
         if route.isProbe { alternatives.withdraw(origin.name) }
         transfer.route = nil
     }
 
-    /// Confirms an alternative after the head of a final response, and records the alternatives it names.
+    /// The head of a final response confirms an alternative, and may name others.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
@@ -52,7 +50,7 @@ extension CurlLoop {
     /// 421 (RFC 9110, section 15.5.20).
     static let misdirected = 421
 
-    /// Notes that a transfer over an alternative has failed for a reason other than its user.
+    /// A transfer over an alternative has failed, and its user wasn't the reason.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
         // A refused stream is sent again the same way.

@@ -4,8 +4,7 @@ import ErrandSupport
 
 /// A growing buffer that hands over its bytes without a copy.
 ///
-/// Safe to use: this value owns the memory until ``take()`` hands it over, writes within the capacity, and reads within
-/// the count.
+/// Safe to use: this value owns the memory until ``take()``, writes within the capacity, and reads within the count.
 @safe struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var capacity = 0
@@ -15,7 +14,7 @@ import ErrandSupport
 
     deinit { unsafe free(start) }
 
-    /// Appends bytes. Returns `false` if memory runs out.
+    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         if bytes.isEmpty { return true }
         guard reserve(count + bytes.count), let start = unsafe start else { return false }
@@ -38,7 +37,7 @@ import ErrandSupport
 
     mutating func removeAll() { count = 0 }
 
-    /// Returns the bytes, and leaves the buffer empty, without memory.
+    /// Leaves the buffer empty, without memory.
     mutating func take() -> Data {
         guard let start = unsafe start, count > 0 else { return Data() }
         var bytes = unsafe start

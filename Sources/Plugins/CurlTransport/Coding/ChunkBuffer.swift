@@ -4,17 +4,15 @@ import ErrandSupport
 
 /// The received bytes of a streamed body, as chunks of bounded size in pooled memory.
 struct ChunkBuffer: ~Copyable {
-    /// The number of bytes in all chunks.
     private(set) var count = 0
-    /// The number of chunks taken.
     private(set) var takes = 0
     private var full: [Data] = []
     private var current: PooledChunk?
 
-    /// The size from which a chunk only accepts bytes that fit completely.
+    /// From this size on, a chunk only accepts bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
-    /// Appends bytes. Returns `false` if memory runs out.
+    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -35,7 +33,7 @@ struct ChunkBuffer: ~Copyable {
 
     private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
-    /// Takes the oldest chunk; empty if the buffer is.
+    /// Takes the oldest chunk; empty if there is none.
     mutating func take() -> Data {
         let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
         count -= chunk.count

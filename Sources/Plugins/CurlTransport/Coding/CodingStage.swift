@@ -6,8 +6,8 @@ import ErrandSupport
 
 /// The decoder of one content coding, and its remaining input.
 ///
-/// Safe to use: this object owns the decoder. Each call passes the input and an output buffer with their lengths; the
-/// decoder reports how much of both it has used, and doesn't keep them.
+/// Safe to use: this object owns the decoder, which uses the input and output buffers within their lengths and only
+/// during the call.
 @safe final class CodingStage {
     private let decoder: OpaquePointer
     private var input = Data()
@@ -29,7 +29,7 @@ import ErrandSupport
 
     func feed(_ data: Data) { input = data }
 
-    /// Returns the next piece, of at most 128 KiB, or `nil` if more input is needed.
+    /// At most 128 KiB, or `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
             throw ErrandError(.transportFailed, "there is no memory for decoding")

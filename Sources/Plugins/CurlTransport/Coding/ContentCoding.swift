@@ -24,7 +24,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// The codings whose libraries are loaded, in the form of Accept-Encoding: "gzip, deflate, br, zstd".
+    /// The available codings, in the form of Accept-Encoding: "gzip, deflate, br, zstd".
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -37,8 +37,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// Returns the codings of a Content-Encoding in the order they were applied, or `nil` if one is unknown or there
-    /// are more than three.
+    /// Codings in the order they were applied, or `nil` if one is unknown or there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

@@ -2,7 +2,7 @@
 import Errand
 import ErrandEssentials
 
-/// Decodes a body in steps of at most 128 KiB of output, regardless of how much the input expands.
+/// Decodes a body in steps of at most 128 KiB of output, however much the input expands.
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
@@ -11,10 +11,10 @@ struct ContentDecoder: ~Copyable {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// Adds bytes from the wire. First take the output of all earlier bytes from ``next()``.
+    /// First take the output of earlier bytes from ``next()``.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// Returns the next decoded piece, or `nil` if more input is needed. Throws `invalidResponse` for malformed input.
+    /// `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -25,14 +25,14 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
-    /// Ends the input. Throws `truncated` if a coding isn't complete.
+    /// Throws `truncated` if a coding isn't complete.
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
             throw ErrandError(.truncated, "the body ended within its content coding")
         }
     }
 
-    /// Decodes the beginning of a body, as far as possible and up to `limit` bytes.
+    /// Decodes as much as possible, up to `limit` bytes.
     static func beginning(of data: Data, _ codings: [ContentCoding], upTo limit: Int) -> Data {
         var result = Data()
         guard let decoder = try? ContentDecoder(codings) else { return result }
@@ -43,7 +43,7 @@ struct ContentDecoder: ~Copyable {
         return result
     }
 
-    /// Decodes a whole body. Throws `bodyTooLarge` as soon as it exceeds `limit`.
+    /// Throws `bodyTooLarge` as soon as the result exceeds `limit`.
     static func decode(_ data: Data, _ codings: [ContentCoding], upTo limit: Int) throws -> Data {
         let decoder = try ContentDecoder(codings)
         decoder.feed(data)

@@ -3,20 +3,20 @@ import CErrandCurl
 
 // Wakes libcurl when it must try a host's next address. Runs under the driver lock.
 extension CurlLoop {
-    /// Notes that libcurl connects for a transfer and has requested a socket. The descriptor is -1 if that failed.
+    /// libcurl has requested a socket to connect. -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
             transfer.dialed.append(SocketTable.Hold(descriptor: descriptor, serial: sockets.serial))
         }
-        // Assumed unwatched at first, because a socket that fails at once is never watched.
+        // A socket that fails at once is never watched.
         transfer.hasUnwatchedSocket = true
         if transfer.isDialing { return }
         transfer.isDialing = true
         dialing.append(transfer)
     }
 
-    /// Wakes transfers that have lost a socket while connecting. Returns whether there were any.
+    /// Wakes transfers that lost a socket while connecting. Returns whether there were any.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }
@@ -34,7 +34,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Wakes connections without a request, like ``wakeDialing()``.
+    /// The same for connections without a request.
     func wakeConnections() -> Bool {
         guard connections.hasUnwatchedSocket else { return false }
         connections.hasUnwatchedSocket = false

@@ -5,25 +5,24 @@ import Synchronization
 
 // One round of work, under the driver lock.
 extension CurlLoop {
-    /// The time until which the loop sleeps without an event.
     var nextDeadline: UInt64 {
         min(
             curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline,
             connections.deadline)
     }
 
-    /// The latest time to sleep until. libcurl times every attempt to get a connection, even a kept one. If the loop
-    /// wakes earlier, a thread that starts a request needn't wake it.
+    /// libcurl times every attempt to get a connection, even a kept one. If the loop wakes earlier, a thread that
+    /// starts a request needn't wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work causes more work. After this many repetitions, the loop checks the sockets again.
+    /// Work causes more work. After this many repetitions, sockets are checked again.
     private static let maximumRepetitions = 8
 
-    /// Handles socket events, commands from other threads and timers, then their results. Returns `false` without doing
-    /// anything if the process ends, because libcurl and its TLS library may already be gone.
+    /// Handles events, commands and timers, then their results. Returns `false` if the process ends, because libcurl
+    /// and its TLS library may be gone.
     ///
     /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
@@ -57,14 +56,14 @@ extension CurlLoop {
         return true
     }
 
-    /// Ends kept connections that received bytes, before libcurl chooses a connection. Later libcurl versions only look
-    /// for such bytes once per second.
+    /// Ends kept connections that received bytes before libcurl chooses one. Later libcurl versions only check once per
+    /// second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// Sets libcurl's timer, in milliseconds. A negative value turns it off.
+    /// Below 0, the timer is off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -82,7 +81,7 @@ extension CurlLoop {
         }
     }
 
-    /// Ends uploads on a connection that received bytes libcurl doesn't read, most likely its end.
+    /// The connection received bytes libcurl doesn't read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -99,7 +98,7 @@ extension CurlLoop {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // The loop has the transfer, or else the command held the last reference.
+                // Otherwise, the command held the last reference.
                 if transfer.index == nil { outbox.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
@@ -132,7 +131,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Begins requests that waited for another request to their host to end.
+    /// Begins requests that waited for another one to their host.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -143,10 +142,10 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Schedules a transfer's bytes for a waiting reader, to deliver them together at the end of the round.
+    /// Delivers a transfer's bytes at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    /// Whether readers wait for bytes that are held back.
+    /// Whether bytes are held back from waiting readers.
     var isGathering: Bool { !unflushed.isEmpty }
 
     private func flush(mayGather: Bool) {

@@ -5,12 +5,12 @@ import Synchronization
 
 // A transfer's life in the loop, under the driver lock.
 extension CurlLoop {
-    /// Returns whether a transfer has begun and not ended. Removes a waiting transfer from its line.
+    /// Returns whether a transfer is running or waiting, and removes it from the line.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Begins a transfer. With `isNext`, it has its turn; otherwise, it queues up after waiting transfers.
+    /// Without `isNext`, the transfer queues up after waiting ones.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
@@ -56,8 +56,7 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { outbox.add(transfer.finish(error, nil)) }
 
-    /// Adds a transfer to its origin. If it can share a connection, it may have to wait until another transfer has
-    /// established the first one to the host.
+    /// A transfer that can share a connection may have to wait until the first one to its host is established.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -100,13 +99,12 @@ extension CurlLoop {
         outbox.add(transfer.finish(error, timings))
     }
 
-    /// Ends a transfer that libcurl hasn't ended.
     func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
         driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
-        // libcurl's thread for the name lookup continues when the handle is removed. Before 7.87, removing the handle
-        // would even wait for it.
+        // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal would even wait for
+        // it.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
         outbox.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// A thread waits for sockets and timers. The holder of `driver` runs libcurl: the loop's thread, or a thread that
 /// starts a request while the loop sleeps, which saves a thread switch. Only the loop waits for the lock; other threads
-/// leave a command to its holder. User code doesn't run under the lock (see ``Outbox``), except for a
-/// `DepartureFilter`: anything it starts or cancels becomes a command.
+/// leave commands to its holder. User code doesn't run under the lock (see ``Outbox``), except for a `DepartureFilter`:
+/// anything it starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
     // Sendable: fields that aren't constant, atomic or in a Mutex are only accessed by the holder of `driver`.
 
@@ -18,16 +18,15 @@ final class CurlLoop: @unchecked Sendable {
         case stop(Transfer)
         /// The server was inactive for too long, on a clock other than the system's.
         case inactivity(Transfer, noticed: UInt64)
-        /// A reader drained its buffer, or a request body has more bytes.
+        /// A reader drained its buffer, or a body has more bytes.
         case resume(Transfer)
-        /// A connection without a request is to be established or closed, has bytes to send, or has room for more.
+        /// A connection without a request is to be established or closed, or has bytes to send or room.
         case serve(CurlConnection)
     }
 
     struct Queue {
         var commands: [Command] = []
         var isRetired = false
-        /// Whether the thread has ended and rejects commands.
         var isOver = false
     }
 
@@ -37,12 +36,11 @@ final class CurlLoop: @unchecked Sendable {
     let pins: PinTable
     let addresses: AddressTable
     let alternativeWriter: AlternativeWriter?
-    /// Whether to use HTTP/3 with servers that offer it.
     let followsAlternatives: Bool
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// The maximum number of concurrent requests to a host in libcurl, if they can't share a connection.
+    /// The concurrent requests to a host in libcurl, if they can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -53,36 +51,34 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Under `driver`
 
-    // Exclusive access to frequently changed fields, here and in `SocketTable`, isn't checked at run time: the checks
-    // took 6.5 percent of a request's instructions, including libcurl's. This is safe because only one thread has the
-    // lock, and accesses don't stay open while code runs that can reach the same variable. In particular, they aren't
-    // open during libcurl calls, which invoke the callbacks, except for calls that end handles, which don't involve a
-    // transfer.
+    // Exclusive access to frequently changed fields, here and in `SocketTable`, isn't checked at run time, which took
+    // 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access stays open
+    // while code runs that can reach the same variable. In particular, none is open during libcurl calls, which invoke
+    // the callbacks, except for calls that end handles and don't involve a transfer.
 
     var multi: CurlMulti
     let clock = RoundClock()
-    /// The time at which the current round of work began.
+    /// When the current round of work began.
     var now: UInt64 {
         get { clock.now }
         set { clock.now = newValue }
     }
-    /// The time at which libcurl's timer is due.
     var curlDeadline: UInt64?
     var nextDeadlineCheck = UInt64.max
     var nextKeepAliveCheck = UInt64.max
-    /// The time until which the loop's thread sleeps unless it is woken.
+    /// When the loop's thread wakes by itself.
     var sleepsUntil: UInt64 = 0
     var lastEnd: UInt64 = 0
     /// libcurl's transfers.
     @safe @exclusivity(unchecked) var active: [Transfer] = []
     /// Whether libcurl has transfers it hasn't run.
     var hasNewTransfers = false
-    /// The number of transfers without waiters whose name lookups are still running.
+    /// Transfers without waiters whose name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// The transfers that are connecting and need libcurl to be woken for the next address.
+    /// Transfers that need libcurl to be woken for the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var outbox = Outbox()
@@ -91,14 +87,14 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The maximum number of cancelled name lookups, each with a libcurl thread. Beyond it, lookups are rejected.
+    /// The maximum number of cancelled name lookups, each with a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
     /// Throws `transportUnavailable` without libcurl or the required HTTP/3, ``DescriptorShortage``, `transportFailed`
-    /// if memory or threads are missing, `insecureConnection` for pins of an invalid host name, and `nameLookupFailed`
-    /// for invalid addresses.
+    /// for lack of memory or threads, `insecureConnection` for pins of an invalid host name, and `nameLookupFailed` for
+    /// invalid addresses.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
@@ -136,7 +132,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        // Freed first, while everything the callbacks need still exists.
+        // Freed while everything the callbacks need still exists.
         connections.multi?.free()
         multi.free()
         errand_close(wake)
@@ -151,8 +147,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes all connections with a new pool, which works in all libcurl versions. Later versions can't create one
-    /// without a descriptor, but have another way.
+    /// A new pool closes all connections in every libcurl version. Later versions need descriptors for it, but have
+    /// another way.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {

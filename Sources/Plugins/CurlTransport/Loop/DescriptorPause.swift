@@ -8,7 +8,7 @@ enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
-    /// Returns after about 20 milliseconds, even if the task is cancelled.
+    /// Waits about 20 milliseconds, even if the task is cancelled.
     static func wait() async {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

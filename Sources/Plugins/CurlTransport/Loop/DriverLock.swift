@@ -44,8 +44,7 @@ import ErrandSupport
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Traps in debug builds if this thread doesn't hold the lock, because the compiler doesn't check accesses to
-    /// guarded state.
+    /// Traps in debug builds if this thread doesn't hold the lock.
     func assertHeld() {
         #if DEBUG
         precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "the driver lock is not held")

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-/// The origins of the transfers, and the transfers that wait for another one to the same origin to end.
+/// The origins of the transfers, and transfers that wait for another one to the same origin to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
     /// The last lookup and its result.
@@ -21,13 +21,12 @@ struct OriginTable {
         return origin
     }
 
-    /// Notes that a transfer doesn't run anymore.
     mutating func leave(_ transfer: Transfer) {
         guard let origin = transfer.origin else { return }
         transfer.origin = nil
         origin.transfers -= 1
         if !origin.line.isEmpty { return ready.append(origin) }
-        // Its sockets may outlive the entry, because they keep references to it.
+        // Its sockets keep references to it.
         if origin.isUnused {
             origins[origin.name] = nil
             if last?.origin === origin { last = nil }
@@ -42,7 +41,7 @@ struct OriginTable {
         waitingCount += 1
     }
 
-    /// Removes a transfer. Returns whether it was waiting.
+    /// Returns whether it was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let origin = transfer.waitsAt else { return false }
         transfer.waitsAt = nil
@@ -51,7 +50,7 @@ struct OriginTable {
         return true
     }
 
-    /// Returns the transfer that has waited longest at an origin with fewer than `limit` transfers, or `nil`.
+    /// Returns the longest-waiting transfer at an origin with fewer than `limit` transfers.
     mutating func next(below limit: Int) -> Transfer? {
         while let origin = ready.last {
             if origin.transfers < limit, let transfer = origin.line.removeFirst() {
@@ -68,15 +67,15 @@ struct OriginTable {
 /// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// The number of open sockets, including sockets that are connecting.
+    /// Open sockets, including sockets that are connecting.
     var open = 0
     /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false
-    /// The last time the number of sockets reached the limit.
+    /// When the number of sockets last reached the limit.
     var lastFull: UInt64 = 0
-    /// The number of libcurl's transfers.
+    /// Transfers in libcurl.
     var transfers = 0
-    /// The transfers to begin when others have ended.
+    /// Transfers to begin when others have ended.
     var line = WaitingLine()
 
     init(_ name: String) { self.name = name }

@@ -3,10 +3,8 @@
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 
-    /// The socket at an index.
     subscript(index: Int) -> Int32 { sockets[index].descriptor }
 
-    /// Returns the indices of a port's sockets.
     func range(of port: UInt16) -> Range<Int> {
         let start = slot(of: port)
         var end = start
@@ -25,7 +23,7 @@ struct PortTable {
         }
     }
 
-    /// Returns the index of a port's first socket, or the index at which to insert it.
+    /// The index of a port's first socket, or where to insert it.
     private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {

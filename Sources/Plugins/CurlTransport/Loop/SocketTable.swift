@@ -3,15 +3,15 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-/// The events libcurl waits for on each socket, kept in sync with epoll, and the transfers that hold its connection.
+/// The sockets libcurl waits for, kept in sync with epoll, and the transfers that hold their connections.
 ///
 /// A connection stays registered with epoll between two requests, because registering it again would cost two system
-/// calls per request. It is removed when it becomes readable while libcurl doesn't wait for it.
+/// calls. It is removed when it becomes readable while libcurl doesn't wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: everything but the constants is only accessed under the loop's driver lock. `CurlLoop` explains why
-    // exclusive access to some fields isn't checked.
+    // Sendable: everything but the constants is only accessed under the loop's driver lock. `CurlLoop` explains the
+    // unchecked exclusive access.
 
-    /// A socket that a transfer holds. Its descriptor may have been reused since.
+    /// A transfer's socket. The descriptor may have been reused since.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -22,30 +22,29 @@ final class SocketTable: @unchecked Sendable {
         var registered: Int32 = 0
         /// Whether `open` created it, so libcurl reports its end.
         var isOurs = false
-        /// Whether it is a UDP socket, for QUIC.
+        /// A QUIC connection's UDP socket.
         var isDatagram = false
-        /// Whether its last exchange used HTTP/1 and has ended, so bytes must not arrive before the next request.
+        /// Whether its last HTTP/1 exchange has ended, so bytes must not arrive before the next request.
         var isQuiet = false
         /// The transfer for which libcurl last named it.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// The number of transfers on the connection, including paused transfers that don't wait for events.
+        /// Transfers on the connection, even if they are paused and don't wait for events.
         var holders = 0
-        /// Since when it has had neither a transfer nor an event libcurl waits for.
+        /// Since when it has neither transfers nor events libcurl waits for.
         var idleSince: UInt64?
-        /// The local port, or 0 if it isn't known.
+        /// 0 if it isn't known.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// The number of transfers that may be on a kept connection with an unknown socket.
+    /// Transfers that may be on a kept connection with an unknown socket.
     var unknownSocketCount = 0
     /// Quiet connections that received bytes a transfer may be waiting for.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
     @safe @exclusivity(unchecked) var ports = PortTable()
-    /// Sockets whose local ports haven't been looked up.
     @safe @exclusivity(unchecked) var withoutPort: [Int32] = []
     var serial: UInt64 = 0
     var open = 0
@@ -54,11 +53,9 @@ final class SocketTable: @unchecked Sendable {
     let maximumPerOrigin: Int
 
     private static let spoiledAtOnce = 64
-    /// Reusable memory for events of spoiled connections.
     @safe @exclusivity(unchecked)
     private var spoiled = [errand_poll_event](repeating: errand_poll_event(), count: spoiledAtOnce)
 
-    /// Whether all connections are closed.
     var isEmpty: Bool { open == 0 }
 
     init(maximumOpen: Int, maximumPerOrigin: Int) throws {
@@ -78,7 +75,7 @@ final class SocketTable: @unchecked Sendable {
         SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
-    /// Returns the event in libcurl's form, or `nil` if libcurl doesn't wait for it anymore.
+    /// Returns `nil` if libcurl doesn't wait for the event.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -87,7 +84,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// Handles an event on a socket that libcurl doesn't wait for. Keeps watching a quiet socket without bytes.
+    /// libcurl doesn't wait for this event. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -101,10 +98,10 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends quiet connections that received bytes. Bytes that a server sends without a request, such as a 408 before it
-    /// closes, would be taken for the next response.
+    /// Ends quiet connections with bytes, such as a 408 that a server sends before it closes. They would be taken for
+    /// the next response.
     func endSpoiled() {
-        // Returned events move to the end of the line for the next round.
+        // epoll moves returned events to the end of its line.
         for _ in 0...(open / Self.spoiledAtOnce) {
             let count = wait(into: &spoiled, milliseconds: 0)
             for index in 0..<count where isQuiet(spoiled[index].descriptor) { check(spoiled[index].descriptor) }
@@ -116,9 +113,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Ends a quiet connection that has bytes or has ended. Returns `false` if neither applies, because an event may be
-    /// older than the end of its exchange. Reads available bytes first: libcurl only notices the end of a connection if
-    /// no bytes precede it.
+    /// Ends a quiet connection that has bytes or has ended. Returns `false` if neither applies, because the event may
+    /// be older. Reads bytes first: libcurl only notices an end without bytes before it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -129,20 +125,19 @@ final class SocketTable: @unchecked Sendable {
         return true
     }
 
-    /// Returns whether a read found no bytes but may find some later.
+    /// Whether a read may find bytes later.
     private static func isNothing(_ count: Int) -> Bool { count == -Int(EAGAIN) || count == -Int(EINTR) }
 
-    /// Returns whether a quiet connection has bytes or has ended.
     func isSpoiled(_ descriptor: Int32) -> Bool {
         let count = SystemCalls.peek(descriptor)
         return !Self.isNothing(count)
     }
 
-    /// Returns the number of bytes read from a socket, or `nil` if the system doesn't report it.
+    /// `nil` if the system doesn't report it.
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// Notes that a transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if another
-    /// transfer already uses the connection, or the descriptor was reused.
+    /// A transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if the connection or
+    /// the descriptor is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -154,17 +149,17 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// Notes that libcurl has given a transfer a connection without naming the socket. The transfer may have sent its
-    /// request, received part of the response and paused in one step, so it waits on a socket that appears to be idle.
+    /// libcurl has given a transfer a connection without naming the socket. The transfer may have sent its request,
+    /// received part of the response and paused in one step, so its socket appears idle.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
-    /// Notes that the socket of such a transfer is known, or that the transfer has ended.
+    /// The socket of such a transfer is known, or the transfer has ended.
     func removeUnknownSocket() {
         unknownSocketCount -= 1
         lookAgain()
     }
 
-    /// Checks doubtful connections again once transfers can't be waiting for their bytes.
+    /// Checks doubtful connections once no transfer can be waiting for their bytes.
     func lookAgain() {
         if unknownSocketCount > 0 || doubtful.isEmpty { return }
         doubtful.removeAll { descriptor in
@@ -176,7 +171,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// Watches a quiet connection for input. libcurl may only have watched it for output.
+    /// libcurl may only have watched a quiet connection for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -184,7 +179,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// Updates the events libcurl waits for on a socket, for `transfer` if it is one of ours.
+    /// libcurl changed the events it waits for on a socket, for `transfer` if the socket is ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false

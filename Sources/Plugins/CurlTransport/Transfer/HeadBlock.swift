@@ -4,9 +4,8 @@ import ErrandSupport
 
 /// A response's header lines, in memory that C code fills as libcurl delivers them.
 ///
-/// Safe to use: this value owns the memory, and checks each index against the collected bytes. libcurl keeps the
-/// address from ``collect(for:_:limit:isWatched:)`` on and uses it while it runs the transfer, which owns this value.
-/// The handle and the clock live longer.
+/// Safe to use: this value owns the memory and checks each index. libcurl uses the address while it runs the transfer,
+/// which owns this value. The handle and the clock live longer.
 @safe struct HeadBlock: ~Copyable {
     private var block: UnsafeMutablePointer<errand_head>?
 
@@ -14,8 +13,8 @@ import ErrandSupport
 
     deinit { unsafe errand_head_free(block) }
 
-    /// Makes the handle collect lines here. Most lines are only kept; the others, and the body, are passed to the
-    /// handle's transfer. Returns `false` if memory runs out.
+    /// Makes the handle collect lines here. Passes the body, and lines that need more work, to the handle's transfer.
+    /// Returns `false` if memory runs out.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }
         unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
@@ -69,12 +68,11 @@ import ErrandSupport
 
     func firstIndex(of byte: UInt8) -> Int? { unsafe bytes.firstIndex(of: byte) }
 
-    /// Decodes bytes as UTF-8.
     func text(_ range: Range<Int>) -> String { unsafe String(decoding: checked(range), as: UTF8.self) }
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// Finds the next field from an offset on, and moves the offset past it. Returns `false` at the end.
+    /// Finds the next field and moves the offset past it. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
@@ -94,7 +92,7 @@ import ErrandSupport
 
     // MARK: Names
 
-    /// Returns a common field name by its number, and whether it is in lowercase, or `nil` for an unassigned number.
+    /// Returns the common field name with a number, and whether it is in lowercase.
     static func name(_ number: Int) -> (text: String, isLower: Bool)? {
         var isLower: Int32 = 0
         guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }
@@ -102,9 +100,9 @@ import ErrandSupport
     }
 }
 
-/// The time at which the loop's current round of work began, which C code can read too. Accessed under the driver lock.
+/// The time at which the current round of work began, which C code can read too. Accessed under the driver lock.
 ///
-/// Safe to use: this object owns the number, and the loop keeps the object longer than the transfers it runs.
+/// Safe to use: this object owns the number, and outlives the loop's transfers.
 @safe final class RoundClock {
     let time: UnsafeMutablePointer<UInt64>
 

@@ -7,7 +7,7 @@ import ErrandSupport
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// The number of bytes in the scheme and the authority.
+    /// Bytes in the scheme and the authority.
     private let startCount: Int
 
     /// Throws `invalidURL` for a host that must not reach libcurl.
@@ -20,8 +20,8 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// Returns the number of bytes in the scheme, the number in the scheme and the authority, and whether the authority
-    /// contains a percent sign.
+    /// Returns the lengths of the scheme and of the scheme with the authority, and whether the latter has a percent
+    /// sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         var scheme = 0
         while scheme < bytes.count, bytes[scheme] != UInt8(ascii: ":") { scheme += 1 }
@@ -41,7 +41,7 @@ struct RequestTarget: Sendable {
     /// Core only accepts http and https.
     private static let secureScheme = "https".utf8.count
 
-    /// Returns whether the scheme and the authority are spelled the same.
+    /// Compares the spelling of scheme and authority.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
@@ -52,7 +52,7 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// The origin in a form that doesn't depend on the spelling of the scheme, the host and the port.
+    /// The origin, normalized.
     var originName: String {
         let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"

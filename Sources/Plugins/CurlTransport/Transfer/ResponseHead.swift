@@ -2,10 +2,10 @@
 import CErrandCurl
 import Errand
 
-/// The status line and header fields of a response, collected line by line and parsed once.
+/// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// The status, or 0 if the head isn't complete or its status line is invalid.
+    /// 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
@@ -15,11 +15,10 @@ struct ResponseHead: ~Copyable {
     /// Whether a line was rejected that libcurl would have added to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The bytes of all lines of the response, including informational heads and trailers.
+    /// The bytes of all lines, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Makes a handle collect lines here. C code keeps most lines and passes the others on. Returns `false` if memory
-    /// runs out.
+    /// Makes a handle collect lines here. Returns `false` if memory runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
@@ -70,13 +69,11 @@ struct ResponseHead: ~Copyable {
         return end > Self.versionStart ? block.text(Self.versionStart..<end) : nil
     }
 
-    /// Whether the status line begins with "HTTP/1".
     var isHTTP1: Bool { block.count > Self.versionStart && block[Self.versionStart] == 0x31 }
 
     /// The offset after "HTTP/".
     private static let versionStart = 5
 
-    /// Forgets everything, because the request is sent again.
     mutating func reset() {
         restart()
         block.received = 0
@@ -88,20 +85,20 @@ struct ResponseHead: ~Copyable {
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// The header fields in order, including duplicates, with folded lines joined by a space (RFC 9112, section 5.2).
-    /// Leaves out lines that aren't header fields.
+    /// Keeps the order and duplicates, joins folded lines by a space (RFC 9112, section 5.2), and leaves out invalid
+    /// lines.
     var headers: HTTPHeaders { fields.headers }
 
-    /// The header fields, and whether they may contain a `Content-Encoding`.
+    /// The same, and whether they may contain a `Content-Encoding`.
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
 
-    /// The fields of a trailer section, which begins without a status line.
+    /// The fields of a trailer section, which has no status line.
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {
-        // Requires "HTTP" in uppercase (RFC 9112, section 2.3), although libcurl accepts any case.
+        // Only "HTTP" in uppercase is valid (RFC 9112, section 2.3), although libcurl accepts any case.
         guard let space = block.firstIndex(of: 0x20), space + 3 < block.count, space > 4, block[0] == UInt8(ascii: "H"),
             block[1] == UInt8(ascii: "T"), block[2] == UInt8(ascii: "T"), block[3] == UInt8(ascii: "P")
         else { return 0 }
@@ -155,7 +152,7 @@ struct ResponseHead: ~Copyable {
     private static let usualFields = 12
     private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-    /// Fields with the most common names and empty values, which save creating and comparing strings.
+    /// Common names with empty values, which save creating and comparing strings.
     private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
         HeadBlock.name(number).map { name in
             HTTPHeaders.Field(HTTPHeaderName(name.isLower ? name.text.lowercased() : name.text), "")
@@ -172,7 +169,6 @@ struct ResponseHead: ~Copyable {
         return latin
     }
 
-    /// Returns whether the bytes aren't UTF-8.
     private static func isLatin1(_ bytes: [UInt8]) -> Bool {
         bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
     }

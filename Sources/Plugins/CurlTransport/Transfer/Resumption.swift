@@ -1,6 +1,5 @@
 #if os(Linux) || os(Android)
-/// A waiting task. A class, because the layout of a continuation is only known at run time, which makes moving enums
-/// with continuations slow.
+/// A waiting task. A class, because enums with continuations, whose layout is only known at run time, are slow to move.
 final class Resumption<Value: Sendable, Failure: Error>: Sendable {
     private let continuation: CheckedContinuation<Value, Failure>
 

@@ -3,8 +3,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A response body that its reader pulls. If the reader stops, the transfer pauses. The reader also decodes the body,
-/// step by step, so decoding doesn't delay other transfers.
+/// A response body that its reader pulls; the transfer pauses if the reader stops. The reader also decodes the body, so
+/// decoding doesn't delay other transfers.
 final class StreamedBody: HTTPBodySource {
     private let transfer: Transfer
     private let decoder: Mutex<ContentDecoder?>
@@ -40,7 +40,7 @@ final class StreamedBody: HTTPBodySource {
         }
     }
 
-    /// Returns the next piece from the wire. Before the end or a failure, accessories receive all earlier events.
+    /// Returns the next piece. Before the end or a failure, accessories receive all earlier events.
     private func received() async throws -> Data? {
         do {
             let data = try await next()

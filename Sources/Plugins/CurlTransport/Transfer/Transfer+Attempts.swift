@@ -6,37 +6,32 @@ import Synchronization
 extension Transfer {
     /// The request's history on connections.
     struct Attempts {
-        /// The number of connections on which a byte of the request may have been sent.
+        /// Connections on which a byte of the request may have been sent.
         var count = 0
-        /// The number of attempts on the current handle, even if they were unsent.
+        /// Attempts on the current handle, even unsent ones.
         var onHandle = 0
-        /// The bytes libcurl had sent when the current attempt began. Negative before the first attempt on a handle.
+        /// libcurl's sent bytes when the attempt began. Negative before the first attempt on a handle.
         var sentBefore: Int64 = -1
-        /// Whether the server responded with 417, so the request is sent without its expectation.
+        /// Whether the server responded with 417, so the expectation is left out.
         var isExpectationRefused = false
-        /// Whether the response is dropped, because it shows that the server hasn't processed the request, which is
-        /// then sent as a new exchange.
+        /// Whether to drop the response, with which the server rejected the request unprocessed, and send a new
+        /// exchange.
         var dropsResponse = false
-        /// Whether the request must not use a kept connection.
         var needsFreshConnection = false
         /// How often a server stated that it hadn't processed the request.
         var refusals = 0
-        /// Whether libcurl was stopped from resending the request, which must start over.
+        /// Whether libcurl was stopped from resending the request, which starts over.
         var isToRestart = false
-        /// Whether the server rejected a handshake for HTTP/1.
+        /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// Whether the origin's alternative couldn't be connected to.
+        /// Whether the origin's alternative failed.
         var avoidsHTTP3 = false
-        /// Whether the system had no descriptor for the socket.
         var lacksDescriptor = false
-        /// The bytes read from a kept connection when the request was sent on it, if libcurl may hold some of them
-        /// back.
+        /// The bytes read from a kept connection when the request was sent, if libcurl may hold some of them back.
         var takenBefore: UInt64?
-        /// The time since which the request waits for a descriptor.
         var waitsSince: UInt64?
     }
 
-    /// The next step after libcurl has ended a transfer.
     enum Sequel {
         case end
         /// Another attempt, on a new connection.
@@ -45,12 +40,11 @@ extension Transfer {
         case wait
     }
 
-    /// The maximum number of attempts. Methods that aren't idempotent are sent once, others at most twice (RFC 9110,
-    /// section 9.2.2).
+    /// Methods that aren't idempotent are sent once, others at most twice (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// Begins an attempt: libcurl has a connection and is about to send the request on it. `connection` is `nil` if it
-    /// isn't known for certain. Returning `false` prevents the attempt.
+    /// Begins an attempt on libcurl's connection, which is `nil` if it isn't known for certain. Returns `false` to
+    /// prevent it.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
@@ -70,7 +64,7 @@ extension Transfer {
         let isRefused = stream.isRefused && !upload.isBegunStream
         if isRefused {
             guard takeRefusal() else { return false }
-            // The second time, a new connection is safer. A body must be sent from its start.
+            // The second time, a new connection is safer, and a body must be sent from its start.
             if attempts.refusals > 1 || !upload.isNone {
                 attempts.isToRestart = true
                 return false
@@ -82,12 +76,11 @@ extension Transfer {
                 .connectionLost, "the connection was closed while a body that can be sent once was on its way")
             return false
         }
-        // Another attempt would have the same result.
         if attempts.onHandle > 1, handle.failure(CurlCode.receiveError, loop.proxy).isMalformed {
             failure = handle.failure(CurlCode.receiveError, loop.proxy).error
             return false
         }
-        // The previous attempt was unsent, so it didn't reach a server.
+        // The previous attempt was unsent.
         if attempts.count > 0, sent == attempts.sentBefore { attempts.count -= 1 }
         if let connection, !mayUse(connection) { return false }
         guard attempts.count < maximumAttempts else {
@@ -103,8 +96,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether libcurl must not repeat the request itself: it keeps a handle's first error text for all later failures,
-    /// and stays with QUIC although the request was lost on it.
+    /// Whether another handle must repeat the request: libcurl keeps a handle's first error text for later failures,
+    /// and stays with QUIC.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -112,8 +105,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// Whether libcurl may make a connection on which it would repeat the request. Otherwise, another handle repeats
-    /// it.
+    /// Whether libcurl may connect to repeat the request. Otherwise, another handle repeats it.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -137,37 +129,32 @@ extension Transfer {
         )
     }
 
-    /// Returns whether a byte of the request may have been sent on any connection.
     func mayHaveBeenSent(_ handle: EasyHandle) -> Bool {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Returns whether kept connections turned out to be closed before a byte was sent. libcurl gives up after six of
-    /// them.
+    /// Returns whether kept connections were closed before a byte was sent. libcurl gives up after six.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// Returns whether a server has ended the connection, with a GOAWAY or, if it was a kept connection, silently. The
-    /// latter may only affect a stream.
+    /// Returns whether a server ended the connection with a GOAWAY, or ended a kept connection or its stream silently.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// Returns whether QUIC couldn't connect, or lost even a new connection, so TCP should be used.
+    /// Returns whether QUIC couldn't connect, or lost a connection, so TCP should be used.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
 
-    /// The codes of a connection that ended silently.
     private var codesOfLostConnection: Set<Int32> { isOnQUIC ? Self.codesOfLostQUIC : Self.codesOfLostTCP }
 
     private static let codesOfLostTCP: Set<Int32> = [CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError]
     static let codesOfLostQUIC = codesOfLostTCP.union([CurlCode.http3])
 
-    /// Returns the next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         if attempts.dropsResponse, head.isComplete, failure == nil, !isCancelled { return .again }
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
@@ -207,8 +194,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// Counts the current attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Fails and
-    /// returns `false` if that happened too often.
+    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Returns `false`,
+    /// with a failure, if that happened too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -232,14 +219,13 @@ extension Transfer {
     /// Whether to use HTTP/2 after all if the server doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
-    /// 417, with which a server rejects an `Expect`.
+    /// The status with which a server rejects an `Expect`.
     static let expectationFailed = 417
 
     /// Whether the request uses QUIC, or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// Codes that occur before a request is sent, possibly because of missing descriptors: names, connections,
-    /// certificates.
+    /// Codes that occur before a request is sent, possibly for lack of descriptors.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,
@@ -248,7 +234,6 @@ extension Transfer {
         CurlCode.issuerMismatch, CurlCode.proxyHandshake, CurlCode.quicConnection,
     ]
 
-    /// Prepares for another attempt on another handle.
     func rewind(forWaiting now: UInt64? = nil) {
         attempts.sentBefore = -1
         attempts.onHandle = 0
@@ -259,14 +244,13 @@ extension Transfer {
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0
-        // A connection is made again, and waiting for a free one isn't inactivity.
+        // Waiting for a free connection isn't inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
         isReceivePaused = false
         isSendPaused = false
         isUploadAbandoned = false
     }
 
-    /// The error after waiting too long for a descriptor.
     var descriptorError: ErrandError {
         ErrandError(
             .timedOut,

@@ -7,8 +7,8 @@ import Synchronization
 
 // The connection, as libcurl reports it, under the loop's driver lock.
 extension Transfer {
-    /// Notes that the transfer has stopped waiting for a free connection. With `isNew`, a connection is being made, and
-    /// the time spent waiting for another connection to be made counts.
+    /// Notes that the transfer doesn't wait for a free connection anymore. With `isNew`, a connection is being made,
+    /// and waiting for another one to be made counts.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -27,7 +27,7 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Notes that a name lookup begins. Returns `false` if too many cancelled lookups are still running.
+    /// Returns `false` if too many cancelled name lookups are still running.
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
@@ -38,12 +38,12 @@ extension Transfer {
             .nameLookupFailed, "\(loop.parked) cancelled name lookups still run, and no other one is begun")
     }
 
-    /// Changes libcurl's time to connect, unless the limit is `nil`.
+    /// Changes libcurl's time to connect, unless it is `nil`.
     func limitConnecting(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Notes that the transfer has its connection, and its head is about to be sent.
+    /// Notes that the transfer has its connection, and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -53,7 +53,6 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Whether libcurl reads the body piece by piece.
     var hasReadBody: Bool {
         switch upload {
         case .none: false

@@ -5,7 +5,6 @@ import Synchronization
 
 // The end of a transfer, under the loop's driver lock.
 extension Transfer {
-    /// The result of an exchange ended by ``abandonUpload()``.
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
             return ErrandError(.truncated, "the connection was closed within the body of the response")
@@ -20,11 +19,11 @@ extension Transfer {
             "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
     }
 
-    /// The maximum bytes of a URL and fields that fit in libcurl's request head, along with its additions.
+    /// The room for a URL and fields in libcurl's request head.
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether the response is complete according to its head. A server that doesn't need the remaining request ends
-    /// its stream without an error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
+    /// Whether the response is complete. If the server doesn't need more of the request, it ends the stream without an
+    /// error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -38,7 +37,6 @@ extension Transfer {
         fail(.bodyTooLarge, "the body is longer than the limit of \(options.maximumBodyBytes) bytes")
     }
 
-    /// Returns the transfer's error, based on libcurl's code and the transport's own checks, or `nil` for success.
     func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
         if let failure { return failure }
         if code == CurlCode.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
@@ -47,7 +45,7 @@ extension Transfer {
             if head.isComplete { return nil }
             return ErrandError(.connectionLost, "the connection was closed within the head of the response")
         }
-        // Uses libcurl's error for a rejected line.
+        // libcurl's error for the rejected line.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -64,8 +62,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the head, and the beginning of a body collected here, to an error that occurred after the head. For
-    /// streams, Core does that.
+    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -75,8 +72,7 @@ extension Transfer {
         return error
     }
 
-    /// Ends the transfer. Called once, unless the transfer was cancelled before it began. Deliver the result, which
-    /// resumes waiting tasks, without the driver lock.
+    /// Ends the transfer, once. Deliver the result, which resumes tasks, without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> Outbox.Item {
         let error = error.map(withEvidence)
         self.timings = timings

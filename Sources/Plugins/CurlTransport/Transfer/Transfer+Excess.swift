@@ -4,8 +4,7 @@ import Errand
 // Bytes after the end of a response on a kept HTTP/1 connection, which would be taken for the next response. Runs under
 // the loop's driver lock.
 extension Transfer {
-    /// Returns whether a connection has been silent since its last response. Otherwise, the request moves to another
-    /// connection.
+    /// Returns `false` if bytes arrived since the last response, so the request must move to another connection.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -20,8 +19,8 @@ extension Transfer {
         return true
     }
 
-    /// Checks the first line of a response. If the connection wasn't read since the request was sent, the line can't
-    /// belong to its response: returns `false`, and the request is sent again if possible.
+    /// Checks that the connection was read since the request was sent. Otherwise, the line belongs to no response:
+    /// returns `false`, and the request is sent again if possible.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

@@ -6,8 +6,7 @@ import Synchronization
 
 // Received bytes, under the loop's driver lock, so user code must not be called here.
 extension Transfer {
-    /// Receives one header line; `false` ends the transfer. Isn't called for inner lines of a head that arrive in the
-    /// same round of work.
+    /// Receives a header line; `false` ends the transfer. C code keeps inner lines that arrive in the same round.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -47,8 +46,7 @@ extension Transfer {
         if head.isHTTP1, framing.hasUnknownCoding {
             return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
         }
-        // The end of the response is unknown, and later bytes would be taken for the next one (RFC 9112, section 6.3).
-        // Failing here also closes the connection.
+        // The end of the response is unknown (RFC 9112, section 6.3). Failing also closes the connection.
         if framing.hasInvalidLength, hasBody {
             return fail(.invalidResponse, "the Content-Length of the response is no number, or two that differ")
         }
@@ -61,7 +59,7 @@ extension Transfer {
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
             return false
         }
-        // Sends the request to the origin itself, regardless of its method (RFC 9110, section 15.5.20).
+        // The request must go to the origin itself, regardless of its method (RFC 9110, section 15.5.20).
         if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
             (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
             return false
@@ -79,9 +77,9 @@ extension Transfer {
         return true
     }
 
-    /// Whether to resend the request without its expectation, because the server rejected it (RFC 9110, section
-    /// 10.1.1). libcurl would resend it on a connection on which the server may wait for the first body, or not at all
-    /// with `Connection: close`, and from 8.12 on up to thirty times.
+    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1). libcurl would use a
+    /// connection on which the server may wait for the first body, give up with `Connection: close`, or retry up to
+    /// thirty times since 8.12.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
@@ -91,8 +89,8 @@ extension Transfer {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    /// Whether a request with an expectation received its response before its body was sent completely. libcurl stops
-    /// sending, and the server may take the next request for the remaining body.
+    /// Whether the response arrived before a body with an expectation was sent. libcurl stops sending, and the server
+    /// may take the next request for the remaining body.
     private var leavesBody: Bool {
         guard expectsContinue, !upload.isNone, let handle else { return false }
         return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
@@ -108,7 +106,7 @@ extension Transfer {
         if let waiter { loop.outbox.add(.head(waiter)) }
     }
 
-    /// Receives body bytes. Returns the number of accepted bytes, or libcurl's value for a pause.
+    /// Returns the number of accepted bytes, or libcurl's value for a pause.
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
@@ -126,8 +124,8 @@ extension Transfer {
             guard collected.append(bytes) else { return 0 }
         }
         progress.received += Int64(count)
-        // If the reader has taken a chunk since the last report, it delivers this report with its next chunk, unless it
-        // already has that chunk.
+        // A reader that took a chunk since the last report delivers this report with its next chunk, unless it already
+        // has it.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -135,7 +133,6 @@ extension Transfer {
         return count
     }
 
-    /// Returns the number of accepted bytes, and whether a reader waits for them.
     private func feed(_ bytes: Span<UInt8>) -> (Int, Bool) {
         let count = bytes.count
         var isFirst = false
@@ -159,7 +156,6 @@ extension Transfer {
         return (taken, isAwaited)
     }
 
-    /// What to do with received bytes at the end of a round.
     enum Flushed {
         /// Keep them until a reader asks.
         case kept
@@ -168,8 +164,8 @@ extension Transfer {
         case handedOver(Outbox.Item)
     }
 
-    /// Takes the received bytes for a waiting reader. With `mayGather`, they may stay for another round while many
-    /// arrive, so the reader wakes once for several chunks.
+    /// Takes the bytes for a waiting reader. With `mayGather`, keeps them for another round while many arrive, so the
+    /// reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

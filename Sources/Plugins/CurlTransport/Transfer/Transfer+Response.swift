@@ -3,9 +3,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// The response, for the task that awaits it.
 extension Transfer {
-    /// Sends the request. Returns once the head has arrived, or the whole response if the body is delivered as data.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         var failure: (any Error)?
         do {
@@ -18,8 +17,7 @@ extension Transfer {
         // A single suspension for both cases, because each enlarges the async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
-        // The continuation orders this code after the loop's work. The lock makes that visible to the thread sanitizer
-        // too.
+        // Makes the order of the loop's work and this code visible to the thread sanitizer.
         shared.withLock { _ in }
         do { return try received() } catch {
             cancel()
@@ -49,7 +47,7 @@ extension Transfer {
         return response
     }
 
-    /// Returns the received part of the response, for an error: at most 64 KiB of its body, decoded as far as possible.
+    /// For an error: at most 64 KiB of the body, decoded as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -60,7 +58,7 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// Returns the response without its body, and the codings to decode; empty if one is unknown here.
+    /// The codings to decode are empty if one of them is unknown.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)

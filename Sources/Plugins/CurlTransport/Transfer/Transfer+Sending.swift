@@ -6,7 +6,6 @@ import Synchronization
 
 // Sent bytes, under the loop's driver lock, so user code must not be called here.
 extension Transfer {
-    /// A step of sending the request's body.
     enum UploadStep {
         /// The next bytes. Empty bytes are the end.
         case bytes(Data)
@@ -14,7 +13,6 @@ extension Transfer {
         case abort
     }
 
-    /// Returns the next bytes of the request's body. libcurl takes all of them.
     func nextUpload(upTo maximum: Int) -> UploadStep {
         noteActivity()
         let bytes: Data
@@ -45,14 +43,13 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// Notes the sent bytes of a small body. It is sent with the head, so libcurl doesn't call back.
+    /// A small body is sent with the head, so libcurl doesn't call back.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// Moves back to the start of the body, which libcurl sends again on a new connection because a reused one turned
-    /// out to be closed.
+    /// Rewinds the body, which libcurl sends again because a reused connection was closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -65,7 +62,6 @@ extension Transfer {
         }
     }
 
-    /// Returns whether there was enough progress to report.
     @discardableResult
     func reportProgress(isWhole: Bool = false, soon: Bool = true) -> Bool {
         guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return false }
@@ -75,14 +71,14 @@ extension Transfer {
         return true
     }
 
-    /// Returns the directions that stay paused when a reader or a body continues.
+    /// The directions that stay paused.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Ends an exchange whose response is complete while libcurl waits for the source of the request's body.
+    /// Ends an exchange whose response is complete while the source of the request's body is late.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true

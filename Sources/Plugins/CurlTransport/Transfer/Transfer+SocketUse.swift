@@ -4,15 +4,14 @@ import CErrandCurl
 // A transfer's socket, as libcurl reports it, under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
-        /// Whether libcurl watches a socket for the transfer.
         var isWatched = false
-        /// Whether the transfer may use a kept connection with an unknown socket.
+        /// Whether the socket of its kept connection may be unknown.
         var isUnknown = false
-        /// The last socket libcurl stopped watching for the transfer.
+        /// The last socket libcurl stopped watching.
         var left: Int32?
     }
 
-    /// Returns a socket for libcurl, or -1 if that fails or the transfer must not connect.
+    /// Returns -1 on failure, or if the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -24,8 +23,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// Notes that libcurl has a connection, from this local port, and is about to send the request. Returning `false`
-    /// prevents that.
+    /// Returns `false` to prevent the request. libcurl has a connection for it, from this local port.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -36,12 +34,11 @@ extension Transfer {
         return true
     }
 
-    /// Notes that libcurl starts or stops watching a socket.
     func noteSocket(_ descriptor: Int32, _ events: Int32) {
         socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
         if socketUse.isWatched {
             hasUnwatchedSocket = false
-            // A socket to be read is connected, unless it belongs to a name lookup.
+            // A socket to be read is connected, unless it is a name lookup's.
             if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
             return setSocketUnknown(false)
         }
@@ -52,18 +49,15 @@ extension Transfer {
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
-        // After a response that rejects the request, libcurl still waits for the body's source, which may never deliver
-        // a byte.
+        // libcurl still waits for the body's source, which may never deliver a byte.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// Notes that libcurl has a connection, either new and already watched, or kept. For a second attempt, libcurl may
-    /// have silently changed the connection.
+    /// libcurl uses a new, watched connection, a kept one or, for a second attempt, silently another one.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
 
-    /// Notes that libcurl has removed the transfer.
     func leaveSocket(isQuiet: Bool) {
         setSocketUnknown(false)
         if let left = socketUse.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }

@@ -2,21 +2,18 @@
 import CErrandCurl
 import Errand
 
-// A request's HTTP/2 stream, and whether the server states that it hasn't processed the stream. libcurl only reports
-// these in its log. Runs under the loop's driver lock.
+// A request's HTTP/2 stream, and whether the server hasn't processed it, which libcurl only reports in its log. Runs
+// under the loop's driver lock.
 extension Transfer {
     struct Stream {
-        /// The connection of the current attempt, if it is known for certain.
         var connection: SocketTable.Hold?
-        /// The stream's number on the connection, or 0 if it isn't assigned yet.
+        /// 0 until it is assigned.
         var number: UInt32 = 0
-        /// Whether a GOAWAY was received on the connection.
         var isEnding = false
-        /// Whether the server states that it hasn't processed the request (RFC 9113, section 8.7).
+        /// Whether the server hasn't processed the request (RFC 9113, section 8.7).
         var isRefused = false
     }
 
-    /// Notes that the request is about to be sent on a connection.
     func noteRequest(on connection: SocketTable.Hold?) {
         stream = Stream(connection: connection)
         if mayHaveStream { handle?.watchStreams() }
@@ -31,7 +28,7 @@ extension Transfer {
         case ERRAND_STREAM_GOAWAY:
             if stream.number > 0, let connection = stream.connection { loop.refuse(beyond: number, on: connection) }
         case ERRAND_STREAM_REFUSED: stream.isRefused = true
-        // libcurl also logs this for a later attempt on the handle, regardless of the earlier result.
+        // libcurl also logs this for later attempts on the handle, regardless of the earlier result.
         case ERRAND_STREAM_REPEATED: if attempts.onHandle == 1 { stream.isRefused = true }
         case ERRAND_STREAM_LEFT: (stream.connection, stream.number) = (nil, 0)
         default: break

@@ -2,15 +2,14 @@
 import CErrandCurl
 import Errand
 
-/// Times that libcurl doesn't measure, or measures incorrectly: its "start of the transfer" is the first byte of the
-/// request's body, if it reads one.
+/// Times that libcurl doesn't measure, or measures incorrectly: if it reads a body, its "start of the transfer" is the
+/// body's first byte.
 struct WireTimes {
-    /// The time at which the last byte of the request was passed on.
     var requestSent: UInt64?
-    /// The time at which the first line of the response was received, except for informational responses.
+    /// Informational responses don't count.
     var firstByte: UInt64?
 
-    /// Notes that a request begins on a connection, possibly for the second time.
+    /// A request begins on a connection, possibly for the second time.
     mutating func restart(at now: UInt64, hasBody: Bool) {
         firstByte = nil
         requestSent = hasBody ? nil : now
@@ -18,7 +17,6 @@ struct WireTimes {
 }
 
 extension EasyHandle {
-    /// The number of body bytes sent.
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
     /// Returns when the parts of a transfer ended, counted from the call of `send`.

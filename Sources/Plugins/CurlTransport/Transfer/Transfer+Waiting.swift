@@ -16,7 +16,7 @@ extension Transfer {
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// Cancels the transfer. Call it from any thread, at any time. A waiting task resumes first.
+    /// Call it from any thread, at any time. A waiting task resumes first.
     func cancel() { end(with: Self.cancelled) }
 
     private func end(with error: ErrandError) {
@@ -31,7 +31,6 @@ extension Transfer {
         if !wasOver { loop.submit(.stop(self)) }
     }
 
-    /// The result of reading without waiting.
     enum Found {
         case chunk(Data)
         case end

@@ -6,9 +6,8 @@ import Synchronization
 
 /// One exchange on the wire, from the call of `send` to the last byte its reader takes.
 final class Transfer: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are only accessed under the
-    // loop's driver lock until the waiter resumes. From then on, only the waiter accesses `head`, `collected` and
-    // `timings`.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
+    // driver lock until the waiter resumes. Then, only the waiter accesses `head`, `collected` and `timings`.
 
     typealias Waiter = Resumption<Void, any Error>
     typealias Reader = Resumption<Data?, any Error>
@@ -18,10 +17,9 @@ final class Transfer: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let upload: SentBody
-    /// Whether the transport requested content codings, and decodes them.
+    /// Whether the transport requested and decodes content codings.
     let decodes: Bool
     let usesLoopClock: Bool
-    /// How long the server may be inactive.
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
@@ -30,31 +28,30 @@ final class Transfer: @unchecked Sendable {
     var handle: EasyHandle?
     /// The index among libcurl's transfers.
     var index: Int?
-    /// The time at which the loop began it.
+    /// When the loop began it.
     var begun: UInt64 = 0
-    /// Whether a connection is being made for it, or it has one.
+    /// Whether it has a connection, or one is being made.
     var hasStarted = false
-    /// The time since which a connection is being made.
+    /// Since when a connection is being made.
     var connecting: UInt64 = 0
     /// Whether it has its connection.
     var isRequested = false
-    /// Whether a connection is being made that requires the loop to wake libcurl.
+    /// Whether the loop must wake libcurl while it connects.
     var isDialing = false
-    /// The sockets libcurl has requested meanwhile.
+    /// The sockets libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// Whether libcurl doesn't watch one of them yet, or doesn't watch it anymore.
+    /// Whether libcurl doesn't watch one of them.
     var hasUnwatchedSocket = false
-    /// Whether a name is being looked up for it.
     var isResolving = false
-    /// Whether it has ended for its user while libcurl still waits for its name lookup.
+    /// Whether it has ended for its user while its name lookup is still running.
     var isParked = false
-    /// Whether the first connection to its host may be able to carry it along with other requests.
+    /// Whether the first connection to its host may carry it along with other requests.
     var sharesConnection = false
     /// The origin's alternative it uses.
     var route: AlternativeTable.Route?
-    /// The transfers for the same host, while it runs.
+    /// Set while it runs.
     var origin: Origin?
-    /// The origin at which it waits for another transfer to end, and its position in the line.
+    /// Where it waits for another transfer to end, and its position in the line.
     var waitsAt: Origin?
     var slot = 0
     /// The sockets of its connection.
@@ -76,30 +73,29 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     var uploadOffset = 0
-    /// Whether the exchange has ended although the source of the request's body hasn't.
+    /// Whether the exchange has ended before the source of the request's body.
     var isUploadAbandoned = false
     /// Watches for inactivity, if the clock isn't the system's.
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
-    /// The number of chunks the reader has taken, now and at the last progress report.
+    /// The chunks the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
-    /// The body bytes received since the end of the last round.
+    /// The body bytes received in this round.
     var roundBytes = 0
-    /// The time since which bytes are held back although a reader waits.
+    /// Since when bytes are held back although a reader waits.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
 
-    /// The state that the reader's threads and the loop share.
     struct Shared: ~Copyable {
         var waiter: Waiter?
         var reader: Reader?
         var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
-        /// Whether the reader waited for many bytes last time, and has kept up since.
+        /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
         /// Only set here if the clock isn't the system's.
         var isSendPaused = false
@@ -108,19 +104,19 @@ final class Transfer: @unchecked Sendable {
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
 
-        /// The number of buffered bytes from which the transfer pauses.
+        /// The buffered bytes at which the transfer pauses.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
-    /// The maximum size of a body in memory that libcurl gets at once and sends with the head.
+    /// The largest body that libcurl copies and sends with the head.
     static let copiedBodyBytes = 64 << 10
-    /// The number of bytes a stream buffers for its reader before the transfer pauses.
+    /// The bytes to buffer for a reader before the transfer pauses.
     static let highWater = 512 << 10
-    /// The number of bytes to buffer for a reader that keeps up with the wire.
+    /// The same for a reader that keeps up.
     static let fastHighWater = 2 << 20
-    /// The number of buffered bytes at which a paused transfer resumes.
+    /// The buffered bytes at which a paused transfer resumes.
     static let lowWater = 256 << 10
-    /// The number of bytes in a round from which a reader waits for the next round.
+    /// The bytes in a round that make a reader wait for the next round.
     static let gatheredBytes = 64 << 10
     /// The maximum time of such a wait.
     static let longestGathering = Nanoseconds.of(milliseconds: 1)

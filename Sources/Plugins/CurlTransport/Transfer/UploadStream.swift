@@ -15,7 +15,7 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// Chunks libcurl has read. The task that pulls the source releases them, because their owner may be user code.
+        /// Chunks libcurl has read. The pulling task releases them, because their owner may be user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
@@ -43,7 +43,7 @@ final class UploadStream: Sendable {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// Returns the available bytes, up to `maximum`. The first call starts the pump.
+    /// The first call starts the pump.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -72,13 +72,13 @@ final class UploadStream: Sendable {
         return taken
     }
 
-    /// Notes that the transfer has ended, and cancels the source unless it has ended too.
+    /// Cancels the source, unless it has ended.
     func stop() {
         let (pump, room, wasEnded) = state.withLock { state in
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
-        // The source comes first: it wouldn't be cancelled if a cancellation error ended its reader before.
+        // The source is cancelled first: a cancellation error of its reader would prevent it.
         if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()
@@ -104,8 +104,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers one chunk after the other. The last chunk of an announced length is offered after the source has ended,
-    /// so a source with more bytes never completes a request.
+    /// Offers one chunk after the other, and the last chunk of an announced length after the source has ended, so a
+    /// source with more bytes never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
@@ -124,7 +124,7 @@ final class UploadStream: Sendable {
         ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
     }
 
-    /// Waits for room. Returns `false` if the transfer has ended.
+    /// Returns `false` if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let room = Resumption(continuation)
