@@ -2,14 +2,12 @@
 public import Errand
 public import Foundation
 
-/// How a transport answers challenges.
 struct ChallengePolicy: Sendable {
     var trust: ServerTrust
     var certificate: ClientCertificate?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Trust is evaluated on this queue, because the evaluation blocks and must not delay the session's other delegate
-    /// calls.
+    /// Evaluating trust blocks, and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -51,12 +49,11 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // Pins are checked in addition to the system's checks, which a credential would replace.
+        // Pins add to the system's checks, which a credential would replace.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
 
-/// A session delegate that answers challenges by a policy.
 final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
     // Sendable: it only adds a constant.
     let policy: ChallengePolicy

@@ -1,16 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Writes chunks to a stream that only accepts bytes while it has room. The remaining bytes wait for the stream's next
-/// event without blocking a thread.
+/// Writes chunks to a stream with limited room. Remaining bytes wait for its next event without blocking a thread.
 final class ChunkWriter: Sendable {
-    /// How the stream responds to an offer of bytes.
     enum Acceptance: Sendable {
-        /// Accepted this many bytes, at least one.
+        /// At least one byte.
         case took(Int)
         /// Is full until its next event.
         case isFull
-        /// Doesn't accept bytes anymore.
         case isClosed
     }
 
@@ -24,8 +21,6 @@ final class ChunkWriter: Sendable {
     private let offer: @Sendable (Data) -> Acceptance
     private let state = Mutex(State())
 
-    /// Creates a writer.
-    ///
     /// - Parameters:
     ///   - queue: A serial queue, the only one on which the stream is used.
     ///   - offer: Writes to the stream without waiting.
@@ -33,7 +28,7 @@ final class ChunkWriter: Sendable {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Writes a whole chunk. Returns `false` if the stream closes first. Supports one chunk at a time.
+    /// Returns `false` if the stream closes first. Supports one chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -46,7 +41,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Offers the waiting bytes. Call this on the queue whenever the stream may have room.
+    /// Call this on the queue whenever the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {
@@ -58,7 +53,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Rejects the waiting chunk and all later chunks, because the stream doesn't accept bytes anymore.
+    /// Rejects the waiting chunk and all later chunks.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

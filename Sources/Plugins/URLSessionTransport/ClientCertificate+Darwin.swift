@@ -26,7 +26,7 @@ public struct ClientCertificate: Sendable {
         self.hosts = Dictionary(hosts.map { ($0, []) }) { first, _ in first }
     }
 
-    /// Returns whether a host receives the certificate. Throws if `hosts` contains an invalid host name.
+    /// Throws if `hosts` contains an invalid host name.
     func isFor(_ host: String) throws -> Bool { try HostPins(hosts).keys(for: host) != nil }
 
     func check() throws { _ = try HostPins(hosts) }

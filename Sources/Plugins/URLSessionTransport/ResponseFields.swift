@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Rebuilds a response's headers from the dictionary in `HTTPURLResponse`.
 enum ResponseFields {
-    /// The content codings URLSession decodes on this platform. It passes other codings through.
+    /// The codings URLSession decodes here.
     private static let codings = codings(hasZstd: hasZstd)
 
     static func codings(hasZstd: Bool) -> Set<Substring> {
@@ -16,7 +16,7 @@ enum ResponseFields {
         return hasZstd ? all.union(["zstd"]) : all
     }
 
-    /// Returns whether URLSession has decoded the body, based on the content coding in the head.
+    /// Whether URLSession has decoded the body.
     static func isDecoded(
         _ response: HTTPURLResponse, for method: HTTPMethod, _ codings: Set<Substring> = codings
     ) -> Bool {
@@ -26,8 +26,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// Returns the fields, except those of a decoded coding. Splits `Set-Cookie` again; other fields of the same name
-    /// stay joined by commas, which is equivalent (RFC 9110, section 5.3).
+    /// Leaves out the fields of a decoded coding, and splits `Set-Cookie` again. Other fields stay joined by commas,
+    /// which is equivalent (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -41,14 +41,14 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // Sorted by name, because dictionaries are unordered: equal responses get equal headers.
+        // Dictionaries are unordered: sorting gives equal responses equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
         return HTTPHeaders(sorted.map(\.element))
     }
 
-    /// Returns `false` if a body's length comes from a `Content-Length` that isn't a single number.
+    /// `false` if a body's `Content-Length` isn't a single number.
     static func hasValidLength(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
         guard let length = response.value(forHTTPHeaderField: "Content-Length") else { return true }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return true }
@@ -64,7 +64,7 @@ enum ResponseFields {
     }
 
     /// Splits at a comma only if another cookie follows: a name and an equals sign before any other comma or semicolon.
-    /// A comma in a date is followed by a day without an equals sign.
+    /// A date has a day after its comma.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex
@@ -82,7 +82,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// The head without `Content-Length`, for a body that URLSession has dropped.
+    /// For a body that URLSession has dropped.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

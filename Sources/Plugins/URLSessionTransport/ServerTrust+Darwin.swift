@@ -31,10 +31,9 @@ public struct ServerTrust: Sendable {
         (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
-    /// Whether all decisions are left to the system.
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// Returns why a server is rejected, or `nil` if it is trusted. Blocks, and may load certificates from the network.
+    /// `nil` if the server is trusted. Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

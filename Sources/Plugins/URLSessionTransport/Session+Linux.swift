@@ -3,7 +3,7 @@ import Errand
 import Foundation
 import FoundationNetworking
 
-/// Runs delegate calls inline on the session's internal queue, which saves a hop for each call.
+/// Runs delegate calls on the session's internal queue, which saves a hop.
 private final class InlineQueue: OperationQueue, @unchecked Sendable {
     // Sendable: it adds no state.
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
@@ -12,17 +12,14 @@ private final class InlineQueue: OperationQueue, @unchecked Sendable {
 func makeDelegateQueue() -> OperationQueue? { InlineQueue() }
 
 extension SessionTransfer {
-    /// Removes `Expect`: if a final response came before the 100, the session would send the next request on the
-    /// connection while the server may still wait for this body. The other restrictions are unavailable on Linux.
+    /// If a final response came before the 100, the session would send the next request on the connection while the
+    /// server may still wait for this body. The other restrictions are unavailable on Linux.
     func restrict(_ request: inout URLRequest) { request.setValue(nil, forHTTPHeaderField: "Expect") }
 
-    /// Ignores the priority, which Linux doesn't support.
     func prepare(_ task: URLSessionTask) {}
 
-    /// Keeps the task running. On Linux, a suspended task starts over from its first byte, so a slow reader costs
-    /// memory.
+    /// On Linux, a suspended task starts over from its first byte, so a slow reader costs memory instead.
     func suspendReading() {}
-    /// Returns, because tasks are never suspended.
     func resumeReading() {}
 }
 
@@ -32,9 +29,8 @@ extension ResponseFields {
 }
 
 extension SessionDelegate {
-    /// The only challenge on Linux is a 401 whose head and body have arrived, and which therefore is the response.
-    /// Without a disposition, the task would never end. The cancellation runs on the transport's queue because it
-    /// blocks on the current one.
+    /// The only challenge on Linux is a 401 that has arrived completely, so it is the response. Without a disposition,
+    /// the task would never end. Cancelling blocks on the current queue, so it runs on the transport's.
     func respond(
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -47,7 +43,7 @@ extension SessionDelegate {
     }
 }
 
-/// Never created on Linux: the session would read streams on the queue that all sessions share, which must not block.
+/// Never created: the session would read streams on the queue that all sessions share, which must not block.
 final class StreamPump: Sendable {
     private init() {}
     func attach(to request: inout URLRequest, length: Int64?) {}
@@ -56,15 +52,15 @@ final class StreamPump: Sendable {
 }
 
 extension SessionUpload {
-    /// Never called: each body is in memory or in a file before it is sent.
+    /// Never called, because bodies are in memory or in a file.
     func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         completionHandler(nil)
     }
 
-    /// The maximum number of bytes to keep in memory. A longer body goes to a file that only its owner can read.
+    /// The most bytes to keep in memory. A longer body goes to a file that only its owner can read.
     private static let inMemory = 1 << 20
 
-    /// Reads the whole source before sending, which determines the length and never makes the session wait.
+    /// Reads the whole source first, so the length is known and the session never waits.
     static func streamed(_ body: HTTPBody, _ announced: Int64?) async throws -> (Source, Int64?) {
         var spool = UploadSpool()
         do {

@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Routes the session's delegate calls to their transfers. On Linux, they run on the session's internal queue, which
-/// all sessions of the process share, so they must not block.
+/// Routes the session's delegate calls to their transfers. On Linux, they run on a queue that all sessions of the
+/// process share, so they must not block.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     // Sendable: its only state is in a Mutex, and subclasses only add constants.
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Throws if the server policy is invalid, before a request is sent.
+    /// Throws if the server policy is invalid.
     func check() throws(ErrandError) {}
 
     func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
@@ -45,7 +45,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// Returns the 3xx response, because Core follows redirects.
+    /// Core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -68,7 +68,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer.upload.reopen(for: transfer, completionHandler)
     }
 
-    /// Only called if the configuration sets `waitsForConnectivity`; never on Linux.
+    /// Only with `waitsForConnectivity` in the configuration; never on Linux.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         transfer(task)?.options.report(.waitingForConnectivity)
     }

@@ -14,19 +14,18 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Watches an exchange on its own clock, for example a test's clock.
+    /// For a clock other than the system's, such as a test's clock.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             do { try await options.time.sleep(until: deadline) } catch {
                 if Task.isCancelled { return }
-                // The time source failed to sleep, so sleep here, long enough not to keep a processor busy.
+                // The time source failed to sleep. Long enough not to keep a processor busy.
                 let rest = options.time.now.duration(to: deadline).bounded
                 try? await Task.sleep(for: max(rest, .milliseconds(10)))
             }
         }
     }
 
-    /// Resumes the reader with the buffered bytes, now or once some arrive.
     func read(_ reader: Reader) {
         let result = state.withLock { state -> Result<Data?, any Error>? in
             if !state.buffer.isEmpty {
@@ -43,7 +42,6 @@ extension SessionTransfer: SilenceWatched {
     }
 }
 
-/// A response body that its reader pulls.
 final class StreamedBody: HTTPBodySource {
     private let transfer: SessionTransfer
 

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Handles the session's delegate calls.
 extension SessionTransfer {
-    /// The number of bytes between two progress reports.
+    /// Bytes between two progress reports.
     private static let progressStep: Int64 = 128 << 10
 
     func receive(_ response: HTTPURLResponse) {
@@ -38,8 +38,7 @@ extension SessionTransfer {
             let headers = ResponseFields.headers(of: response, for: .head)
             options.report(.informational(status: response.statusCode, headers: headers))
         }
-        // The end of the body is unknown. Failing closes the connection, which can't carry another request (RFC 9112,
-        // section 6.3).
+        // The end of the body is unknown. Failing closes the connection, which can't be reused (RFC 9112, section 6.3).
         if !isFramed {
             fail(
                 ErrandError(
@@ -95,8 +94,7 @@ extension SessionTransfer {
         if let progress { options.report(.progress(progress)) }
     }
 
-    /// Completes the exchange. On Linux, the head of a redirect without a usable `Location` only arrives here, without
-    /// its body.
+    /// On Linux, the head of a redirect without a usable `Location` only arrives here, without its body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
@@ -106,8 +104,7 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response has no head"))
     }
 
-    /// Returns whether the connection ended within the body. URLSession uses the same code for a connection lost before
-    /// the response.
+    /// Whether the connection ended within the body. URLSession has the same code for one lost before the response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

@@ -12,7 +12,7 @@ final class SessionTransfer: Sendable {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// Set to `nil` at the end, so a body that was read doesn't keep the session alive.
+        /// `nil` after the end, so a body that was read doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
@@ -24,7 +24,7 @@ final class SessionTransfer: Sendable {
         var buffer = Data()
         var failure: ErrandError?
         var isOver = false
-        /// Whether the task should be suspended for a slow reader, and whether it is.
+        /// Whether the task should be suspended, and whether it is.
         var isReaderBehind = false
         var isSuspended = false
         var started: ContinuousClock.Instant?
@@ -41,7 +41,7 @@ final class SessionTransfer: Sendable {
     let upload: SessionUpload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    /// The transport's watch, or `nil` if the exchange has its own clock.
+    /// `nil` if the exchange has its own clock.
     let silence: SilenceWatch?
     let state: Mutex<State>
 
@@ -60,7 +60,7 @@ final class SessionTransfer: Sendable {
                 progress: progress))
     }
 
-    /// Sends the request. Returns once the head has arrived, or the whole response if the body is delivered as data.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { begin($0) }
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// Returns the request without its body, which `upload` provides.
+    /// Without the body, which `upload` provides.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -133,18 +133,16 @@ final class SessionTransfer: Sendable {
         return result
     }
 
-    /// Cancels the exchange. Call it from any thread, at any time. The waiter resumes before the task is cancelled.
+    /// Call it from any thread, at any time. The waiter resumes before the task is cancelled.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
-    /// Ends the exchange with an error, and cancels its task.
     func fail(_ error: ErrandError) {
         let task = end(error)
         guard let task else { return }
         queue.async { task.cancel() }
     }
 
-    /// Adds the head, and the beginning of a body collected here, to an error that occurred after the head. For
-    /// streams, Core does that.
+    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -155,8 +153,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Ends the exchange once, and resumes its waiter and its reader. Returns the task, or `nil` if the exchange had
-    /// already ended.
+    /// Ends the exchange once. Returns the task, or `nil` if it had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -166,7 +163,7 @@ final class SessionTransfer: Sendable {
             state.isOver = true
             state.failure = error
             state.timings = timings
-            // Sets the total of a body of unknown length, which was sent completely.
+            // A body of unknown length was sent completely.
             if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
                 state.progress.totalToSend = state.progress.sent
             }

@@ -16,7 +16,6 @@ final class SessionUpload: Sendable {
     }
 
     let source: Source
-    /// The length in bytes, if known.
     let length: Int64?
     private let body: RequestBody
     /// The pump of a reopened body, and whether the exchange is over.
@@ -45,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // Otherwise, the session on Linux would declare a form.
+            // On Linux, the session would declare a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -64,11 +63,10 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Opens the body again, because a connection failed before its response. Returns `nil` if the body can only be
-    /// read once.
+    /// `nil` if the body can only be read once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Replaces the pump. Returns `false` if the exchange has ended.
+    /// Returns `false` if the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later
@@ -84,7 +82,6 @@ final class SessionUpload: Sendable {
         return true
     }
 
-    /// Releases everything the exchange holds.
     func end() {
         let pump = later.withLock { later in
             later.hasEnded = true
@@ -98,7 +95,6 @@ final class SessionUpload: Sendable {
         }
     }
 
-    /// Converts an error of the body's source to a request error.
     static func failure(_ error: any Error) -> ErrandError {
         if error is CancellationError { return ErrandError(.cancelled, "the transfer was cancelled") }
         guard let error = error as? ErrandError else {

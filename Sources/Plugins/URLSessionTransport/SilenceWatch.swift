@@ -3,12 +3,12 @@ import Synchronization
 
 /// Watches all exchanges of a transport for inactivity with a single sleeping task.
 ///
-/// It wakes at the earliest known deadline, asks each exchange for its deadline, and sleeps until the next one. An
-/// exchange that ends in time only costs an entry in a dictionary.
+/// It wakes at the earliest deadline, asks each exchange for its own, and sleeps until the next one. An exchange that
+/// ends in time only costs a dictionary entry.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
-        /// The instant at which the sleeping task wakes, if there is one.
+        /// When the sleeping task wakes.
         var wake: ContinuousClock.Instant?
         var sleeper: Task<Void, Never>?
     }
@@ -23,10 +23,9 @@ final class SilenceWatch: Sendable {
 
     deinit { state.withLock(\.sleeper)?.cancel() }
 
-    /// The number of watched exchanges.
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Watches an exchange until it is removed or reports its end.
+    /// Until it is removed or reports its end.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -37,12 +36,11 @@ final class SilenceWatch: Sendable {
 
     func remove(_ transfer: any SilenceWatched) {
         let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        // This may be the last reference, so release it outside the lock.
+        // Releases a possibly last reference outside the lock.
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns a task that is no longer needed. Cancel it outside the lock, because cancelling runs code of the time
-    /// source.
+    /// Returns a task to cancel outside the lock, because cancelling runs code of the time source.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper
@@ -77,6 +75,6 @@ final class SilenceWatch: Sendable {
 
 /// An exchange that ends after a period of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if the exchange has ended.
+    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if it has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

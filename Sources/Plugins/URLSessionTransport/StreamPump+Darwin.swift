@@ -5,8 +5,8 @@ import Synchronization
 
 /// Writes a body's chunks to the stream URLSession reads, at the session's pace.
 final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
-    // Sendable: `input` is handed over before the task starts, `output` is only used on `queue`, and the rest is
-    // constant or in a Mutex.
+    // Sendable: `input` is handed over before the task starts, `output` is only used on `queue`, the rest is constant
+    // or in a Mutex.
 
     let input: InputStream?
     private let output: OutputStream?
@@ -54,7 +54,6 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         super.init()
     }
 
-    /// Sends a stream of known length with `Content-Length`, others in chunks.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -75,7 +74,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Ends the pump. Later failures don't affect the exchange.
+    /// Later failures don't affect the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true
@@ -98,8 +97,8 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
     @concurrent private func pump(_ transfer: SessionTransfer) async {
         do {
             var count: Int64 = 0
-            // The last chunk of an announced length is written after the source has ended, so a source with more bytes
-            // never completes a request.
+            // The last chunk of an announced length waits for the end of the source, so a source with more bytes never
+            // completes a request.
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)

@@ -27,11 +27,10 @@ public import Foundation
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Creates, starts and cancels tasks. On Linux, each of these calls may block while any session of the process is
-    /// busy.
+    /// Creates, starts and cancels tasks, which may block on Linux while any session of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
-    /// Why the configuration can't be used, or `nil` if it can.
+    /// Why the configuration can't be used.
     private let refusal: ErrandError?
 
     /// Creates a transport with its own session.
@@ -75,7 +74,7 @@ public final class URLSessionTransport: Transport {
         return configuration
     }
 
-    /// A year, in seconds. Errand ends waits with its own timers.
+    /// A year: Errand ends waits with its own timers.
     static let never: TimeInterval = 31_536_000
 
     /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
@@ -92,7 +91,7 @@ public final class URLSessionTransport: Transport {
         return try await transfer.response()
     }
 
-    /// Throws if the configuration or the server policy can't be used, before a request is sent.
+    /// Throws if the configuration or the server policy can't be used.
     func check() throws(ErrandError) {
         if let refusal { throw refusal }
         try delegate.check()

@@ -1,28 +1,28 @@
 #if os(Linux) || os(Android)
 import ErrandEssentials
 
-/// The connections without a request, in their own libcurl pool. Accessed under the loop's driver lock.
+/// Connections without a request, in their own libcurl pool. Accessed under the loop's driver lock.
 struct ConnectionTable {
-    /// Created with the first connection. Unlike connections for requests, their number isn't limited.
+    /// Created with the first connection. The number of these connections isn't limited.
     var multi: CurlMulti?
-    /// The time at which libcurl's timer for these connections is due.
+    /// When libcurl's timer for these connections is due.
     var deadline = UInt64.max
-    /// The connections that are being established or open.
+    /// Connections being established or open.
     var all: [ObjectIdentifier: CurlConnection] = [:]
     /// The open connections by socket.
     var open: [Int32: CurlConnection] = [:]
-    /// The sockets libcurl watches while it establishes connections, with their events in epoll.
+    /// The sockets libcurl watches while it connects, with their events in epoll.
     var watched: [Int32: Int32] = [:]
-    /// Whether a connection may have a socket that libcurl doesn't watch yet, or doesn't watch anymore.
+    /// Whether a connection may have a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
-    /// Created with the first connection. Each received piece is copied out of it.
+    /// Received pieces are copied out of it.
     private var buffer: [UInt8] = []
 
     private static let bufferBytes = 64 << 10
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Lends the buffer, which keeps this table free of open accesses while libcurl runs.
+    /// Lends the buffer, so no access to this table is open while libcurl runs.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

@@ -6,28 +6,26 @@ import Synchronization
 
 /// A connection without a request. libcurl establishes it and transfers its bytes.
 final class CurlConnection: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are only accessed under the
-    // loop's driver lock.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
+    // driver lock.
 
     enum Phase { case new, opening, open, over }
 
     struct Shared: ~Copyable {
         var opener: Transfer.Waiter?
         var reader: Transfer.Reader?
-        /// Received bytes that weren't taken yet.
         var input = Data()
         var isAtEnd = false
-        /// Bytes to send that the loop hasn't taken.
+        /// Not taken by the loop yet.
         var output: [Data] = []
-        /// The number of bytes added so far, and of bytes the system has accepted.
+        /// Bytes added so far, and bytes the system has accepted.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
-        /// Whether bytes were added after the failure.
         var isLosing = false
-        /// Whether the loop has stopped reading until input is taken.
+        /// The loop has stopped reading until input is taken.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -37,7 +35,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether bytes pass directly between the system and libcurl, without a TLS library and its buffers.
+    /// No TLS library with its own buffers is in use.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -45,22 +43,21 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// Whether libcurl doesn't watch one of its sockets yet, or doesn't watch it anymore.
+    /// libcurl doesn't watch one of its sockets.
     var hasUnwatchedSocket = false
-    /// The time at which it was begun.
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
-    /// The number of the error that ended it.
+    /// The error that ended it.
     var systemError: Int32 = 0
     /// Its events in epoll.
     var registered: Int32 = 0
-    /// The bytes being sent, and the number of bytes sent of the first piece.
+    /// Bytes being sent, and the number sent of the first piece.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
-    /// The number of received bytes that may wait for the reader before the loop stops receiving.
+    /// The received bytes to keep for the reader before the loop stops receiving.
     static let highWater = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
@@ -75,7 +72,6 @@ final class CurlConnection: @unchecked Sendable {
 
     static var closed: ErrandError { ErrandError(.cancelled, "the connection was closed") }
 
-    /// Establishes the connection.
     func open() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -92,23 +88,22 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// Returns a socket for libcurl, or -1 on failure.
+    /// Returns -1 on failure.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
-        // Assumed unwatched at first, because a socket that fails at once is never watched.
+        // A socket that fails at once is never watched.
         hasUnwatchedSocket = true
         loop.connections.hasUnwatchedSocket = true
         return errand_socket_make(address.family, address.socktype, address.protocol)
     }
 
-    /// Notes that a name lookup begins.
     func beginLookup() { limit(rounds.beginLookup(at: loop.now)) }
 
-    /// Changes libcurl's time to connect, unless the limit is `nil`.
+    /// Changes libcurl's time to connect, unless it is `nil`.
     func limit(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// Notes that libcurl changed the events it waits for while it connects.
+    /// libcurl changed the events it waits for while it connects.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -134,7 +129,7 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// Returns the available bytes, or the end, or `nil` if the reader must wait.
+    /// `nil` if the reader must wait.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -184,7 +179,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL requires a retry to pass the same address. A few bytes only have a stable address in a larger buffer.
+    /// OpenSSL requires a retry from the same address. A few bytes only have one in a larger buffer.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -245,7 +240,7 @@ final class CurlConnection: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes the connection for its user at once, and for the loop soon.
+    /// Closes it at once for its user, and soon for the loop.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -256,10 +251,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Resumes all waiting callers. Call it from any thread without the driver lock.
+    /// Resumes all waiters. Call it from any thread without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { Outbox.deliver(item) } }
 
-    /// Records a failure, unless there was one before, and returns the deliveries that result.
+    /// Records the first failure. Returns the resulting deliveries.
     func ended(by error: ErrandError) -> [Outbox.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }

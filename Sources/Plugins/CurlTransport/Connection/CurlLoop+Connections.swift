@@ -7,7 +7,7 @@ import Synchronization
 
 // Connections without a request, under the driver lock.
 extension CurlLoop {
-    /// Advances a connection: establishes it, sends, receives, closes.
+    /// Establishes, sends, receives or closes, as the connection needs.
     ///
     /// - Parameter isReady: Whether its socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
@@ -18,14 +18,14 @@ extension CurlLoop {
             connection.begun = now
             begin(connection)
         case .open:
-            // The socket reports incoming bytes, unless it isn't watched because too many bytes wait for the reader.
+            // Its socket reports input, unless it isn't watched because the reader is slow.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
             if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
         }
     }
 
-    /// Handles an event. Returns whether the socket belongs to these connections.
+    /// Returns whether the socket belongs to these connections.
     func act(onConnection event: errand_poll_event) -> Bool {
         if let connection = connections.open[event.descriptor] {
             serve(connection, isReady: true)
@@ -37,8 +37,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for connections that are being established. Returns whether any of them has opened or
-    /// failed.
+    /// Runs libcurl's timer for connections being established. Returns whether any has opened or failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -90,11 +89,11 @@ extension CurlLoop {
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
         if let opener { outbox.add(.progress(opener, nil)) }
-        // A TLS library may have read bytes after its handshake.
+        // A TLS library may have read more than its handshake.
         if receive(on: connection) { watch(connection) }
     }
 
-    /// Notes that libcurl changed the events it waits for while it connects.
+    /// libcurl changed the events it waits for while it connects.
     func watch(socket descriptor: Int32, _ what: Int32) {
         if connections.open[descriptor] != nil { return }
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
@@ -107,13 +106,12 @@ extension CurlLoop {
         }
     }
 
-    /// Sets libcurl's timer, in milliseconds. A negative value turns it off.
+    /// Below 0, the timer is off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
 
-    /// Notes that libcurl is about to close a socket.
     func forget(socket descriptor: Int32) {
         connections.watched[descriptor] = nil
         connections.open[descriptor] = nil
@@ -121,7 +119,7 @@ extension CurlLoop {
 
     // MARK: Bytes
 
-    /// Watches the socket for input while the buffer has room, and for output while there are bytes to send.
+    /// Watches for input while the buffer has room, and for output while there are bytes to send.
     private func watch(_ connection: CurlConnection) {
         var wanted: Int32 = connection.outgoing.isEmpty ? 0 : ERRAND_CURL_POLL_OUT
         let receives = connection.shared.withLock { shared in
@@ -131,7 +129,7 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // epoll would report the end of the connection unasked.
+            // epoll would report the end unasked.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
@@ -140,7 +138,7 @@ extension CurlLoop {
         connection.registered = wanted
     }
 
-    /// Sends bytes until all are sent or the system stops accepting them. Returns `false` if the connection failed.
+    /// Sends as much as the system accepts. Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -171,7 +169,6 @@ extension CurlLoop {
         return true
     }
 
-    /// Resumes callers whose bytes the system has accepted.
     private func note(_ sent: Int, on connection: CurlConnection) {
         let done = connection.shared.withLock { shared -> [Transfer.Waiter] in
             shared.sent += UInt64(sent)
@@ -183,7 +180,7 @@ extension CurlLoop {
         for waiter in done { outbox.add(.progress(waiter, nil)) }
     }
 
-    /// Receives available bytes, up to the buffer's limit. Returns `false` if the connection failed.
+    /// Receives up to the buffer's limit. Returns `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -199,7 +196,7 @@ extension CurlLoop {
             // More bytes would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
-        // Passes everything to the reader at once.
+        // The reader gets everything at once.
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
             guard shared.reader != nil, !shared.input.isEmpty || shared.isAtEnd else { return (nil, nil) }
             defer { shared.input = Data() }
@@ -209,7 +206,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Adds bytes. Empty bytes are the end.
+    /// Empty bytes are the end.
     private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
@@ -226,8 +223,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // Removing a handle would wait for its name lookup, unless libcurl can leave the lookup. The end of the lookup
-        // leads here again.
+        // Unless libcurl can leave a name lookup, removing the handle would wait for it. The end of the lookup leads
+        // here again.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }

@@ -3,9 +3,9 @@ import CErrandCurl
 
 // Handing a connection over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket, because libcurl adds no feature without TLS, and keeps 15 KB for the connection.
+    /// Takes over the socket: without TLS, libcurl isn't useful, and keeps 15 KB per connection.
     func take(_ connection: CurlConnection) {
-        // epoll registers the socket itself, and the descriptor will refer to another one.
+        // epoll registered the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {
             errand_poll_remove(sockets.poll, connection.descriptor)
         }
@@ -15,11 +15,10 @@ extension CurlLoop {
         leaveLibrary(connection)
     }
 
-    /// Frees libcurl's share of a connection.
     func leaveLibrary(_ connection: CurlConnection) {
         if let handle = connection.handle.take() {
             if let multi = connections.multi, connection.phase != .new { multi.remove(handle.easy) }
-            // A pool isn't freed while a handle uses it, and a caller may hold the handle for a moment.
+            // A pool isn't freed while its handle uses it, and a caller may hold the handle for a moment.
             handle.easy.clear(ERRAND_CURLOPT_SHARE)
         }
         connection.pool = nil

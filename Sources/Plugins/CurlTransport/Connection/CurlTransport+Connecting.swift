@@ -12,7 +12,7 @@ extension CurlTransport: ConnectingTransport {
     }
 }
 
-/// The user's end of a connection. Releasing it closes the connection, although the loop still has the other end.
+/// The user's end of a connection. Releasing it closes the connection.
 final class OpenConnection: ByteConnection {
     private let connection: CurlConnection
 

@@ -1,35 +1,31 @@
 #if os(Linux) || os(Android)
 import Errand
 
-/// Divides libcurl's time to connect among a host's addresses, for versions that give each address half of the
+/// Divides the time to connect among a host's addresses, for libcurl versions that give each address half of the
 /// remaining time.
 ///
-/// With a limit of 30 seconds and an unresponsive first address, such a libcurl would only try the second one after 15
-/// seconds. Instead, it gets a short time for a first round through the addresses, and all the remaining time for a
-/// second round, which gives slow addresses a chance too. Name lookups and the handshakes after TCP's don't count
-/// toward the short time.
+/// With a limit of 30 seconds, such a libcurl would try the second address after 15 seconds. Instead, it gets a short
+/// time for a first round through the addresses, and the remaining time for a second round, which gives slow addresses
+/// a chance. Name lookups and the handshakes after TCP's don't count toward the short time.
 struct AddressRounds {
-    /// The time for the connection.
     let limit: UInt64
-    /// Additional time for libcurl, if the loop also watches the limit.
+    /// Extra time for libcurl, if the loop also watches the limit.
     private let margin: UInt64
     private let hasTwo: Bool
-    /// The time at which the connection was begun, or `nil` in the first round.
+    /// When the connection was begun, or `nil` in the first round.
     private(set) var begun: UInt64?
-    /// The time at which a pending name lookup began.
+    /// When a pending name lookup began.
     private var lookup: UInt64?
     /// Whether a server listens.
     private var isEstablished = false
 
-    /// A single address gets all of it, the first of several gets half: enough for a lost first packet, which is sent
-    /// again after a second (RFC 6298).
+    /// A single address gets all of it, the first of several gets half, enough to resend a lost packet after a second
+    /// (RFC 6298).
     private static let first = Nanoseconds.of(milliseconds: 4_000)
     private static let shortestMargin = Nanoseconds.of(milliseconds: 250)
     private static let longestMargin = Nanoseconds.of(milliseconds: 2_000)
 
-    /// - Parameters:
-    ///   - limit: The time for the connection.
-    ///   - timeout: The request's inactivity timeout, which applies if it is shorter.
+    /// `timeout` is the request's inactivity timeout, which applies if it is shorter.
     init(limit: UInt64, timeout: UInt64 = .max, isWatched: Bool, _ library: CurlLibrary) {
         let halves = library.avoids(.addressPatience) && library.reportsAttempts
         // Half of it must pass before the loop ends the request.
@@ -42,14 +38,14 @@ struct AddressRounds {
     private var isFirst: Bool { hasTwo && begun == nil }
     private var whole: UInt64 { Nanoseconds.sum(limit, margin) }
 
-    /// Returns the time libcurl gets when it begins.
+    /// libcurl's time when it begins.
     func start(at now: UInt64) -> UInt64 {
         if isFirst { return Self.first }
         guard let begun, now > begun else { return whole }
         return whole - min(whole, now - begun)
     }
 
-    // These return libcurl's new time, counted from its beginning, or `nil` for no change.
+    // libcurl's new time, counted from its beginning, or `nil` for no change.
 
     mutating func beginLookup(at now: UInt64) -> UInt64? {
         lookup = now
@@ -68,7 +64,7 @@ struct AddressRounds {
         return whole
     }
 
-    /// Returns whether a second round follows this code, and subtracts the time since `start`.
+    /// Returns whether a second round follows this code. It loses the time since `start`.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
         // The last address may have refused although an earlier one timed out.
@@ -78,7 +74,7 @@ struct AddressRounds {
         return true
     }
 
-    /// Notes that the connection is established. Another connection gets new rounds, unless libcurl makes it by itself.
+    /// The connection is established. Another one gets new rounds, unless libcurl makes it by itself.
     mutating func end() -> UInt64? {
         (begun, lookup, isEstablished) = (nil, nil, false)
         return hasTwo ? whole : nil

@@ -3,15 +3,14 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The addresses the configuration specifies for hosts, to use instead of a lookup.
+/// The configured addresses of hosts, which replace a lookup.
 struct AddressTable {
     /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
     private var texts: [String: String] = [:]
-    /// The host and port of the DNS-over-HTTPS server, if there is one.
+    /// The DNS-over-HTTPS server, if there is one.
     private let nameServer: (host: String, port: Int)?
 
-    /// Throws `nameLookupFailed` for an invalid host name or address, and if a host doesn't have an address of the
-    /// family.
+    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
@@ -38,7 +37,7 @@ struct AddressTable {
 
     private static let securePort = 443
 
-    /// Returns an address in libcurl's form, or `nil` if it belongs to the other family.
+    /// `nil` if the address belongs to the other family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {
@@ -54,16 +53,15 @@ struct AddressTable {
         ErrandError(.nameLookupFailed, "the addresses of the transport cannot be used: \(reason)")
     }
 
-    /// Whether the table is empty.
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Returns the lines of `CURLOPT_RESOLVE` for a request: for its host, which may be an alternative of the URL's
-    /// host, or else for the server that looks it up.
+    /// The lines of `CURLOPT_RESOLVE`, for the request's host or its alternative, or else for the server that looks it
+    /// up.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] {
-            // Some libcurl versions include the URL's final dot when they look for a host.
+            // Some libcurl versions look for the host with its URL's final dot.
             let isDotted = route == nil && url.host?.hasSuffix(".") == true
             return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
         }

@@ -2,18 +2,18 @@
 import CErrandCurl
 import ErrandEssentials
 
-// Wraps libcurl's handles in calls without pointers, so the rest of the transport is safe Swift, except for a few
-// files: `CurlCallbacks.swift` contains the functions libcurl calls, `LineList.swift` the text lists it reads, and
-// `HeadBlock.swift` the response lines it writes. All of them run under the loop's driver lock.
+// libcurl's handles, wrapped in calls without pointers. The rest of the transport is safe Swift, except for
+// `CurlCallbacks.swift` with the functions libcurl calls, `LineList.swift` with the text lists it reads, and
+// `HeadBlock.swift` with the response lines it writes. All of it runs under the loop's driver lock.
 
-/// A libcurl easy handle, and the buffer for its error descriptions.
+/// A libcurl easy handle and its error buffer.
 ///
-/// Safe to use: this object owns the handle and the buffer for its lifetime. libcurl copies texts and blobs, and this
-/// object keeps the lists libcurl reads later. `CurlCallbacks.swift` is responsible for the user data of callbacks.
+/// Safe to use: this object owns both. libcurl copies texts and blobs, and this object keeps the lists libcurl reads
+/// later. `CurlCallbacks.swift` takes care of the callbacks' user data.
 @safe final class CurlEasy {
     private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// The lists libcurl uses, each until it is replaced.
+    /// Each list is in use until it is replaced.
     private var (headers, addresses, route): (LineList?, LineList?, LineList?)
 
     /// CURL_ERROR_SIZE.
@@ -32,7 +32,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// Replaces the handle by a new one. The current handle must not be in a pool. Returns `false` if memory runs out.
+    /// Replaces the handle, which must not be in a pool. Returns `false` if memory runs out.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -48,7 +48,6 @@ import ErrandEssentials
 
     func set(offset option: Int32, _ value: Int64) { unsafe errand_curl_set_offset(raw, option, value) }
 
-    /// Clears an option's text, blob or list.
     func clear(_ option: Int32) { unsafe errand_curl_set_pointer(raw, option, nil) }
 
     /// Sets a text. Returns libcurl's code.
@@ -71,11 +70,10 @@ import ErrandEssentials
         }
     }
 
-    /// Makes libcurl copy a body.
     func setBody(_ body: Data) {
         set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         unsafe body.withUnsafeBytes { bytes in
-            // Even an empty body needs a pointer: without it, libcurl would read the body through a callback.
+            // Even an empty body needs a pointer, or libcurl would read the body through a callback.
             unsafe withUnsafeBytes(of: 0) { none in
                 _ = unsafe errand_curl_set_pointer(
                     raw, ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? none.baseAddress)
@@ -83,7 +81,6 @@ import ErrandEssentials
         }
     }
 
-    /// Makes libcurl write its error descriptions to the buffer.
     func collectErrors() { unsafe errand_curl_set_pointer(raw, ERRAND_CURLOPT_ERRORBUFFER, errorText) }
 
     func setPool(_ pool: CurlPool) { unsafe errand_curl_set_pointer(raw, ERRAND_CURLOPT_SHARE, pool.raw) }
@@ -94,13 +91,13 @@ import ErrandEssentials
 
     func offset(_ info: Int32) -> Int64 { unsafe errand_curl_get_offset(raw, info) }
 
-    /// Returns a text, or `nil` if it is missing or empty.
+    /// `nil` if the text is missing or empty.
     func text(_ info: Int32) -> String? {
         guard let text = unsafe errand_curl_get_string(raw, info), unsafe text[0] != 0 else { return nil }
         return unsafe String(cString: text)
     }
 
-    /// libcurl's description of the last error, which ends with a NUL within the buffer.
+    /// libcurl ends it with a NUL within the buffer.
     var errorDescription: String { unsafe String(cString: errorText) }
 
     var hasErrorDescription: Bool { unsafe errorText[0] != 0 }
@@ -113,10 +110,10 @@ import ErrandEssentials
     @discardableResult
     func pause(_ halves: Int32) -> Int32 { unsafe errand_curl_pause(raw, halves) }
 
-    /// The socket of a connection without a request, or -1.
+    /// -1 unless the connection was made without a request.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
-    /// Sends bytes over such a connection without waiting. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -124,7 +121,7 @@ import ErrandEssentials
         }
     }
 
-    /// Receives bytes without waiting. Returns 0 and sets `count`, or returns a libcurl code.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func receive(into buffer: inout [UInt8], _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_curl_receive(raw, buffer.baseAddress, buffer.count, &count)
@@ -145,7 +142,7 @@ import ErrandEssentials
     deinit { unsafe errand_curl_pool_free(raw) }
 }
 
-/// A libcurl multi handle. Safe to use: this object owns the handle, and ignores calls after ``free()``.
+/// A libcurl multi handle. Safe to use: this object owns it, and ignores calls after ``free()``.
 @safe final class CurlMulti {
     private(set) var raw: UnsafeMutableRawPointer?
 
@@ -157,7 +154,7 @@ import ErrandEssentials
 
     deinit { free() }
 
-    /// Closes all connections, which invokes callbacks. Doesn't free memory while the process ends.
+    /// Closes all connections through callbacks. Doesn't free memory while the process ends.
     func free() {
         guard let raw = unsafe raw, errand_curl_enter() != 0 else { return }
         unsafe self.raw = nil
@@ -183,26 +180,24 @@ import ErrandEssentials
         if let raw = unsafe raw { unsafe errand_curl_multi_act(raw, descriptor, events) }
     }
 
-    /// Makes libcurl check its timers.
     func actOnTimer() { act(ERRAND_CURL_SOCKET_TIMEOUT, 0) }
 }
 
 /// Information about libcurl. The texts never change.
 extension CurlLibrary {
-    /// Loads libcurl, once per process. Returns `nil`, or the reason of a failure.
+    /// Loads libcurl, once per process. Returns the reason of a failure.
     static func loadFailure() -> String? {
         var reason = [CChar](repeating: 0, count: 512)
         if unsafe errand_curl_load(&reason, reason.count) == 0 { return nil }
         return String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The name of the library.
     static var libraryName: String { unsafe String(cString: errand_curl_name()) }
     static var versionText: String { unsafe String(cString: errand_curl_version()) }
     static var tlsText: String { unsafe String(cString: errand_curl_tls()) }
     static func description(of code: Int32) -> String { unsafe String(cString: errand_curl_describe(code)) }
 
-    /// The places where libcurl was built to look for authorities.
+    /// Where libcurl was built to look for authorities.
     static var authoritiesFile: String? { unsafe errand_curl_authorities_file().map { unsafe String(cString: $0) } }
     static var authoritiesDirectory: String? {
         unsafe errand_curl_authorities_directory().map { unsafe String(cString: $0) }

@@ -42,11 +42,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// The codes if one of libcurl's buffers is too small.
+    /// One of libcurl's buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's results of verifying a certificate, `X509_V_ERR_…`.
+/// OpenSSL's `X509_V_ERR_…`.
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

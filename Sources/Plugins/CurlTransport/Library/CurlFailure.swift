@@ -6,9 +6,8 @@ import ErrandSupport
 /// The evidence about a transfer that libcurl ended with an error.
 struct CurlFailure {
     var code: Int32
-    /// libcurl's text for the code.
     var summary = ""
-    /// The text in libcurl's error buffer.
+    /// libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
     /// OpenSSL's ``CertificateVerdict``, or 0.
@@ -18,24 +17,23 @@ struct CurlFailure {
     /// Whether the proxy itself couldn't be reached.
     var isProxyUnreached = false
     var hasHead = false
-    /// Whether the connection had carried another request, and no line of a response was received.
+    /// The connection had carried another request, and no response line was received.
     var isOnUsedConnection = false
-    /// Whether the connection was new and without TLS, and no byte of a response was received.
+    /// The connection was new and without TLS, and no response byte was received.
     var isMuteWithoutTLS = false
-    /// Whether the request had an HTTP/2 stream that neither side had ended, so libcurl ended it.
+    /// libcurl ended an HTTP/2 stream that neither side had ended.
     var isBrokenHTTP2 = false
-    /// Whether the request used QUIC, and its connection ended for an unknown reason.
+    /// A QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
-    /// Whether bytes of the announced body are missing.
     var isCutShort = false
-    /// Whether this side ended a QUIC connection, without other requests on it, because of the server's bytes.
+    /// This side ended a QUIC connection, without other requests, because of the server's bytes.
     var isEndedHere = false
-    /// Whether a QUIC connection ended before it was established.
+    /// A QUIC connection ended before it was established.
     var isRefusedQUIC = false
-    /// Whether a byte of the request may have been sent, on this connection or an earlier one.
+    /// A byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// The failure for a line in the head that isn't a header field.
+    /// For a line in the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
@@ -61,7 +59,7 @@ struct CurlFailure {
         case CurlCode.malformedURL: (.invalidURL, nil)
         case CurlCode.notBuiltIn, CurlCode.unknownOption:
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
-        // The codes would suggest that the request can't have reached a server.
+        // These codes would suggest that no server can have seen the request.
         case _ where isRepetition && Self.isUnreached(code):
             (.connectionLost, "the connection was closed before a response, and no other one could be made")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
@@ -116,8 +114,7 @@ struct CurlFailure {
         }
     }
 
-    /// Whether the received bytes violate the rules of chunks or of HTTP/2, which libcurl reports like a lost
-    /// connection.
+    /// Whether the bytes violate the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -127,13 +124,13 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl's texts for input its HTTP/2 library rejects.
+    /// libcurl's texts for input that its HTTP/2 library rejects.
     private static let recvFailures = [
         "nghttp2_session_mem_recv() returned", "nghttp2 recv error", "nghttp2 shuts down connection",
         "Invalid HTTP header field was received", "received invalid frame: ",
     ]
 
-    /// The texts of OpenSSL and GnuTLS for bytes that aren't TLS records, such as HTTP.
+    /// OpenSSL's and GnuTLS's texts for bytes that aren't TLS records, such as HTTP.
     private static let foreignRecords = [
         "wrong version number", "packet length too long", "unexpected TLS packet", "not a TLS record",
     ]
@@ -149,7 +146,7 @@ struct CurlFailure {
 
     static let excess = "the connection, which was used before, has bytes that belong to no response"
 
-    /// A server that expects TLS closes the connection when it reads a request, usually silently.
+    /// A server that expects TLS usually closes the connection silently when it reads a request.
     static let mute = "the connection was closed before a response: is the URL to begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
@@ -158,16 +155,15 @@ struct CurlFailure {
 
     static let connectionTimeout = "the connection was not established in time"
 
-    /// Returns whether the received bytes don't begin like a response.
+    /// The bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Returns whether an HTTP/2 connection ended although its peer followed the protocol. libcurl reports this for a
-    /// stream that a GOAWAY excludes.
+    /// The HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
-    /// Whether an HTTP/2 stream ended without an error code from its server.
+    /// An HTTP/2 stream ended without an error code.
     var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }

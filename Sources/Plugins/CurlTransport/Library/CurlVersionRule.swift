@@ -1,43 +1,43 @@
-/// The features Errand avoids with some libcurl versions, and why. ``all`` contains all knowledge about versions.
+/// The features Errand avoids with some libcurl versions, and why. ``all`` contains everything the transport knows
+/// about versions.
 ///
-/// docs/curl-transport.md repeats the table. If a distribution patches a version without renumbering it, the rules for
-/// that version still apply.
+/// docs/curl-transport.md repeats the table. A version that a distribution patched without renumbering it is still
+/// affected.
 struct CurlVersionRule {
-    /// A feature that can be avoided.
     enum Avoided: Int, CaseIterable {
         /// The library itself.
         case library
-        /// A connection for more than one request.
+        /// Using a connection for more than one request.
         case connectionReuse
-        /// An easy handle for more than one request.
+        /// Using an easy handle for more than one request.
         case handleReuse
-        /// Leaving it to libcurl to keep header lines that weren't checked before.
+        /// Letting libcurl keep header lines that weren't checked first.
         case unseenHeaders
-        /// Relying on libcurl to detect bytes it has already read after the end of a response over TLS.
+        /// Relying on libcurl to detect bytes it has read after the end of a response over TLS.
         case unseenExcess
         /// HTTP/2.
         case http2
         /// HTTP/2 for a request with a body.
         case http2Upload
-        /// HTTP/2 for a request whose body is too long to be sent with the head.
+        /// HTTP/2 for a body too long to be sent with the head.
         case http2LongUpload
         /// HTTP/3.
         case http3
-        /// libcurl's callback before each attempt at a request.
+        /// The callback before each attempt at a request.
         case attemptCallback
         /// Leaving a name lookup before it ends.
         case quickExit
         /// Running libcurl on the caller's thread.
         case callersThread
-        /// Relying on libcurl's own events and timers when it tries a host's next address.
+        /// Relying on libcurl's events and timers when it tries a host's next address.
         case addressChange
-        /// Leaving it to libcurl how long to wait for an address of a host when there are others.
+        /// Leaving the time for each of a host's addresses to libcurl.
         case addressPatience
     }
 
     let avoided: Avoided
     let first: CurlVersion
-    /// The last affected version.
+    /// Included.
     let last: CurlVersion
     let reason: String
 
@@ -48,7 +48,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// A set of avoided features, as bits, because every request tests them.
+    /// As bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 
@@ -148,9 +148,8 @@ struct CurlVersionRule {
     ]
 }
 
-/// A version of libcurl.
 struct CurlVersion: Comparable, CustomStringConvertible {
-    /// In libcurl's encoding: 0x075801 for 7.88.1.
+    /// 0x075801 for 7.88.1.
     let number: UInt32
 
     init(number: UInt32) { self.number = number }
@@ -163,8 +162,7 @@ struct CurlVersion: Comparable, CustomStringConvertible {
 
     var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
 
-    /// The oldest supported version. Rows of ``CurlVersionRule/all`` about older versions never apply.
+    /// The oldest supported version. Older ones in ``CurlVersionRule/all`` don't matter.
     static let oldest = CurlVersion(7, 76, 0)
-    /// Later than every version.
     static let latest = CurlVersion(number: .max)
 }

@@ -34,16 +34,16 @@ extension EasyHandle {
         if let url = configuration.dnsOverHTTPS { try require(ERRAND_CURLOPT_DOH_URL, url.absoluteString) }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
-        // Set even without a proxy, because libcurl would otherwise check the environment for each request.
+        // Without a value, libcurl would check the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
         try setTLS(configuration.tls, loop)
     }
 
-    /// A day, which means no limit.
+    /// A day stands for no limit.
     static let longest = Nanoseconds.of(.seconds(86_400))
 
-    /// Allows a cancelled lookup as much time as it needs, because its end shows that its thread has ended.
+    /// A cancelled lookup may take its time: its end shows that its thread has ended.
     func waitLong() { setConnectLimit(.max) }
 
     func setScheme(isSecure: Bool, _ loop: CurlLoop) throws(ErrandError) {
@@ -59,8 +59,8 @@ extension EasyHandle {
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
     }
 
-    /// Sends the request to the origin's HTTP/3 alternative: on a new connection and racing TCP until the alternative
-    /// has worked once, and only there afterwards. The certificate must name the origin.
+    /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until the alternative has worked once,
+    /// then alone. The certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -74,7 +74,7 @@ extension EasyHandle {
         }
     }
 
-    /// The time for a QUIC connection if TCP is available as a fallback.
+    /// The time for QUIC if TCP is the fallback.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
     /// Throws `nameLookupFailed` for an address of the other family, which some libcurl versions connect to.
@@ -85,14 +85,14 @@ extension EasyHandle {
         throw ErrandError(.nameLookupFailed, "the host is an address of the family that is not to be used")
     }
 
-    /// Sets a host's addresses. Called for every request if the transport has addresses. libcurl reads the list when
-    /// the transfer begins, and keeps the entries in its connection pool.
+    /// Called for every request if the transport has addresses. libcurl reads the list when the transfer begins, and
+    /// keeps the entries in its connection pool.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
     }
 
-    /// Sets a host's pins. Called for every request if the transport has pins.
+    /// Called for every request if the transport has pins.
     func setPins(for url: URL, _ pins: PinTable) throws(ErrandError) {
         guard let keys = try pins.keys(for: url) else { return easy.clear(ERRAND_CURLOPT_PINNEDPUBLICKEY) }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
@@ -101,7 +101,7 @@ extension EasyHandle {
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
 
-    /// The size of a SHA-256.
+    /// Of SHA-256.
     private static let hashBytes = 32
 
     private func setTLS(_ tls: CurlTLS, _ loop: CurlLoop) throws(ErrandError) {
@@ -138,8 +138,8 @@ extension EasyHandle {
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
     }
 
-    /// Excludes the system's certificate directory, which would be trusted too. A handle for DNS over HTTPS inherits a
-    /// path but not a missing path; GnuTLS would reject a path that doesn't exist.
+    /// Excludes the system's certificate directory. A handle for DNS over HTTPS inherits a path but not a missing path;
+    /// GnuTLS would reject a path that doesn't exist.
     private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
         easy.clear(ERRAND_CURLOPT_CAPATH)
         guard loop.configuration.dnsOverHTTPS != nil, loop.library.hasOpenSSL else { return }
@@ -153,7 +153,7 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
-            // The file libcurl was built with may be missing, and would be required.
+            // The built-in file may be missing, and would be required.
             easy.clear(ERRAND_CURLOPT_CAINFO)
             easy.clear(ERRAND_CURLOPT_PROXY_CAINFO)
             try require(ERRAND_CURLOPT_CAPATH, path)
@@ -161,7 +161,7 @@ extension EasyHandle {
         }
     }
 
-    /// Sets an option that is required to start the transfer.
+    /// Throws if the option can't be set, before the transfer starts.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
         if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
         try check(easy.set(option, text: text))

@@ -4,23 +4,21 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A libcurl easy handle with the memory libcurl borrows while it works. Reused for many transfers.
+/// A libcurl easy handle with the memory it borrows, reused for many transfers.
 final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
-    /// The transfer it runs.
     private(set) var current: Transfer?
-    /// Whether only the options of every transfer are set, and the options remembered below.
+    /// Only the options of every transfer, and the ones remembered below, are set.
     private var isClean = false
-    /// Whether it has never been configured.
+    /// No option was ever set.
     private var isNew = true
-    /// Whether libcurl shows each header line before it keeps it.
+    /// libcurl shows each header line before it keeps it.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
-    /// libcurl's time for a connection, in milliseconds.
+    /// In milliseconds.
     private var connectLimit = 0
-    /// Whether libcurl writes its log.
     private var isLogging = false
     private var url = ""
     private var form = RequestForm()
@@ -33,10 +31,9 @@ final class EasyHandle {
 
     /// Prepares the handle for another transfer. Returns `false` if memory runs out.
     ///
-    /// Replaces libcurl's handle, keeping only its memory here, if this libcurl must not reuse handles, or must reuse
-    /// them with care and the last transfer was special. It also does so unless the last transfer succeeded on its
-    /// first attempt: libcurl counts how often a handle resent a request and fails the sixth time, and it doesn't
-    /// forget that count or a refused stream.
+    /// Replaces libcurl's handle if this version must not reuse handles, or must reuse them with care and the transfer
+    /// was special, or if the transfer didn't succeed on its first attempt: a handle never forgets a refused stream or
+    /// how often it resent requests, and fails the sixth time.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -49,8 +46,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Sets all options for one transfer. Throws `invalidRequest` for a request that would not be sent as exactly one
-    /// request.
+    /// Throws `invalidRequest` for a request that would not be sent as exactly one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -110,7 +106,7 @@ final class EasyHandle {
         if transfer.attempts.isExpectationRefused { headerList.lines.cut(HTTPHeaderName.expect.rawName) }
     }
 
-    /// Sets all options for a connection without a request. Requires a new handle.
+    /// Prepares a new handle for a connection without a request.
     func prepare(for connection: CurlConnection, _ loop: CurlLoop, pool: CurlPool) throws(ErrandError) {
         try reset(loop)
         easy.forgetError()
@@ -124,8 +120,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // When libcurl makes another connection, it checks all connections of a pool, and ends any that have bytes to
-        // read. Hence a separate pool for each.
+        // Whenever libcurl connects, it ends all connections in the pool that have bytes to read, so each needs its own
+        // pool.
         easy.setPool(pool)
         easy.setCallbacks(for: connection, loop)
     }
@@ -136,7 +132,7 @@ final class EasyHandle {
     private static let uploadBuffer = 256 << 10
 
     /// If a handle keeps too much of its last response, libcurl must show header lines before it keeps them. A second
-    /// head, after a refused expectation, would count as a body; a new handle avoids that.
+    /// head, after a refused expectation, would then count as a body, so use a new handle.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
@@ -148,7 +144,7 @@ final class EasyHandle {
     }
 
     private func reset(_ loop: CurlLoop) throws(ErrandError) {
-        // In some versions, a reset handle differs from a new one; see `CurlVersionRule`.
+        // In some versions, a reset handle differs from a new one (see `CurlVersionRule`).
         if !isNew { easy.reset() }
         isNew = false
         (isSecure, bufferSize, connectLimit, isLogging, url, form) = (nil, 0, 0, false, "", RequestForm())
@@ -164,7 +160,6 @@ final class EasyHandle {
         if !isOpen { throw ErrandError(.transportFailed, "there is no memory for the headers") }
     }
 
-    /// Sets the options that depend on the scheme and the host.
     private func setOrigin(
         _ target: RequestTarget, of request: HTTPRequest, _ loop: CurlLoop
     ) throws(ErrandError) {
@@ -177,7 +172,7 @@ final class EasyHandle {
         if !loop.pins.isEmpty { try setPins(for: request.url, loop.pins) }
     }
 
-    /// Sets libcurl's time for a connection, even if it is already connecting.
+    /// Also applies while libcurl is connecting.
     func setConnectLimit(_ limit: UInt64) {
         let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
         if milliseconds == connectLimit { return }
@@ -185,20 +180,18 @@ final class EasyHandle {
         connectLimit = milliseconds
     }
 
-    /// Makes libcurl run the transfer soon, even without an event on its sockets. A short pause is the only way to
-    /// request that.
+    /// Makes libcurl run the transfer soon without a socket event. Only a short pause does that.
     func wake() {
         easy.pause(ERRAND_CURLPAUSE_RECV)
         easy.pause(0)
     }
 
-    /// Makes libcurl close the connection after this exchange.
     func closeConnection() {
         set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         isClean = false
     }
 
-    /// Turns on libcurl's log, because only the log reports the stream of a request. Log lines aren't kept.
+    /// Turns on libcurl's log, which alone reports a request's stream. Lines aren't kept.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -209,8 +202,7 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: Int) { easy.set(option, value) }
     func set(offset option: Int32, _ value: Int64) { easy.set(offset: option, value) }
 
-    /// Sets a text. Throws an error with the given code if libcurl rejects the text, for example because it is too
-    /// long.
+    /// Throws an error with this code if libcurl rejects the text, for example because of its length.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let hasControl = text.withSpan { bytes in
             for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F { return true }
@@ -228,7 +220,6 @@ final class EasyHandle {
         }
     }
 
-    /// Notes that the transfer has ended.
     func forgetTransfer() { current = nil }
 }
 #endif

@@ -6,12 +6,11 @@ import ErrandSupport
 struct HeaderList {
     let lines = LineList()
 
-    /// Fills the list. Leaves out `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
-    /// syntax, and `codings` the value of Accept-Encoding.
+    /// Fills the list, except for `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
+    /// syntax, `codings` the value of Accept-Encoding.
     ///
     /// Throws `invalidRequest` for a control character, which could end the line and begin a request. Throws `tooLarge`
-    /// if the lines exceed `limit` bytes, because libcurl 8.16 would send the beginning of such a head and wait for a
-    /// response.
+    /// above `limit` bytes: libcurl 8.16 would send the beginning of such a head and wait for a response.
     func fill(
         _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
@@ -55,7 +54,7 @@ struct HeaderList {
     /// ": "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// Adds one byte per character, which is shorter than UTF-8.
+    /// One byte per character, which is shorter than UTF-8.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)
@@ -66,7 +65,7 @@ struct HeaderList {
 
     private func add(_ string: String) throws(ErrandError) {
         let hasControl = string.withSpan { bytes in
-            // Checks all bytes without branching, which the compiler can vectorize.
+            // Doesn't branch, so the compiler can vectorize it.
             var controls: UInt8 = 0
             for index in bytes.indices {
                 let byte = bytes[index]

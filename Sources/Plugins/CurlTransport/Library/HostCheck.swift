@@ -4,14 +4,14 @@ import ErrandEssentials
 
 /// Rejects host names that must not reach libcurl.
 enum HostCheck {
-    /// The longest DNS name, written with dots (RFC 1035, section 2.3.4). libcurl 7.69 to 8.3 overflow a buffer if a
-    /// SOCKS5 proxy gets more than 255 bytes (CVE-2023-38545).
+    /// The longest DNS name with dots (RFC 1035, section 2.3.4). libcurl 7.69 to 8.3 overflow a buffer if a SOCKS5
+    /// proxy gets more than 255 bytes (CVE-2023-38545).
     static let longest = 253
-    /// Names up to this length without a percent sign don't need a check.
+    /// Shorter names without a percent sign don't need a check.
     static let short = 60
 
-    /// Throws `invalidURL` if a host is too long or contains a percent-encoded ASCII character: libcurl 7.80 to 7.83
-    /// treat `%2F` as a path (CVE-2022-27780).
+    /// Throws `invalidURL` for a host that is too long or contains a percent-encoded ASCII character: libcurl 7.80 to
+    /// 7.83 make a path of `%2F` (CVE-2022-27780).
     static func check(_ url: URL) throws(ErrandError) {
         guard let host = url.host(percentEncoded: true) else { return }
         guard host.utf8.count > short || host.utf8.contains(UInt8(ascii: "%")) else { return }

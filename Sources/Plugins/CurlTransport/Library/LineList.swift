@@ -4,15 +4,13 @@ import ErrandSupport
 
 /// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe to use: this object owns the memory, writes bytes and nodes only within the room reserved by
-/// ``begin(lines:bytes:)``, and libcurl only reads. A list in use by libcurl only changes between two transfers of its
-/// handle.
+/// Safe to use: this object owns the memory, writes only within the room of ``begin(lines:bytes:)``, and libcurl only
+/// reads. A list in use only changes between two transfers of its handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// The number of nodes that fit. The texts follow them.
+    /// The nodes that fit. The texts follow them.
     private var maximum = 0
-    /// The number of complete lines.
     private(set) var count = 0
     /// The offsets of the next byte and of the start of its line.
     private var (end, start) = (0, 0)
@@ -20,7 +18,7 @@ import ErrandSupport
 
     init() {}
 
-    /// Creates a list with these lines, or an empty list if memory runs out.
+    /// Empty if memory runs out.
     convenience init(_ lines: [String]) {
         self.init()
         guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }
@@ -32,10 +30,9 @@ import ErrandSupport
 
     deinit { unsafe free(memory) }
 
-    /// The first node, or `nil` if the list is empty.
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines, and reserves room for `lines` with `bytes` in total. Returns `false` if memory runs out.
+    /// Removes all lines, and reserves room for new ones. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines
@@ -49,7 +46,6 @@ import ErrandSupport
         return capacity >= size
     }
 
-    /// Adds bytes to the current line.
     func append(_ text: String) {
         text.withSpan { bytes in
             precondition(bytes.count < limit - end, "there is no room for the text")
@@ -68,7 +64,6 @@ import ErrandSupport
         end += 1
     }
 
-    /// Ends the current line and adds it to the list.
     func endLine() {
         precondition(count < maximum && end < limit, "there is no room for the line")
         guard let memory = unsafe memory else { return }
@@ -82,7 +77,7 @@ import ErrandSupport
         start = end
     }
 
-    /// Cuts lines with this name after the colon, so libcurl leaves the header out.
+    /// libcurl leaves a header out if its line ends after the colon.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

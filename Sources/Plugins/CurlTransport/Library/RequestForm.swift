@@ -3,12 +3,12 @@ import CErrandCurl
 import Errand
 import ErrandEssentials
 
-/// Remembers the method and small body set on an easy handle. Only differences need to be set, and a handle that sent a
-/// small body can be reused.
+/// The method and small body set on an easy handle. Allows setting only differences, and reusing a handle that sent a
+/// small body.
 struct RequestForm {
-    /// The method to send instead of libcurl's choice, or `nil`.
+    /// Replaces libcurl's choice, if set.
     private var method: HTTPMethod?
-    /// Whether libcurl has copied a body, and sends a POST.
+    /// libcurl has copied a body, and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {
@@ -21,7 +21,7 @@ struct RequestForm {
         self.method = method
     }
 
-    /// Makes libcurl copy a body and send it with the head.
+    /// libcurl copies the body and sends it with the head.
     mutating func setBody(_ data: Data, on handle: EasyHandle) {
         handle.easy.setBody(data)
         hasBody = true

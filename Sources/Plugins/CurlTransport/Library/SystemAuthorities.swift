@@ -1,24 +1,22 @@
 #if os(Linux) || os(Android)
 /// Where libcurl finds the authorities the system trusts.
 enum SystemAuthorities: Equatable {
-    /// libcurl's own default.
     case builtIn
-    /// A PEM file.
     case file(String)
-    /// A directory of certificates, each named by the hash of its subject.
+    /// Each certificate is named by the hash of its subject.
     case directory(String)
 
-    /// Android's directories. The first one is updated with system modules, since Android 14.
+    /// Android's, where the first one is updated with system modules since Android 14.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
-    /// The files of Debian, Fedora, openSUSE and Alpine.
+    /// Of Debian, Fedora, openSUSE and Alpine.
     static let files = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
 
-    /// Prefers Android's directory, then libcurl's built-in location. If the built-in file is missing, libcurl rejects
-    /// all servers regardless of its directory, so the files of distributions come next, for a libcurl built for
-    /// another distribution or without a location, and then the built-in directory alone.
+    /// Prefers Android's directory, then libcurl's built-in location. Without its built-in file, libcurl rejects all
+    /// servers regardless of its directory. So distributions' files come next, for a libcurl built for another
+    /// distribution or without a location, and the built-in directory last.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }
@@ -27,7 +25,6 @@ enum SystemAuthorities: Equatable {
         return place.map(Self.directory) ?? .builtIn
     }
 
-    /// Returns this system's authorities for the loaded libcurl.
     static func ofSystem() -> Self {
         choose(
             file: CurlLibrary.authoritiesFile,

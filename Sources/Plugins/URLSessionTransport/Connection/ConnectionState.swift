@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// The state of a connection: its bytes in both directions, its waiting callers, and its failure.
+/// A connection's bytes in both directions, its waiters and its failure.
 ///
 /// Each change returns the steps to take, in order, outside the lock.
 struct ConnectionState: Sendable {
@@ -17,31 +17,29 @@ struct ConnectionState: Sendable {
 
     private struct Flush: Sendable {
         let id: UInt64
-        /// The number of bytes the system must have accepted.
+        /// The bytes the system must have accepted.
         let upTo: UInt64
         let waiter: Waiter
     }
 
-    /// The maximum number of bytes to send at once.
+    /// The most bytes to send at once.
     static let sendBytes = 256 << 10
 
     private var opener: Waiter?
     private var isOpen = false
     private(set) var reader: Reader?
-    /// Received bytes that weren't taken yet.
     private var input = Data()
     private var isReceiving = false
     private var isAtEnd = false
-    /// Bytes to send that the driver doesn't have yet.
+    /// Not passed to the driver yet.
     private var output: [Data] = []
     private var isSending = false
-    /// The number of bytes added so far, and of bytes the system has accepted.
+    /// Bytes added so far, and bytes the system has accepted.
     private var added: UInt64 = 0
     private var sent: UInt64 = 0
     private var flushes: [Flush] = []
     private var lastFlush: UInt64 = 0
     private(set) var failure: ErrandError?
-    /// Whether bytes were added after the failure.
     private var isLosing = false
     private var isClosed = false
 
@@ -63,7 +61,7 @@ struct ConnectionState: Sendable {
 
     mutating func fail(_ reason: NetworkFailure) -> [Step] { fail(isOpen ? reason.lost : reason.unconnected) }
 
-    /// Records the error, unless there was one before.
+    /// The first failure counts.
     mutating func fail(_ error: ErrandError) -> [Step] {
         if failure != nil { return [] }
         failure = error
@@ -85,7 +83,6 @@ struct ConnectionState: Sendable {
         return finish(Self.closed)
     }
 
-    /// Ends all waits.
     private mutating func finish(_ error: ErrandError) -> [Step] {
         var steps: [Step] = [.end]
         if let opener = opener.take() { steps.append(.resume(opener, error)) }
@@ -119,7 +116,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Passes the bytes, the end or the failure, in this order, to a waiting reader, or else receives more.
+    /// Passes the bytes, the end or the failure, in this order, or else receives more.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>
@@ -153,7 +150,7 @@ struct ConnectionState: Sendable {
         added += UInt64(data.count)
     }
 
-    /// Hands the next bytes to the driver, once the system has accepted the bytes before.
+    /// Waits until the system has accepted the bytes before.
     mutating func push() -> [Step] {
         if isSending || output.isEmpty || failure != nil { return [] }
         isSending = true
@@ -184,7 +181,7 @@ struct ConnectionState: Sendable {
         return push() + done.map { .resume($0.waiter, nil) }
     }
 
-    /// Returns an id for waiting until all added bytes are sent.
+    /// Identifies a wait until all added bytes are sent.
     mutating func nextFlush() -> UInt64 {
         lastFlush += 1
         return lastFlush

@@ -1,7 +1,6 @@
 import Errand
 import Foundation
 
-/// The host and the port a request connects to.
 struct ConnectionTarget: Hashable, Sendable {
     /// A name, or an address without brackets.
     let host: String

@@ -10,7 +10,7 @@ struct NetworkDriver: ConnectionDriver {
     let queue: DispatchQueue
     let options: TransportOptions
     let rejection: ServerRejection
-    /// Whether to wait for a network the connection may use.
+    /// Whether to wait for a usable network.
     let waitsForConnectivity: Bool
 
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void) {
@@ -18,8 +18,7 @@ struct NetworkDriver: ConnectionDriver {
             switch state {
             case .ready: report(.ready)
             case .waiting(let error):
-                // Refused connections, unknown names and failed TLS handshakes are waiting states too: they wait for
-                // another network.
+                // Refused connections, unknown names and failed TLS handshakes also wait for another network.
                 if waitsForConnectivity, connection?.currentPath?.status != .satisfied {
                     options.report(.waitingForConnectivity)
                 } else {
@@ -47,7 +46,7 @@ struct NetworkDriver: ConnectionDriver {
     func cancel() { connection.cancel() }
 }
 
-/// Why a connection's server was rejected. Network.framework only reports the fact.
+/// Why a server was rejected. Network.framework only reports the fact.
 final class ServerRejection: Sendable {
     private let reason = Mutex<String?>(nil)
 

@@ -1,7 +1,6 @@
 import Errand
 import Foundation
 
-/// An error of the system's networking.
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
@@ -9,7 +8,6 @@ struct NetworkFailure: Sendable {
         case name(Int32)
         /// A code of the TLS implementation (`errSSL…`).
         case security(Int32)
-        /// A rejected server, with the reason.
         case rejection(String)
         case other
     }
@@ -24,10 +22,10 @@ struct NetworkFailure: Sendable {
         self.underlying = underlying
     }
 
-    /// The error if the connection wasn't established.
+    /// The connection wasn't established.
     var unconnected: ErrandError { ErrandError(code, text, underlying: underlying) }
 
-    /// The error if the connection was established.
+    /// The connection was established.
     var lost: ErrandError { ErrandError(.connectionLost, text, underlying: underlying) }
 
     private var code: ErrandError.Code {
@@ -53,28 +51,26 @@ struct NetworkFailure: Sendable {
     ]
 }
 
-/// A system connection, as far as ``SystemConnection`` needs it. The calls match Network.framework's `NWConnection`.
+/// A system connection, with the calls of `NWConnection`.
 protocol ConnectionDriver: Sendable {
-    /// Starts to connect, and reports the outcome.
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
 
-    /// Receives between one byte and `limit` bytes. Calls the completion once: with bytes, with the end of the stream,
-    /// possibly after bytes, or with a failure.
+    /// Receives between one byte and `limit` bytes. Completes once: with bytes, the end, possibly after bytes, or a
+    /// failure.
     func receive(
         upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
 
-    /// Sends bytes after the bytes of earlier calls. Calls the completion once: when the system has accepted all of
-    /// them, or with a failure.
+    /// Sends after the bytes of earlier calls. Completes once: when the system has accepted all of them, or with a
+    /// failure.
     func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
 
-    /// Ends the connection. May be called several times. Bytes the system has accepted are still sent.
+    /// May be called several times. Bytes the system has accepted are still sent.
     func cancel()
 }
 
-/// An event that a driver reports.
 enum ConnectionEvent: Sendable {
-    /// The connection and its TLS are established.
+    /// With its TLS.
     case ready
-    /// The connection couldn't be established, or was lost.
+    /// It couldn't be established, or was lost.
     case failed(NetworkFailure)
 }

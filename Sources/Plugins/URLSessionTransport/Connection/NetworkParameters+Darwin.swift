@@ -4,14 +4,14 @@ import Foundation
 import Network
 import Security
 
-/// Converts a transport's configuration, its server policy and a request's tags to Network.framework's parameters.
+/// A transport's configuration, server policy and request tags, as Network.framework's parameters.
 struct NetworkParameters {
     let target: ConnectionTarget
     let configuration: URLSessionConfiguration
     let policy: ChallengePolicy?
     let tags: Tags
 
-    /// Throws `transportUnavailable` for settings that can't be applied to a connection, before a byte is sent.
+    /// Throws `transportUnavailable` for settings that can't be applied to a connection.
     func check() throws(ErrandError) {
         if target.isSecure, policy?.hook != nil {
             throw ErrandError(
@@ -58,7 +58,7 @@ struct NetworkParameters {
             sec_protocol_options_set_local_identity(options, identity)
         }
         if !policy.trust.isEmpty {
-            // Resuming a session that another transport began would skip the check of the server's certificate.
+            // A resumed session of another transport would skip the check of the certificate.
             sec_protocol_options_set_tls_resumption_enabled(options, false)
             sec_protocol_options_set_verify_block(
                 options,
@@ -75,7 +75,7 @@ struct NetworkParameters {
 }
 
 extension ClientCertificate {
-    /// Returns the identity for a host, or `nil` if the host doesn't receive one.
+    /// `nil` if the host doesn't receive one.
     fileprivate func identity(for host: String) -> sec_identity_t? {
         guard (try? isFor(host)) == true, let identity = credential.identity else { return nil }
         let chain = credential.certificates

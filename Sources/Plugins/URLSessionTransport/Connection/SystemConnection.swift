@@ -2,23 +2,22 @@ import Errand
 import Foundation
 import Synchronization
 
-/// A connection for protocols other than HTTP, over a system connection.
+/// A connection for protocols other than HTTP.
 ///
-/// It only receives bytes while a reader waits, so backpressure reaches the peer. It sends bytes in pieces, one at a
-/// time.
+/// Only receives bytes while a reader waits, so backpressure reaches the peer, and sends one piece at a time.
 final class SystemConnection: ByteConnection {
     private let driver: any ConnectionDriver
     let state = Mutex(ConnectionState())
 
-    /// The maximum number of bytes to receive at once.
+    /// The most bytes to receive at once.
     static let receiveBytes = 64 << 10
 
     init(_ driver: any ConnectionDriver) { self.driver = driver }
 
-    // The driver's closures don't keep the connection alive, so its last release ends it.
+    // The driver's closures don't keep the connection alive.
     deinit { driver.cancel() }
 
-    /// Establishes the connection, within the timeout of the options.
+    /// Within the timeout of the options.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
