@@ -6,7 +6,7 @@ import ErrandTesting
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// The end of calls with an accessory, and without one.
+    /// How calls end with an accessory and without it.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends as it does without it") { bench in
             let (accessory, _) = try bench.make()
@@ -21,7 +21,7 @@ extension AccessoryDraft {
         AccessoryDraft("it reports nothing of its own") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // An accessory that requests bodies makes all accessories receive them.
+                // If one accessory requests bodies, all accessories receive them.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -70,7 +70,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // The events of each activity stay in order; those of several interleave.
+            // Events of an activity stay in order; those of different activities interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -94,7 +94,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The use of threads that the accessory does not own.
+    /// The accessory's use of threads it doesn't own.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("it does not block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -116,7 +116,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // The first one ends only when the other has ended, or is known to wait.
+            // The first activity ends only after the other has ended, or is known to wait.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -152,7 +152,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Every kind of event, often enough for a reliable median.
+    /// Sends every kind of event often enough for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)
@@ -167,7 +167,7 @@ extension AccessoryDraft {
 }
 
 extension AccessoryDraft {
-    /// The memory that an accessory keeps.
+    /// The memory an accessory keeps.
     static let memory: [AccessoryDraft] = [
         AccessoryDraft("it asks for a bounded copy of bodies") { bench in
             let limit = try bench.make().0.maximumBodyBytes
@@ -218,7 +218,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The text that it writes, and its descriptions.
+    /// The text an accessory writes, and its descriptions.
     static let writing: [AccessoryDraft] = [
         AccessoryDraft("no secret is in what it writes") { bench in
             let (accessory, output) = try bench.make()
@@ -264,7 +264,7 @@ extension AccessoryDraft {
             came: "\(found.count) secrets: \(places.joined(separator: ", "))")
     }
 
-    /// Sends requests, and waits until their activities are gone.
+    /// Sends requests and checks that their activities are released.
     private static func keepsNone(
         _ bench: AccessoryBench, _ accessory: any Accessory, _ forwarder: BenchForwarder, _ problem: String
     ) async throws {
@@ -276,14 +276,14 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// The bytes that an accessory keeps for each activity, beside the text that it has written; nil if they are
-    /// bounded.
+    /// Returns the bytes an accessory keeps for each activity, in addition to the text it has written, or `nil` if they
+    /// are bounded.
     private static func growth(
         _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // Text that is kept also takes space in a collection.
+        // Text in a collection takes additional space.
         meter.written = { _ in
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// An event in the life of a call, for observers: each is the last component of a path.
+/// A course a call can take, for observers. A scene's name is the last component of its path.
 enum BenchScene: String, Sendable, CaseIterable {
     case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
     case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
@@ -12,7 +12,7 @@ enum BenchScene: String, Sendable, CaseIterable {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// The caller's result, in a word; with the bytes if there are any.
+    /// Returns the caller's result in a word, with the bytes if there are any.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -72,13 +72,13 @@ enum BenchScene: String, Sendable, CaseIterable {
     }
 }
 
-/// The gate that a call of a scene waits for.
+/// The gate a scene's call waits for.
 private enum BenchGate: TagKey {
     static var defaultValue: Gate? { nil }
 }
 
 extension BenchScene {
-    /// Plays the server's part, with secrets where a server has them.
+    /// Returns a transport that plays the server, with secrets in the places where servers have them.
     static func transport() -> BenchTransport {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)
@@ -105,7 +105,7 @@ extension BenchScene {
         }
     }
 
-    /// Play the parts of filters.
+    /// The filters' part in the scenes.
     static let filters: [any Filter] = [
         ClosureFilter(.call) { exchange, next in
             var exchange = exchange

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The time of a case: a wait that ends before the horizon is short, and advances the time; one that ends later lasts
-/// until it is cancelled.
+/// The clock of a case. A wait that ends before the horizon is short and advances the clock; a longer wait lasts until
+/// it is cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
@@ -11,8 +11,8 @@ final class BenchTime: TimeSource {
     private let waits = Watched<[Duration]>([])
 
     /// - Parameters:
-    ///   - horizon: the horizon at the beginning.
-    ///   - pace: the real duration of a short wait, so that the operation it limits ends first.
+    ///   - horizon: The distance of the initial horizon.
+    ///   - pace: The real duration of a short wait. It allows the operation that the wait limits to end first.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -23,13 +23,13 @@ final class BenchTime: TimeSource {
     /// The longest of the waits that last.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// Advances the time; the horizon keeps its distance.
+    /// Advances the clock. The horizon keeps its distance.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
     }
 
-    /// Makes every wait that begins from now on last.
+    /// Makes all waits that begin from now on last.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -64,14 +64,14 @@ extension FilterDraft {
         }
     }
 
-    /// Ends of a request that a server may have carried out nevertheless.
+    /// Failures after which the server may still have processed the request.
     private static let unclear: [Ending] =
         [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
             .error(ErrandError($0, "conformance"))
         } + [.error(BenchError())]
         + [408, 500, 502, 503, 504].flatMap { [.status($0, [:]), .status($0, [.retryAfter: "0"])] }
 
-    /// Requests that are sent again, and waits of a call.
+    /// Repeated requests, and waits within a call.
     static let repeats: [FilterDraft] = [
         FilterDraft("a request that is not idempotent is sent once") { bench in
             for method in [HTTPMethod.post, .patch, "CONFORM"] {
@@ -102,7 +102,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Work that waits for milliseconds, or by the agent's time, gets its turn.
+                // Gives a turn to work that waits for milliseconds, or on the agent's clock.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -163,8 +163,8 @@ extension FilterDraft {
         },
     ]
 
-    /// Sends twice to a host that always responds in the same way. Nothing but the filter may end the calls: a deadline
-    /// that passes does not fire.
+    /// Sends twice to a host that always responds in the same way. Only the filter may end the calls: deadlines that
+    /// pass don't fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -177,7 +177,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than the minute for which it may wait by a clock of its own.
+            // Less than the minute that a filter with its own clock may wait.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A transport in memory that reads bodies like a real one, and knows the requests in flight.
+/// An in-memory transport that reads bodies like a real one and knows the requests in flight.
 final class BenchTransport: Transport {
-    /// A request with its body, and the tags that reached the transport.
+    /// A request with its body, and the options that reached the transport.
     struct Arrival: Sendable {
         let request: HTTPRequest
         let body: Data
@@ -25,8 +25,8 @@ final class BenchTransport: Transport {
     private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` gets the request and its number, from 1; `reports` determines whether accessories receive the events
-    /// of the wire.
+    /// `respond` receives the request and its number, from 1. `reports` determines whether accessories receive wire
+    /// events.
     init(
         keepsArrivals: Bool = true, reports: Bool = false,
         _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
@@ -34,7 +34,7 @@ final class BenchTransport: Transport {
         (self.keepsArrivals, self.reports, self.respond) = (keepsArrivals, reports, respond)
     }
 
-    /// Always the same text.
+    /// Creates a transport that always responds with the same text.
     convenience init(_ text: String = "ok") {
         self.init { request, _ in .text(text, for: request) }
     }
@@ -80,7 +80,7 @@ final class BenchTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// A text as a server sends it; no body for HEAD.
+    /// Returns a text response like a server's, without a body for HEAD.
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
         let headers: HTTPHeaders = [.contentType: "text/plain", .contentLength: "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))
@@ -88,7 +88,7 @@ extension HTTPResponse {
     }
 }
 
-/// Stands before or behind the filter, and observes the exchanges that pass.
+/// Observes the exchanges that pass, outside or inside the filter.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -128,7 +128,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// Holds activities weakly, to find out whether something else keeps them.
+/// References activities weakly, to find out whether anything else keeps them alive.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -142,8 +142,8 @@ final class BenchWitness: Accessory {
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A value that every task inherits that is started while it is set, and keeps until its end: it reveals a task that
-/// holds nothing else.
+/// A task-local value that every task started under it inherits and keeps until its end. It reveals tasks that hold
+/// nothing else.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

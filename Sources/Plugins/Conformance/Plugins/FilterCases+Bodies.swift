@@ -6,7 +6,7 @@ import Synchronization
 extension FilterDraft {
     private static let chunk = Data(repeating: 0x61, count: 1_000)
 
-    /// A stream of chunks, with a count of those that were pulled.
+    /// Returns a stream of `count` chunks that counts the pulls.
     private static func stream(
         of count: Int, pulled: Counter, failure: (any Error)? = nil, cancel: @escaping @Sendable () -> Void = {}
     ) -> HTTPBody {
@@ -18,7 +18,7 @@ extension FilterDraft {
         }
     }
 
-    /// Streams, in both directions.
+    /// Streams in both directions.
     static let bodies: [FilterDraft] = [
         FilterDraft("a streamed response can be read by its reader") { bench in
             let transport = BenchTransport { request, _ in
@@ -118,7 +118,7 @@ extension FilterDraft {
     ]
 }
 
-/// A number that several tasks count up.
+/// An atomic counter.
 final class Counter: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .acquiring) }

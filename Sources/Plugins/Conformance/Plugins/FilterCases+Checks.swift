@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The demands of other filters and of the request, beside the response.
+    /// The requirements of other filters and of the request.
     static let checks: [FilterDraft] = [
         FilterDraft("the checks of others run, and refuse what they refuse") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
@@ -83,7 +83,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Accepts a number.
+    /// A request whose response must be a number.
     private struct Demanding: Request {
         typealias Output = Int
         let isChecked: Bool

@@ -91,7 +91,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.arrivals.last?.request.headers[.authorization] ?? "none"
-                // A filter that brings credentials of its own may replace them.
+                // A filter that adds its own credentials may replace them.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }
@@ -114,7 +114,7 @@ extension FilterDraft {
         },
     ]
 
-    /// The bodies that `count` requests of different paths get at the same time.
+    /// Returns the bodies that `count` concurrent requests with different paths receive.
     private static func texts(
         of count: Int, _ send: @escaping @Sendable (BenchRequest) async throws -> HTTPResponse
     ) async throws -> [String] {
@@ -131,7 +131,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in a second agent and in one that is released at the end, at the same time.
+    /// Uses a filter in a second agent and, concurrently, in an agent that is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }
@@ -182,7 +182,7 @@ extension FilterDraft {
 }
 
 extension BenchTransport {
-    /// Responds with the path.
+    /// Responds with the request's path.
     convenience init(echoing prefix: String) {
         self.init { request, _ in .text(prefix + request.url.path, for: request) }
     }

@@ -47,7 +47,7 @@ extension FilterDraft {
         FilterDraft("a failure that stays ends the call") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // A filter that ignores every error is stopped here: a sleep that no cancellation reaches.
+                    // Stops a filter that ignores every error: cancellation doesn't end this sleep.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -74,7 +74,7 @@ extension FilterDraft {
         return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)
     }
 
-    /// Cancellation, at every stage.
+    /// Cancellation at every stage.
     static let cancellations: [FilterDraft] = [
         FilterDraft("a cancellation reaches the transport, passes, and nothing is sent after it") { bench in
             let gate = Gate()
@@ -140,10 +140,10 @@ extension FilterDraft {
         },
     ]
 
-    /// Objects that remain after a call.
+    /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("once it has returned it sends nothing more for the call") { bench in
-            // A late request may need a moment: one of several rounds is enough.
+            // A late request may take a moment: one of several rounds catches it.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -224,7 +224,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Sets a trail for what an operation starts, and returns it without keeping it.
+    /// Runs an operation with a trail that its tasks inherit, and returns a weak reference to the trail.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)
@@ -236,18 +236,18 @@ extension FilterDraft {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only an object can be kept by the work that it has started; a value is copied.
+        // Only an object can be kept alive by work it has started; values are copied.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
 }
 
-/// Refers to an object without keeping it.
+/// A weak reference to a mark.
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
-/// The same for any object.
+/// A weak reference to any object.
 struct Weak: @unchecked Sendable {
-    // Only compared with nil.
+    // Only compared to `nil`.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

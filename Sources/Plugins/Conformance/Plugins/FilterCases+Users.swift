@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 
 extension FilterDraft {
-    /// The mark that tells one user from another.
+    /// A mark that identifies a user.
     private enum Mark: String, CaseIterable {
         case authorization, field = "a sensitive field", cookie, agent = "the agent's authorization"
         case agentField = "a sensitive field of the agent"
@@ -25,7 +25,7 @@ extension FilterDraft {
             }
         }
 
-        /// A request of a user; marks that the agent adds are put into its configuration.
+        /// Returns a user's request. Marks that the agent adds go into its configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -48,7 +48,7 @@ extension FilterDraft {
         }
     }
 
-    /// Whether the filter keeps the mark: one with credentials of its own makes all users one.
+    /// Returns whether the filter keeps the mark. With a filter that adds its own credentials, all users are one.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -115,7 +115,7 @@ extension FilterDraft {
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
-                // One after the other, and all at once.
+                // One after the other, then all at once.
                 for request in requests { try await isOwn(request, agent, transport, bench) }
                 try await withThrowingTaskGroup { group in
                     for request in requests.filter({ $0.method == .get || $0.method == .post }) {

@@ -3,15 +3,14 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The addresses that the configuration gives for hosts, in the place of those that a lookup would find.
+/// The configured addresses of hosts, which replace a lookup.
 struct AddressTable {
-    /// By normalized host, as libcurl takes them: IPv6 in brackets, separated by commas.
+    /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
     private var texts: [String: String] = [:]
-    /// The host and the port of the server that looks up names; nil without one.
+    /// The DNS-over-HTTPS server, if there is one.
     private let nameServer: (host: String, port: Int)?
 
-    /// Throws `nameLookupFailed` for something that is no host name or no address, and for a host without an address of
-    /// the family.
+    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
@@ -38,7 +37,7 @@ struct AddressTable {
 
     private static let securePort = 443
 
-    /// In libcurl's form; nil if it is of another family.
+    /// `nil` if the address belongs to the other family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {
@@ -54,16 +53,15 @@ struct AddressTable {
         ErrandError(.nameLookupFailed, "the addresses of the transport cannot be used: \(reason)")
     }
 
-    /// Whether no host has an address here.
     var isEmpty: Bool { texts.isEmpty }
 
-    /// The lines of `CURLOPT_RESOLVE` for a request: for the host that it goes to, which may be an alternative of that
-    /// of its URL, and for the server that looks it up otherwise.
+    /// The lines of `CURLOPT_RESOLVE`, for the request's host or its alternative, or else for the server that looks it
+    /// up.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] {
-            // Some versions of libcurl look for a host with the final dot of its URL.
+            // Some libcurl versions look for the host with its URL's final dot.
             let isDotted = route == nil && url.host?.hasSuffix(".") == true
             return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
         }

@@ -3,14 +3,14 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// One connection, from its accept to its close; lives on one thread.
+/// A connection, from accept to close. Confined to one thread.
 final class Connection {
-    /// The reason why a connection ends.
+    /// The reason a connection ends.
     enum Ending: Error {
-        /// All sent bytes shall arrive.
+        /// Closes in a way that delivers all bytes sent.
         case close
         case reset
-        /// The client has gone, or the server stops.
+        /// The client has closed the connection, or the server stops.
         case gone
     }
 
@@ -80,13 +80,13 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // A greeting of TLS has no line end to wait for.
+            // Checks the first byte early, because a TLS greeting doesn't contain the awaited line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients that send one request many times send the same bytes.
+                // Clients that repeat a request send the same bytes again.
                 if let lastHead, lastHead.bytes.span.hasSameBytes(as: bytes.span) { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -97,7 +97,7 @@ final class Connection {
         }
     }
 
-    /// Reads more bytes; ends the connection if there are none.
+    /// Reads more bytes. Throws if the connection has ended.
     func receive() throws {
         guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
     }
@@ -112,7 +112,7 @@ final class Connection {
 
     struct CutReached: Error {}
 
-    /// Waits, and ends the connection if the client goes or the server stops meanwhile.
+    /// Waits. Throws if the client closes the connection or the server stops meanwhile.
     func wait(for duration: Duration) throws {
         let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
         while true {
@@ -134,7 +134,7 @@ final class Connection {
         while try !watch(bell, milliseconds: -1) {}
     }
 
-    /// Stays silent until the client goes or the server stops.
+    /// Stays silent until the client closes the connection or the server stops.
     func stall() throws -> Never {
         while true {
             input.removeAll()
@@ -142,7 +142,7 @@ final class Connection {
         }
     }
 
-    /// Bytes that arrive meanwhile are kept, as far as there is room. True if the bell rang.
+    /// Returns `true` if the bell fired. Keeps bytes that arrive meanwhile, as long as there is room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -156,7 +156,8 @@ final class Connection {
         }
     }
 
-    /// Closing with unread input would reset the connection, and the client might lose the response.
+    /// Drains input before the close. Unread input would turn the close into a reset, and the client might lose the
+    /// response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -169,7 +170,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Reads the body as the route specifies. True if bytes of it may still arrive.
+    /// Reads the body as the route specifies. Returns `true` if more body bytes may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -192,7 +193,7 @@ extension Connection {
 
     private typealias Watch = @Sendable (RecordedRequest, Data) -> [BodyAction]
 
-    /// The rest of the body is not read.
+    /// Thrown to skip the remaining body.
     private struct EnoughRead: Error {}
 
     private func readBody(
@@ -259,7 +260,7 @@ extension Connection {
         }
     }
 
-    /// The size of the next chunk, its extensions ignored (RFC 9112, section 7.1).
+    /// Reads the size of the next chunk, ignoring extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -293,7 +294,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Sends a response with everything that was scripted for it; throws the end of the connection, if it ends.
+    /// Sends a response with all its scripted faults and waits. Throws if the connection is to end.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -320,7 +321,7 @@ extension Connection {
         }
     }
 
-    /// One `send` for a small response without delay or fault, like a fast server.
+    /// Writes a response. Uses a single `send` for small responses without delays or faults, as a fast server does.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

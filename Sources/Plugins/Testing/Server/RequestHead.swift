@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The first lines of a request, parsed strictly: a doubtful request is an error.
+/// A request's first line and fields. Parsing is strict and rejects anything ambiguous.
 struct RequestHead {
     var method = ""
     var target = ""
@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// The framing of the body (RFC 9112, section 6.3).
+    /// Returns the framing of the body (RFC 9112, section 6.3).
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -39,7 +39,7 @@ struct RequestHead {
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses the lines before the empty one; each still ends in CRLF (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty line, each including its CRLF (RFC 9112, sections 2 to 5).
     init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
         var rest = bytes
         let first = try Self.line(&rest)
@@ -60,7 +60,7 @@ struct RequestHead {
         }
     }
 
-    /// Field lines up to the end of the bytes.
+    /// Parses field lines up to the end of the bytes.
     static func fields(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         while !bytes.isEmpty {
@@ -79,7 +79,7 @@ struct RequestHead {
         return headers
     }
 
-    /// Takes the first line, without its end.
+    /// Removes and returns the first line, without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
             throw RequestFault(400, "a line does not end in CR and LF")
@@ -88,7 +88,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// UTF-8 where it is valid, and Latin-1 otherwise.
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
@@ -103,17 +103,17 @@ struct RequestHead {
     }
 }
 
-/// The fault of a request, and the status with which it was rejected.
+/// An invalid request, and the status with which the server rejected it.
 public struct RequestFault: DescribedError, Sendable, Hashable {
     /// 400, 413, 417, 431, 501 or 505.
     public let status: Int
-    /// The fault, without content of the request.
+    /// What is wrong with the request, without its content.
     public let reason: String
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// "400 a line does not end in CR and LF"
+    /// The status and the reason: "400 a line does not end in CR and LF".
     public var description: String { "\(status) \(reason)" }
-    /// The status.
+    /// The status code.
     public var errorCode: Int { status }
 }

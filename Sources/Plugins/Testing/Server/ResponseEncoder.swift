@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import ErrandSupport
 
-/// A response as bytes for one request; no I/O.
+/// Encodes a response to one request as bytes, without I/O.
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool
@@ -41,7 +41,7 @@ struct ResponseEncoder {
         bytes.append("\r\n")
     }
 
-    /// The body as it is framed, piece by piece.
+    /// Passes the framed body to `emit`, piece by piece.
     func body(_ emit: (Span<UInt8>) throws -> Void) rethrows {
         if case .raw(let data) = response.content { return try emit(data.span) }
         guard hasBody else { return }
@@ -141,8 +141,8 @@ extension [UInt8] {
 }
 
 extension TestResponse {
-    /// Every byte that is sent for the response, faults and waits aside; a test that cuts at each byte ends at their
-    /// count.
+    /// Returns all bytes of the response, without its faults and waits. Use the count to cut the response at every
+    /// byte.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
         let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending.isClose)

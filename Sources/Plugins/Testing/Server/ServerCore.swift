@@ -1,19 +1,19 @@
 import ErrandSupport
 import Synchronization
 
-/// The sockets and threads of a ``TestServer``; lives until its last thread has ended.
+/// The sockets and threads of a ``TestServer``. Lives until the last thread ends.
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// The number of complete requests; beside the lock, so that a server that records nothing takes none for a
-    /// request.
+    /// The number of complete requests. Kept outside the lock, which a server that doesn't record requests never takes
+    /// for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Holds the port once nothing listens there any more.
+    /// Holds the port once the server has stopped listening.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,7 +34,7 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A process that is being started may hold a copy of the descriptor for a moment.
+            // A process that is just being spawned may briefly hold a copy of the descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -52,7 +52,8 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// A test that expects its stopped server to refuse connections must not reach the server of another test.
+    /// Keeps the port, because a client that expects this stopped server to refuse connections must not reach another
+    /// test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -64,7 +65,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// The plan for a request, by a copy of the script for as long as the script does not change.
+    /// Returns the plan for a request, from a copy of the script as long as the script hasn't changed.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
@@ -82,7 +83,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted within, so that a test that has waited for the request finds it in the log.
+        // Counted within the update, so a test that has waited for the request finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -93,7 +94,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // Out of descriptors: the next one may be released soon.
+                // Out of descriptors: one may be released soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -125,12 +126,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Removes a connection from the list before its descriptor is closed, so that nothing touches the next one of that
-    /// number.
+    /// Removes a connection from the list before closing its descriptor, because the system may reuse the number.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Only now, so that waiting tasks find the descriptor closed.
+        // Notifies waiting tasks only now, when the descriptor is closed.
         state.update { _ in }
     }
 
@@ -147,7 +147,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Ends everything and waits for the threads, except the calling one.
+    /// Stops the server and waits for its threads, except the calling one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -158,7 +158,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // A handler that blocks is awaited for ten seconds at most.
+        // Waits for blocking handlers up to ten seconds.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
@@ -167,9 +167,9 @@ final class ServerCore: Sendable {
     }
 }
 
-/// The events at the server so far, bounded.
+/// The server's events so far, bounded.
 struct ServerState: Sendable {
-    /// The descriptors of the open connections.
+    /// The descriptors of open connections by number.
     var open: [Int: Int32] = [:]
     var accepted = 0
     var threads: Set<UInt> = []
@@ -196,7 +196,7 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
 
-    /// The first request that has not been taken and is still in the log.
+    /// Returns the first request that wasn't taken yet and is still in the log.
     mutating func takeNext() -> RecordedRequest? {
         guard let (request, position) = log.next(from: taken) else { return nil }
         taken = position + 1

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response of the ``TestServer``: made by a factory, changed by modifiers.
+/// A response of ``TestServer``. Create it with a factory method, then change it with modifiers.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,11 +10,12 @@ public import ErrandEssentials
 /// .text("lost").resetting(afterBytes: 12)
 /// ```
 public struct TestResponse: ScriptedResponse {
-    /// The status.
+    /// The status code.
     public var status: Int
-    /// The reason phrase; the usual one if nil.
+    /// The reason phrase. Defaults to the usual phrase for the status.
     public var reason: String?
-    /// The fields beside the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
+    /// The header fields, except for the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct
+    /// one.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -26,13 +27,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Makes the real response once there is a request; modifiers then apply to it.
+    /// Creates the actual response once the request is known. Modifiers then apply to that response.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// Everything that is sent, unchanged.
+        /// All the bytes to send, unchanged.
         case raw(Data)
 
         var count: Int {
@@ -45,7 +46,7 @@ public struct TestResponse: ScriptedResponse {
 
     enum Framing: Sendable {
         case length
-        /// The sizes of the first chunks; the rest is one more.
+        /// The sizes of the first chunks. One more chunk contains the remaining bytes.
         case chunked([Int])
         case untilClose
     }
@@ -65,18 +66,18 @@ public struct TestResponse: ScriptedResponse {
 
     enum Ending: Sendable {
         case keep
-        /// With `Connection: close`.
+        /// Sends `Connection: close`.
         case close
         case closeSilently
-        /// When the next request arrives, without a response.
+        /// Closes when the next request arrives, without a response.
         case closeAtNextRequest
-        /// When a closure has returned, which gets the connection.
+        /// Hands the connection to a closure, and closes it once the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
 
         var isClose: Bool { if case .close = self { true } else { false } }
     }
 
-    /// A response of any status, headers and bytes.
+    /// Creates a response from a status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -85,14 +86,14 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// `count` bytes that take no memory: the same bytes repeated.
+    /// Sends `count` bytes by repeating a block, which doesn't allocate the whole body.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Exactly these bytes instead of a response, then the end of the connection unless `keepAlive(true)` follows.
+    /// Sends exactly these bytes instead of a response, then closes the connection, unless you add `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
         response.content = .raw(bytes)
@@ -100,15 +101,15 @@ extension TestResponse {
         return response
     }
 
-    /// Exactly this text instead of a response, then the end of the connection.
+    /// Sends exactly this text instead of a response, then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
-    /// A redirect; `location` may be relative.
+    /// Returns a redirect. `location` may be relative.
     public static func redirect(to location: String, status: Int = 302) -> TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
 
-    /// A response that depends on the request.
+    /// Computes the response from the request.
     public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
         response.resolver = resolver
@@ -117,7 +118,7 @@ extension TestResponse {
 }
 
 extension TestResponse {
-    /// The request, returned as JSON; decode it as ``EchoedRequest``.
+    /// Echoes the request as JSON, which decodes as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -125,12 +126,12 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// The request's body as it was received, with its type; `X-Method` has the method.
+    /// Echoes the request's body with its content type. The `X-Method` field contains the method.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// The response to requests with this name and password, 401 with a challenge for others (RFC 7617).
+    /// Requires this user name and password, and responds to other requests with a 401 and a challenge (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -142,8 +143,9 @@ extension TestResponse {
         }
     }
 
-    /// A resource that can be requested in parts and conditionally: Range with If-Range (RFC 9110, section 14),
-    /// If-Match, If-None-Match and If-Modified-Since (section 13). A request for several ranges gets the whole.
+    /// Serves a resource that clients can request in parts or conditionally: Range with If-Range (RFC 9110, section
+    /// 14), If-Match, If-None-Match and If-Modified-Since (section 13). A request for several ranges gets the whole
+    /// resource.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -181,7 +183,7 @@ extension TestResponse {
         }
     }
 
-    /// The requested range; an empty one cannot be satisfied, nil is to be ignored.
+    /// Returns the requested range. An empty range can't be satisfied; `nil` means to ignore the field.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -209,15 +211,15 @@ extension TestResponse {
 
 /// The JSON body of ``TestResponse/echo``.
 public struct EchoedRequest: Codable, Sendable, Hashable {
-    /// The method as it was sent.
+    /// The method, as sent.
     public var method: String
-    /// Path and query as they were sent.
+    /// The path and the query, as sent.
     public var target: String
-    /// Values by name in lower case; several of one name are joined by ", ".
+    /// The values by lowercase name. Values of the same name are joined by ", ".
     public var headers: [String: String]
-    /// The body if it is UTF-8.
+    /// The body, if it is valid UTF-8.
     public var text: String?
-    /// The body as base64.
+    /// The body. JSON contains it as Base64.
     public var data: Data
 
     init(_ request: RecordedRequest) {
@@ -230,25 +232,25 @@ public struct EchoedRequest: Codable, Sendable, Hashable {
 }
 
 extension TestResponse {
-    /// With another status and, if given, another reason phrase.
+    /// Sets the status code and the reason phrase.
     public func status(_ status: Int, reason: String? = nil) -> TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// With one more field; those of the same name stay, but a `Content-Type` is replaced.
+    /// Adds a header field. Fields with the same name are kept, except that `Content-Type` is replaced.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// With a length other than the body's; the body is sent as it is.
+    /// Announces a different length than the body's, and still sends the whole body.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// In chunks of these sizes, and one of the rest (RFC 9112, section 7.1).
+    /// Sends the body in chunks of these sizes, and one more chunk for the remaining bytes (RFC 9112, section 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
-    /// Without a length: the end of the connection ends the body.
+    /// Sends the body without a length. Closing the connection ends it.
     public func untilClose() -> TestResponse {
         modified {
             $0.framing = .untilClose
@@ -256,7 +258,7 @@ extension TestResponse {
         }
     }
 
-    /// Fields after the body, which is then sent in chunks.
+    /// Adds trailer fields, and sends the body in chunks.
     public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
         modified {
             $0.trailers = trailers
@@ -264,62 +266,65 @@ extension TestResponse {
         }
     }
 
-    /// A 1xx response before this one, sent by itself; several in the order of the calls.
+    /// Sends a 1xx response before this one, in a separate write. You can add several, which are sent in order.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
 
-    /// Sends nothing for this long. The wait ends with the client and with the server.
+    /// Delays the response. The wait ends early if the client closes the connection or the server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
-    /// Sends nothing until a test opens the gate.
+    /// Delays the response until the test opens a gate.
     public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
 
-    /// Sends nothing more after this many bytes of the body until a test opens the gate.
+    /// Pauses after this many body bytes until the test opens a gate.
     public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// The body in pieces with a pause before each but the first, each sent by itself. `.zero` only splits.
+    /// Sends the body in pieces, each in a separate write, with a pause before each piece but the first. An interval of
+    /// `.zero` only splits the body.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Closes the connection after this many bytes of everything that is sent, head and 1xx included; at the end if
-    /// there are fewer.
+    /// Closes the connection after this many bytes, including the head and 1xx responses. If there are fewer bytes,
+    /// closes it at their end.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Closes the connection after this many bytes of the body as it is framed.
+    /// Closes the connection after this many bytes of the body, including its framing.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
-    /// Resets the connection after this many bytes of everything that is sent.
+    /// Resets the connection after this many bytes, including the head and 1xx responses.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Resets the connection after this many bytes of the body as it is framed.
+    /// Resets the connection after this many bytes of the body, including its framing.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Falls silent after this many bytes of everything that is sent, until the client goes or the server stops.
+    /// Stops sending after this many bytes, including the head and 1xx responses, until the client closes the
+    /// connection or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Falls silent after this many bytes of the body as it is framed.
+    /// Stops sending after this many bytes of the body, including its framing, until the client closes the connection
+    /// or the server stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
-    /// Announces the whole body and closes after `count` bytes of it.
+    /// Announces the whole body, but closes the connection after `count` bytes of it.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Whether the connection stays for another request; if not, the head says so.
+    /// Sets whether the connection stays open for another request. If not, the head announces it.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection after the response without announcing it, at once or when the next request arrives: what
-    /// happens to a client that keeps a connection for longer than the server.
+    /// Closes the connection after the response without announcing it, immediately or when the next request arrives.
+    /// Clients see this if they keep a connection for longer than the server.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Hands the connection over after the response, for another protocol; it is closed when the closure has returned or
-    /// thrown.
+    /// Hands over the connection after the response, for another protocol. The server closes it once the closure
+    /// returns or throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

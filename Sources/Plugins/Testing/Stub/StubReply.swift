@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A prepared stubbed response: one reference, since requests share it.
+/// A prepared stub response. A class, because requests share it.
 final class StubReply: Sendable {
     private let stub: StubResponse
     /// Whether the head is delayed.
@@ -10,19 +10,19 @@ final class StubReply: Sendable {
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
-    /// Has the server's end of a WebSocket; nil of any other response.
+    /// The script of the server's end, if this response opens a WebSocket.
     var conversation: (@Sendable (StubSocket) async throws -> Void)? {
         if case .socket(let conversation) = stub.body { conversation } else { nil }
     }
 
-    /// The response, after its delay.
+    /// Returns the response after its delay.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         if isLate { try await waitBefore(options) }
         return try response(to: request, options)
     }
 
-    /// The response, at once.
+    /// Returns the response without a delay.
     func response(to request: HTTPRequest, _ options: TransportOptions) throws -> HTTPResponse {
         for event in stub.events { options.report(event) }
         var content: HTTPBody
@@ -54,7 +54,7 @@ final class StubReply: Sendable {
         if stub.delay > .zero { try await Self.wait(for: stub.delay, options) }
     }
 
-    /// Waits by the agent's time, for no longer than its timeout.
+    /// Waits on the agent's clock, but no longer than the request's timeout.
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(until: options.time.instant(after: limit))
@@ -62,7 +62,7 @@ final class StubReply: Sendable {
     }
 }
 
-/// The chunks of a stubbed stream, each made when it is pulled.
+/// A stubbed body that produces each chunk when it is pulled.
 final class StubBody: HTTPBodySource {
     private let chunks: [Data]
     private let interval: Duration
@@ -92,7 +92,7 @@ final class StubBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// A stubbed stream that a test writes.
+/// A stubbed body whose chunks come from the test's closure.
 final class StubStream: HTTPBodySource {
     private let next: @Sendable () async throws -> Data?
     private let onCancel: @Sendable () -> Void

@@ -1,11 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// Selects the requests to which a ``StubTransport`` responds, and the responses; a condition that is not given matches
-/// anything.
+/// Selects the requests that a ``StubTransport`` answers, and specifies the responses. Conditions you leave out match
+/// any request.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// One for each request; the last one for all further requests.
+        /// One response for each request; the last one is repeated.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -17,16 +17,17 @@ public struct StubRule: Sendable {
     let body: Data?
     let responses: Responses
 
-    /// A rule for a method and a path.
+    /// Creates a rule for a method and a path.
     ///
     /// - Parameters:
-    ///   - method: nil for any.
-    ///   - path: the whole path of the URL, `/v1/users/7`, or with `https://host` before it; a `*` at its start or its
-    ///     end matches anything there.
-    ///   - query: items that have to be there with these values, decoded; others may be too.
-    ///   - headers: fields that have to be there with these values; others may be too.
-    ///   - body: the exact bytes.
-    ///   - responses: one for each request, the last one for all further requests; 200 without a body if there is none.
+    ///   - method: `nil` matches any method.
+    ///   - path: The whole path of the URL, such as `/v1/users/7`, optionally preceded by `https://host`. A `*` at its
+    ///     start or end is a wildcard.
+    ///   - query: Items that the request must have, with decoded values. It may have others.
+    ///   - headers: Fields that the request must have, with these values. It may have others.
+    ///   - body: The exact bytes.
+    ///   - responses: One for each request; the last one is repeated. Without any, the rule responds with 200 and an
+    ///     empty body.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -42,7 +43,7 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// The differences of a request from the rule; empty if it matches.
+    /// Returns how a request differs from the rule; empty if it matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {
@@ -71,11 +72,11 @@ public struct StubRule: Sendable {
 }
 
 extension StubRule: CustomStringConvertible {
-    /// Method and path: "GET /users/7".
+    /// The method and the path, such as "GET /users/7".
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
-/// A request with its URL split once for all rules.
+/// A request whose URL is split once for all rules.
 struct StubbedRequest {
     let http: HTTPRequest
     let origin: String
@@ -84,7 +85,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // By bytes: every request that a rule matches passes here.
+        // Works on bytes: this runs for every request checked against a rule.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -97,23 +98,24 @@ struct StubbedRequest {
     }
 }
 
-/// Thrown when no rule of a ``StubTransport`` matches: the nearest rule, and the differences from it.
+/// The error a ``StubTransport`` throws if no rule matches. It names the closest rule and how the request differs from
+/// it.
 ///
-/// Sensitive headers are masked, bodies are left out.
+/// Masks sensitive headers and leaves bodies out.
 public struct UnmatchedRequest: DescribedError, Sendable {
-    /// The request that nothing matched.
+    /// The request that didn't match any rule.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7"; nil if there are no rules.
+    /// The rule with the fewest differences, such as "GET /users/7", or `nil` if there are no rules.
     public let nearest: String?
-    /// The differences from it, one a line.
+    /// The differences from that rule, one per line.
     public let differences: [String]
 
-    /// Several lines for a test's log.
+    /// A description for test logs, in several lines.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
     }
 
-    /// 1: there is one kind.
+    /// Always 1.
     public var errorCode: Int { 1 }
 }

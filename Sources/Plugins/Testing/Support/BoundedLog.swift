@@ -1,14 +1,14 @@
-/// The last elements of a log that may go on for ever.
+/// The last elements of an unbounded sequence of events.
 struct BoundedLog<Element: Sendable>: Sendable {
     private var kept: [Element] = []
-    /// The number of all elements so far.
+    /// The number of elements added so far.
     private(set) var total = 0
 
-    /// The number of elements that are kept: fewer than twice the limit.
+    /// The number of elements kept: fewer than twice the limit.
     var count: Int { kept.count }
 
-    /// Adds an element, and returns those that are dropped for it: half of them at a time, so that dropping costs
-    /// nothing on average.
+    /// Adds an element, and returns the elements dropped for it. Drops half of the elements at once, so the amortized
+    /// cost is constant.
     @discardableResult
     mutating func add(_ element: Element, limit: Int) -> [Element] {
         total += 1
@@ -23,10 +23,11 @@ struct BoundedLog<Element: Sendable>: Sendable {
         return dropped
     }
 
-    /// The last elements, as many as the limit allows.
+    /// Returns the last elements, up to the limit.
     func last(_ limit: Int) -> [Element] { kept.count > limit ? Array(kept.suffix(limit)) : kept }
 
-    /// The element at a position among all, or the oldest one behind it that is kept; with its position.
+    /// Returns the element at a position, counted from the first one ever added, or else the oldest kept element after
+    /// it, with its position.
     func next(from position: Int) -> (element: Element, position: Int)? {
         let first = total - kept.count
         let position = max(position, first)

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// One end of a connection in memory; its last release closes it.
+/// One end of an in-memory connection. It closes when it is deallocated.
 final class MemoryConnection: ByteConnection {
     private let incoming: MemoryPipe
     private let outgoing: MemoryPipe
@@ -12,7 +12,7 @@ final class MemoryConnection: ByteConnection {
 
     deinit { close() }
 
-    /// Both ends of a connection.
+    /// Returns both ends of a new connection.
     static func pair() -> (client: MemoryConnection, server: MemoryConnection) {
         let (up, down) = (MemoryPipe(), MemoryPipe())
         return (MemoryConnection(down, up), MemoryConnection(up, down))
@@ -30,15 +30,15 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// Bytes in one direction: so many wait for the reader, and the others with the writer.
+/// A pipe in one direction. Up to `capacity` bytes are ready for the reader; the others are pending at the writer.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
-        /// Bytes that the writer has added, and that have no room yet.
+        /// Bytes the writer has added that don't fit yet.
         var pending = Data()
         var arrived = Data()
-        /// The writer has closed its end.
+        /// Whether the writer has closed its end.
         var isEnded = false
-        /// The reader has closed its end.
+        /// Whether the reader has closed its end.
         var isAbandoned = false
 
         mutating func push() {
@@ -79,7 +79,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // There is room again.
+        // Wakes the writer, because there is room again.
         state.touch()
         return try taken.get()
     }
