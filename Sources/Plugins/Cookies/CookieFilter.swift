@@ -31,7 +31,7 @@ private struct CookieSender: Filter {
     }
 
     /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has already
-    /// stored those of server responses, and stored responses must not set any.
+    /// stored the cookies of server responses, and cached responses must not set any.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
         if exchange.possibleDeliveries == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
