@@ -1,9 +1,9 @@
 import Errand
 import ErrandEssentials
 
-/// The app's own policy, once for each call.
+/// Applies the app's own policy once per call.
 extension CacheHandler {
-    /// Answers a call from the store, if the stored response is younger than its lifetime, or from the server.
+    /// Answers a call from the store, if the response hasn't exceeded its lifetime, or from the server.
     func respond(timed: CachePolicy.Timed) async throws -> HTTPResponse {
         // Candidate.
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
@@ -60,8 +60,8 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key of a call, and the attributes of its entry. They're determined before the request is sent, because they may
-/// change meanwhile.
+/// The key of a call and the attributes of its entry. Computed before the request is sent, because they may change in
+/// the meantime.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
@@ -69,13 +69,13 @@ private struct TimedLookup: Sendable {
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
-    /// The users to whom the call belongs.
+    /// The users of the call.
     private let users: Set<UserMark>
     private let hasPartition: Bool
-    /// Returns the key of the same call by other users.
+    /// Returns the key of the same call for other users.
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Fails if the key can't contain the body of the request.
+    /// Fails if the key can't include the body of the request.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
@@ -92,13 +92,13 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup under which to store the response to a request that was sent for these users; nil if it must
-    /// not be stored.
+    /// Returns the lookup for storing a response to a request that was sent for these users, or nil if it must not be
+    /// stored.
     ///
-    /// - Parameter sent: nil if the request wasn't sent.
+    /// - Parameter sent: Nil if the request wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
-        // For example the credential of the same source after a refresh.
+        // For example, a refreshed credential from the same source.
         guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
         else { return nil }
         var lookup = self
@@ -128,7 +128,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the stored response, however old, if the mode accepts it after a failure.
+    /// Returns the stored response, regardless of its age, if the mode accepts it after a failure.
     private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
         guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
             refusal(of: entry, lookup, takesExpired: true) == nil
@@ -142,7 +142,7 @@ extension CacheHandler {
             lifetime: lookup.lifetime, takesExpired: takesExpired, now: now)
     }
 
-    /// Returns a stored response as the response to the call; nil if it can't be read.
+    /// Converts an entry to a response. Returns nil if its body can't be read.
     private func serve(
         _ entry: CacheEntry, _ lookup: TimedLookup, after failure: String? = nil
     ) async -> HTTPResponse? {
@@ -159,7 +159,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Fetches a response in the background, and stores it if it's accepted.
+    /// Fetches a response in the background and stores it if it's accepted.
     private func refresh(_ lookup: TimedLookup) {
         inBackground("refresh", lookup.key, .reload) { handler in
             var exchange = handler.exchange
@@ -174,7 +174,7 @@ extension CacheHandler {
         }
     }
 
-    /// Stores the response when it's accepted.
+    /// Stores the response once it's accepted.
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
@@ -196,7 +196,7 @@ extension CacheHandler {
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // The response comes from an HTTP cache and is as old as that cache reports.
+            // The response comes from an HTTP cache, so it's as old as that cache reports.
             received -= age.interval
             if age.interval > lookup.lifetime { return nil }
         }
