@@ -38,14 +38,12 @@ final class AddedCredential: Sendable {
         (self.before, self.after, self.repetition) = (before, after, repetition)
     }
 
-    /// Returns whether the request is exactly as it was authorized.
     func isUnchanged(in request: HTTPRequest) -> Bool {
         request.urlText == after.urlText && request.method == after.method
             && request.headers == after.headers
             && Self.isSame(request.body, after.body)
     }
 
-    /// Returns whether the credential added or changed a header field.
     func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
 
     /// Allows the authorized request to be sent as is, but only once, because a credential may contain a time.
@@ -135,7 +133,6 @@ final class AddedCredential: Sendable {
 
     private func query(_ request: HTTPRequest) -> [String] { Self.items(request.urlText) }
 
-    /// Returns the query items of a URL without decoding them.
     private static func items(_ url: String) -> [String] {
         let end = url.firstIndex(of: "#") ?? url.endIndex
         guard let mark = url[..<end].firstIndex(of: "?") else { return [] }

@@ -98,7 +98,6 @@ extension AuthenticationFilter {
         return failure?.refusesCredential == true ? .unattributed : nil
     }
 
-    /// Returns whether the session's credential is in `Authorization`.
     private func addsAuthorization(
         _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, _ bare: HTTPRequest, _ sent: HTTPRequest
     ) -> Bool {
@@ -165,7 +164,6 @@ private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
 
-/// How a response refuses a credential.
 private enum Refusal {
     /// The app's rule identified it.
     case certain

@@ -89,13 +89,11 @@ extension CredentialKeeper {
             renewLease()
         }
 
-        /// Records that a response accepted the credential.
         mutating func accept() {
             isOnTrial = false
             renewLease()
         }
 
-        /// Records a failed refresh.
         mutating func fail(_ error: AuthenticationError?) {
             failures += 1
             failure = error

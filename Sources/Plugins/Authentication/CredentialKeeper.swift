@@ -17,7 +17,6 @@ final class CredentialKeeper: Sendable {
         /// Nil means the origins that the agent trusts.
         var origins: TrustedOrigins?
         var isRejection: (@Sendable (HTTPResponse) async throws -> Bool)?
-        /// Whether a 401 refuses the credential.
         var is401Rejection = true
     }
 
@@ -25,7 +24,6 @@ final class CredentialKeeper: Sendable {
     private let handler: Handler?
     private let timeout: Duration
     let state: Mutex<State>
-    /// The key under which a call stores its user.
     let membership = CallKey<Membership>()
 
     init(_ credential: (any Credential)?, _ rules: Rules, timeout: Duration, handler: Handler?) {
@@ -48,7 +46,6 @@ final class CredentialKeeper: Sendable {
         return nil
     }
 
-    /// Whether there's a handler.
     var isRenewable: Bool { handler != nil }
 
     /// Returns a credential that can be used without waiting, or nil if that needs more than a check.
@@ -79,7 +76,6 @@ final class CredentialKeeper: Sendable {
         return nil
     }
 
-    /// Returns a credential, after a refresh if necessary.
     func credential(for need: Need, _ time: any TimeSource, _ member: Membership?) async -> Outcome {
         if let ready = state.withLock({ decide($0, need, member) }) { return ready }
         let (ticket, start) = (state.withLock { $0.nextID() }, time.now)
@@ -226,7 +222,6 @@ final class CredentialKeeper: Sendable {
     }
 }
 
-/// Thrown if the handler exceeds its time limit.
 private struct TimedOut: Error {}
 
 extension CredentialKeeper {
@@ -257,7 +252,6 @@ extension CredentialKeeper {
         func isSame(as other: Lease) -> Bool { version == other.version }
     }
 
-    /// The user that a call belongs to.
     struct Membership: Sendable {
         let generation: UInt64
         /// Whether the call began without a user and continues without one.

@@ -21,9 +21,7 @@ final class SharedRun: Sendable {
         var lastTicket = firstTicket
         var progress: TransferProgress?
         var task: Task<Void, Never>?
-        /// Whether the last call has left.
         var isAbandoned = false
-        /// Whether the exchange has finished.
         var isClosed = false
         var outcome: Outcome?
 
@@ -67,7 +65,6 @@ final class SharedRun: Sendable {
         state = Mutex(State(first: Call(exchange: exchange)))
     }
 
-    /// The activity that started the exchange.
     var leader: ActivityID { exchange.activity.id }
 
     enum Joining {
@@ -79,7 +76,6 @@ final class SharedRun: Sendable {
         case none
     }
 
-    /// Adds a call.
     func join(_ exchange: Exchange) -> Joining {
         let activity = exchange.activity.id
         if let parts = Self.current, parts.inner == number || parts.outer.contains(number) { return .within }

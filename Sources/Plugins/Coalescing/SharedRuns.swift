@@ -16,7 +16,6 @@ final class SharedRuns: Sendable {
 
     private let runs = Mutex<Set<SharedRun>>([])
 
-    /// The number of running exchanges that can be joined.
     var count: Int { runs.withLock { $0.count } }
 
     /// Joins an equal running exchange, or adds `own`.

@@ -76,7 +76,6 @@ struct CookieStore {
         (cookie.domain, cookie.isHostOnly) = (domain, false)
     }
 
-    /// Validates and stores a cookie from the app or a file.
     mutating func insert(_ cookie: Cookie, at date: Date) throws(CookieRejection) {
         try insert(cookie, at: date, removingExcess: true)
     }

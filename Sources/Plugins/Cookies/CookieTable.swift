@@ -128,7 +128,6 @@ struct CookieTable {
         while count > limit, remove(all.first) != nil {}
     }
 
-    /// Returns whether the table contains an identical cookie.
     func contains(_ cookie: Cookie) -> Bool {
         domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)].map { slots[$0]?.cookie.isSame(as: cookie) ?? false }
             ?? false
@@ -219,7 +218,6 @@ struct ExpiryOrder {
         return first
     }
 
-    /// Removes outdated items.
     mutating func prune(keeping isCurrent: (Item) -> Bool) {
         heap.removeAll { !isCurrent($0) }
         for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
@@ -265,7 +263,6 @@ struct UseOrder {
         if next < 0 { ends.last = previous } else { links[next].previous = previous }
     }
 
-    /// Marks a slot as the most recently used.
     mutating func use(_ slot: Int, in ends: inout Ends) {
         if ends.last == slot { return }
         remove(slot, from: &ends)

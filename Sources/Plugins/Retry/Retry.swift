@@ -62,12 +62,10 @@ public struct Retry: Filter {
         let deliveries = exchange.possibleDeliveries
         var attempt = 1
         while true {
-            // Attempt.
             let (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount)
             let result: Result<HTTPResponse, any Error>
             do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
 
-            // Judge.
             guard let failure = await RetryFailure(result, exchange, policy) else {
                 let response = try result.get()
                 succeeded(response, exchange, policy, isFirst: attempt == 1)
@@ -79,7 +77,6 @@ public struct Retry: Filter {
             let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
 
-            // Wait.
             guard let wait = wait(after: failure, attempt, exchange, policy) else {
                 exchange.declareFailureFinal()
                 return try result.get()

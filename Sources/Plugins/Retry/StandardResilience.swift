@@ -42,7 +42,7 @@ public struct StandardResilience: FilterGroup {
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // Otherwise, a call that waits no longer than this for its next attempt would then wait at the gate.
+        // A retry waits no longer than this, so with a longer pause it would still wait at the gate.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [Retry(settings.retry), HostGate(limits)]
         if let breaker = settings.breaker { filters.append(Breaker(breaker)) }

@@ -7,19 +7,15 @@ extension CacheHandler {
     ///
     /// - Parameter policy: Nil if the response must not be stored.
     func respond(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        // Invalidation.
         if !exchange.http.method.isSafe { return try await sendUnsafe(policy) }
 
-        // Candidate.
         guard let lookup = try await lookup(policy) else { return try await next(mode.applied(to: exchange)) }
         if case .store(let response) = mode { return try await storeForCaller(response, lookup) }
         if case .remove = mode { return try await removeForCaller(lookup) }
         let candidate = await search(lookup)
 
-        // Strategy.
         var (found, decision) = (candidate.found, decision(candidate, lookup))
 
-        // Hit.
         if let hit = found, decision.usesStored {
             if let response = await serve(hit.entry, condition(hit, lookup), decision.status) {
                 if decision.revalidates || mode.refreshes { revalidate(hit, lookup) }
@@ -35,7 +31,6 @@ extension CacheHandler {
         if isCacheOnly { throw miss(found == nil ? .notStored : .expired) }
         if lookup.directives.onlyIfCached { return gatewayTimeout }
 
-        // Network.
         let status = decision.status
         if let found, status.forward == .stale, isShareable(lookup) { return try await share(found, lookup, status) }
         note(status)
@@ -51,7 +46,6 @@ extension CacheHandler {
     func send(_ lookup: HTTPLookup, _ found: StoredResponse?, _ status: CacheStatus) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
-            // Network.
             let conditional = found.flatMap { validating($0, lookup) }
             let sent = now
             let (request, record) = mode.applied(to: conditional ?? exchange).recordingUsers()
@@ -77,7 +71,6 @@ extension CacheHandler {
                 return response
             }
 
-            // 304.
             if response.status == 304, let found, conditional != nil || lookup.hasConditions {
                 let confirms = HTTPCacheHeaders.confirms(
                     response.headers, found.entry.head.headers, condition: request.http.headers)
@@ -93,7 +86,6 @@ extension CacheHandler {
                 return try await send(lookup, nil, status)
             }
 
-            // Store.
             return await keep(response, lookup, sent: sent, old: found?.key)
         } catch {
             guard let found, Self.allowsStale(after: error),
@@ -127,7 +119,7 @@ extension CacheHandler {
 // MARK: - Strategy
 
 extension CacheHandler {
-    /// Returns the keys of a request, or nil if it bypasses the cache.
+    /// Nil if the request bypasses the cache.
     private func lookup(_ policy: CachePolicy.HTTP?) async throws -> HTTPLookup? {
         let http = exchange.http
         guard let policy, http.method == .get || http.method == .head else {
@@ -148,7 +140,6 @@ extension CacheHandler {
         return nil
     }
 
-    /// Decides between the stored response and the server.
     private func decision(_ candidate: SearchResult, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
         switch candidate {
         case .nothing(let reason): return .validate(.forward(reason))
@@ -250,10 +241,9 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns whether a stale response can replace a failure: the same request may succeed later.
+    /// Whether the same request may succeed later, so a stale response can replace the failure.
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
-    /// Validates the stored response in the background.
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
             // Read the entry again, because the caller may be streaming its body.

@@ -5,7 +5,6 @@ import ErrandEssentials
 extension CacheHandler {
     /// Answers a call from the store, if the response hasn't exceeded its lifetime, or from the server.
     func respond(timed: CachePolicy.Timed) async throws -> HTTPResponse {
-        // Candidate.
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
         guard let lookup = TimedLookup(timed, self, hasher) else { return try await bypass(.off) }
         if case .store(let response) = mode {
@@ -15,7 +14,6 @@ extension CacheHandler {
         if case .remove = mode { return try await removeForCaller(lookup) }
         var reason = CacheMiss.Reason.notStored
         if !mode.reloads {
-            // Hit.
             switch await usable(lookup) {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
@@ -23,7 +21,6 @@ extension CacheHandler {
             if isCacheOnly { throw miss(reason) }
         }
 
-        // Network.
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         let stagedWork = exchange.stagedWorkCount
@@ -43,7 +40,6 @@ extension CacheHandler {
             return stale
         }
 
-        // Store.
         guard let lookup = lookup.sent(for: record.marks) else {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
             return response
@@ -69,7 +65,6 @@ private struct TimedLookup: Sendable {
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
-    /// The users of the call.
     private let users: Set<UserMark>
     private let hasPartition: Bool
     /// Returns the key of the same call for other users.

@@ -27,7 +27,6 @@ final class CacheHandler: Sendable {
         CacheHandler(cache, exchange, next, terms, mode, leader: leader)
     }
 
-    /// Returns a handler with the same rules for another exchange.
     func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode)
     }
@@ -129,7 +128,6 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a new head of an entry in the background.
     func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let body = old.body.data.map { HTTPBody($0) }
         cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) {

@@ -10,7 +10,6 @@ final class CacheWriter: Sendable {
     /// The number of removals when a request began. Later removals apply to its response.
     struct Mark: Sendable { let removals: UInt64 }
 
-    /// A key in a store.
     struct Location: Hashable, Sendable {
         let store: ObjectIdentifier
         let key: CacheKey
@@ -18,7 +17,6 @@ final class CacheWriter: Sendable {
         init(_ store: any CacheStore, _ key: CacheKey) { (self.store, self.key) = (ObjectIdentifier(store), key) }
     }
 
-    /// A queued write.
     struct Write: Sendable {
         let number: UInt64
         let location: Location
@@ -67,7 +65,6 @@ final class CacheWriter: Sendable {
         /// Running and failed removals of many entries, by operation number.
         var selections: [UInt64: Selection] = [:]
         var last: Task<Void, Never>?
-        /// The number of queued tasks.
         var queued: UInt64 = 0
         var bytes: Int64 = 0
         var removals: UInt64 = 0

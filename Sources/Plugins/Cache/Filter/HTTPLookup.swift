@@ -13,16 +13,13 @@ extension CacheHandler {
         let store: OpenStore
         /// The users that own the responses.
         let users: Set<UserMark>
-        /// Whether a partition owns the responses.
         let hasPartition: Bool
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
-        /// The header fields of the request.
         let headers: HTTPHeaders
         /// Whether the request has conditions or a range.
         let hasConditions: Bool
-        /// Whether the method is HEAD instead of GET.
         let isHead: Bool
         let mark: CacheWriter.Mark
 
@@ -69,7 +66,6 @@ extension CacheHandler {
         return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
     }
 
-    /// The result of a search in the store.
     enum SearchResult: Sendable {
         case found(StoredResponse)
         case nothing(CacheStatus.Forward)

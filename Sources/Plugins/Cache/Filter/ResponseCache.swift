@@ -124,7 +124,6 @@ public final class ResponseCache: Filter {
 }
 
 extension Request {
-    /// Whether the output is the URL of a file.
     fileprivate var isForFile: Bool { Output.self == URL.self }
 }
 
@@ -137,7 +136,6 @@ extension Filter where Self == ResponseCache {
 
 /// Serializes changes of data that several entries share, such as a URL's index.
 final class SerialAccess: Sendable {
-    /// The tasks that wait for a key.
     private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
 
     /// Runs one body at a time per key, in call order.

@@ -7,7 +7,6 @@ import Synchronization
 /// leader is cancelled, another request becomes the leader. If it fails, or its response can't be shared, every request
 /// is sent.
 final class SharedValidations: Sendable {
-    /// The result of the leader's validation.
     enum Outcome: Sendable {
         /// The entry is valid and has a new head.
         case validated(CacheEntryHead, old: CacheEntryHead)
@@ -50,7 +49,6 @@ final class SharedValidations: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of waiting requests.
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
     /// Becomes the leader or waits for it. Throws `CancellationError` if the caller is cancelled while waiting.

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A range of a streamed body.
 final class SliceBody: HTTPBodySource {
     private struct Remaining {
         var toSkip: Int64

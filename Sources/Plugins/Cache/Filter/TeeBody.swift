@@ -98,7 +98,6 @@ final class TeeBody: HTTPBodySource {
         }
     }
 
-    /// The copy for the store.
     var copy: Copy { Copy(self) }
 
     final class Copy: HTTPBodySource {

@@ -10,7 +10,6 @@ extension String {
         append(third)
     }
 
-    /// Returns whether the text contains an ASCII character.
     func holds(_ character: Unicode.Scalar) -> Bool {
         withSpan { $0.firstIndex(of: UInt8(ascii: character)) != nil }
     }

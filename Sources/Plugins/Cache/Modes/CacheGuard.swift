@@ -9,7 +9,6 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether requests include the validators of a stored response.
     var usesValidators: Bool {
         if case .reloadFromOrigin = self { false } else { true }
     }

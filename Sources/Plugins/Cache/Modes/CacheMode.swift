@@ -66,7 +66,6 @@ public struct CacheMode: Sendable {
     public static let off = CacheMode(kind: .off)
 }
 
-/// Modes are equal if they treat a call in the same way.
 extension CacheMode: Equatable {
     /// Returns whether two modes are equal.
     public static func == (a: CacheMode, b: CacheMode) -> Bool {
@@ -120,7 +119,6 @@ final class CacheReport: Sendable {
     var miss: CacheMiss? { state.withLock { $0.miss } }
     /// Whether a cache removed or stored the response.
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
-    /// The store's error.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
     /// Returns the miss that caused an error, which the agent may have mapped, or nil for other failures.
@@ -132,7 +130,6 @@ final class CacheReport: Sendable {
     /// - Parameter failures: The reasons that fail the call. Nil means all.
     init(failures: Set<CacheMiss.Reason>? = nil) { self.failures = failures }
 
-    /// Records a miss and returns it for throwing.
     func recorded(_ miss: CacheMiss) -> CacheMiss {
         var miss = miss
         miss.isExpected = failures?.contains(miss.reason) == false

@@ -23,7 +23,6 @@ struct CacheDirectives: Sendable, Hashable {
     /// The field names in `no-cache="a, b"`, in lowercase.
     var unstoredFields: [String] = []
 
-    /// Parses the directives of a response.
     init(_ headers: HTTPHeaders) {
         guard headers.contains(.cacheControl) else { return }
         for field in headers where field.name == .cacheControl {

@@ -54,7 +54,6 @@ enum HTTPCacheRules {
         return String(Substring(url.absoluteString.utf8.prefix(ownEnd)) + Substring(text.utf8.dropFirst(end)))
     }
 
-    /// How to use a stored response.
     enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
         /// Serve the response and validate it in the background (RFC 5861, section 3).
@@ -73,9 +72,7 @@ enum HTTPCacheRules {
 
     /// The preferences of the call's mode and policy, in addition to the request's headers.
     struct CallPreferences: Sendable, Hashable {
-        /// Whether to validate the stored response even if it's fresh.
         var requiresValidation = false
-        /// Whether to serve the stored response even if it's stale.
         var acceptsStale = false
         /// How many seconds past its lifetime a response can be served if the server can't be reached.
         var staleIfError: Int64?

@@ -8,9 +8,7 @@ struct HTTPFreshness: Sendable, Hashable {
     /// The age of the response when it was received.
     var initialAge: Int64 = 0
     var isHeuristic = false
-    /// Whether each use requires validation.
     var noCache = false
-    /// Whether the response must not be served stale.
     var mustRevalidate = false
     var isImmutable = false
     var staleWhileRevalidate: Int64?
@@ -61,7 +59,6 @@ struct HTTPFreshness: Sendable, Hashable {
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
     }
 
-    /// Returns whether the headers specify a lifetime.
     static func isExplicit(_ headers: HTTPHeaders, _ directives: CacheDirectives) -> Bool {
         directives.maxAge != nil || headers.contains(.expires)
     }

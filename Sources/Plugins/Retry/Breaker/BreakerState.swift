@@ -129,7 +129,6 @@ struct ResultWindow {
 
     var counts: (all: Int, failures: Int) { parts.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.failures) } }
 
-    /// Returns whether all results have expired.
     func isOver(at now: Duration, window: Duration) -> Bool {
         guard let last = parts.last else { return true }
         return last.number <= Self.number(of: now, window) - 10

@@ -164,7 +164,7 @@ final class HedgeHistory: HostRecord {
     /// Takes a second request from the budget, if it has one.
     func spend() -> Bool {
         state.withLock { state in
-            // Twenty times 0.05 isn't exactly 1.
+            // The sum of twenty shares of 0.05 isn't exactly 1.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens -= 1
             return true
@@ -248,7 +248,6 @@ struct HedgedRequest: Sendable {
     }
 }
 
-/// The call that sends two requests.
 private final class HedgedCall: ExchangeSharing {
     private let exchange: Exchange
 

@@ -269,7 +269,6 @@ extension HostLine {
             return .now
         }
 
-        /// Counts a request as sent.
         mutating func admit(at now: Duration, arrival: UInt64, _ limits: HostLimits) -> Ticket {
             running += 1
             sent += 1

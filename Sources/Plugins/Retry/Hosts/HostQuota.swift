@@ -84,7 +84,6 @@ struct HostRamp {
 
     func isOver(at now: Duration) -> Bool { step(at: now) >= Self.steps }
 
-    /// Returns whether another request can be sent.
     func permits(at now: Duration) -> Bool {
         sent < 2 * received + (1 << min(step(at: now), Self.steps))
     }
@@ -100,9 +99,7 @@ struct HostRamp {
 
 /// The tightest limit in a response, from its `RateLimit` field or the separate fields of early drafts.
 struct RateLimitField: Equatable {
-    /// The number of remaining requests.
     let remaining: Int
-    /// The time until the limit is renewed.
     let reset: Duration
 
     /// Fails if the response lacks a valid limit with a time.

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The record of one host.
 protocol HostRecord: AnyObject, Sendable {
     /// Retires the record, unless a request is running or, if `isForced` is false, the record contains current data.
     /// Returns whether it's retired and accepts no more requests.
@@ -79,7 +78,6 @@ final class HostTable<Record: HostRecord>: Sendable {
         return record
     }
 
-    /// The number of known hosts.
     var count: Int { state.withLock { $0.entries.count } }
 
     private func sweep(_ state: inout State, at now: ContinuousClock.Instant) -> [Record] {

@@ -20,10 +20,8 @@ final class DiskDirectory: Sendable {
         var candidates: [EvictionCandidate] = []
     }
 
-    /// The directory that the app specified.
     private let base: String
     let root: String
-    /// The name of the store's own directory.
     static let name = "errand-cache"
     private let entries: String
     let limit: CacheLimit
@@ -155,7 +153,6 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Removes the file of an entry, if it exists.
     func remove(_ digest: [UInt8]) throws(DiskFile.Failure) {
         let path = path(of: digest)
         if DiskFile.Status(path: path) == nil { return }
@@ -174,7 +171,6 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Returns the digests of all entries.
     func digests() throws(DiskFile.Failure) -> [[UInt8]] {
         var result: [[UInt8]] = []
         do {
@@ -223,7 +219,6 @@ extension DiskDirectory {
     /// The number of files to scan if a full scan would take too long.
     static let sampleSize = 1024
 
-    /// The number of files known to be next for eviction.
     var candidateCount: Int { state.withLock { $0.candidates.count } }
 
     /// Scans for the next files to evict, without the lock, because each is checked again before it's evicted.

@@ -18,7 +18,6 @@ struct DiskFile: ~Copyable {
         var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
     }
 
-    /// The relevant attributes of a file.
     struct Status: Sendable, Hashable {
         var size: Int64
         /// The last use in nanoseconds since 1970, stored as the modification time.
@@ -60,13 +59,11 @@ struct DiskFile: ~Copyable {
 
     var status: Status? { file.status.map(Status.init) }
 
-    /// Clears a slot for a head.
     func clear(slot: Int, of format: DiskFormat) throws(Failure) {
         let offset = DiskFormat.prefixLength + slot * format.slotLength
         try write(Data(count: DiskFormat.slotOverhead), at: Int64(offset))
     }
 
-    /// Marks the file as used at a time.
     func touch(_ used: Int64) { file.setTimes(used) }
 
     /// Reads exactly this number of bytes. Returns nil if the file is shorter.
@@ -75,7 +72,6 @@ struct DiskFile: ~Copyable {
         return data.count == count ? data : nil
     }
 
-    /// Reads the slots for heads.
     func read(slotsOf format: DiskFormat) throws(Failure) -> Data? {
         try read(format.slots * format.slotLength, at: Int64(DiskFormat.prefixLength))
     }

@@ -34,10 +34,8 @@ struct DiskFormat: Sendable, Hashable {
     var seed: UInt64
     var digest: [UInt8]
 
-    /// The offset of the first chunk.
     var bodyStart: Int { Self.prefixLength + slots * slotLength }
 
-    /// The first bytes of the file.
     var prefix: Data {
         var writer = ByteWriter()
         Self.magic.forEach { writer.add($0) }

@@ -79,7 +79,6 @@ public final class DiskStore: CacheStore {
     private func read(_ path: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> CacheEntry? {
         let file = try DiskFile(reading: path)
         guard let status = file.status, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
-        // Read a small file at once.
         if status.size <= Self.wholeLength {
             guard let content = try DiskContent(file, length: Int(status.size)),
                 let entry = content.entry(digest: digest, open: seal?.open)
