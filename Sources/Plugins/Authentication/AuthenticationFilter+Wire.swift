@@ -7,7 +7,6 @@ extension AuthenticationFilter {
         if response.status < 500, !response.source.isStored { keeper.accept(lease) }
     }
 
-    /// Sends a request on the wire with the current credential.
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
@@ -203,7 +202,6 @@ final class Refusals: Sendable {
         return new
     }
 
-    /// Returns whether there are other sessions, outer or inner.
     static func areShared(_ tags: Tags, _ next: Next) -> Bool {
         next.following.contains(.authenticates) || tags[Key.self] != nil
     }
@@ -213,7 +211,6 @@ final class Refusals: Sendable {
     /// Records that the session that adds `Authorization` is about to send the request.
     func willSend(mayRenew: Bool) { phase.withLock { $0 = mayRenew ? .able : .spent } }
 
-    /// Returns whether the asking session should handle a refusal.
     func concerns(sessionOfAuthorization: Bool) -> Bool {
         sessionOfAuthorization || phase.withLock { $0 != .able }
     }

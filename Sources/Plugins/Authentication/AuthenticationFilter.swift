@@ -5,8 +5,8 @@ import ErrandEssentials
 ///
 /// The filter runs twice. Among the call filters, it adds the credential for the filters that follow: timed caches
 /// separate users by it, and signatures cover it. On the wire, it adds the current credential to each request whose
-/// origin may see it, and repeats the request if the response refuses the credential. It also runs a signing call
-/// filter again.
+/// origin may see it, and repeats the request if the response refuses the credential. If a call filter signed the
+/// request, that filter runs again, too.
 ///
 /// A call belongs to the user whose credential it began with. If that user signs out or another user signs in, the call
 /// throws an ``AuthenticationError`` instead of being sent as another user.

@@ -27,7 +27,8 @@ public protocol Credential: Sendable {
     /// between users.
     ///
     /// Responses in a cache are then found with the next credential. Defaults to nil: the parts added to the request
-    /// tell users apart. A credential that signs each request with the time needs an owner for any cache hit.
+    /// tell users apart. If a credential signs each request with the time, it needs an owner, or no request finds a
+    /// cached response.
     var owner: String? { get }
     /// Returns whether a request gets the next credential, for example because it carries a refresh token. Defaults to
     /// false.

@@ -41,7 +41,6 @@ extension CredentialKeeper {
         private(set) var generation: UInt64 = 0
         /// The generation that began with the last sign-out.
         private(set) var lastSignOut: UInt64 = 0
-        /// Whether the app called `expire()`.
         var isExpired = false
         /// Whether the credential had expired by the device's clock when it arrived. One of the clocks is wrong then,
         /// so the server decides.
@@ -50,7 +49,6 @@ extension CredentialKeeper {
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
-        /// The error of the last failed refresh of this version.
         private(set) var failure: AuthenticationError?
         private var lastID: UInt64 = 0
         /// The lease that requests in this state share.

@@ -120,7 +120,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Records that a response accepted a credential.
     func accept(_ lease: Lease) {
         if !lease.isOnTrial { return }
         state.withLock { state in
@@ -258,7 +257,6 @@ extension CredentialKeeper {
         var isAnonymous = false
     }
 
-    /// Why a request needs a credential.
     enum Need: Sendable {
         /// For a cache key. The credential may have expired.
         case any

@@ -116,7 +116,6 @@ final class SharedRun: Sendable {
         end(outcome)
     }
 
-    /// The result, or nil while the exchange runs.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
     /// Waits for the result on behalf of one call. Throws `CancellationError` as soon as the call is cancelled.
@@ -162,7 +161,6 @@ final class SharedRun: Sendable {
 
     // Kept out of line: inlining these functions would enlarge the async frames of their callers.
 
-    /// Prevents further requests from joining.
     @inline(never) private func close(in runs: SharedRuns) {
         runs.remove(self)
         let task = state.withLock { state in

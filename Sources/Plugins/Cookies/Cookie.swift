@@ -90,7 +90,6 @@ final class CookieContents: Sendable {
 
     func read<Result>(_ body: (inout sending CookieStore) -> sending Result) -> sending Result { store.withLock(body) }
 
-    /// Changes the cookies atomically.
     func change<Result: Sendable>(_ body: (inout CookieStore) -> Result) -> Result {
         store.withLock { store in
             defer { holdsNone.store(store.count == 0, ordering: .releasing) }

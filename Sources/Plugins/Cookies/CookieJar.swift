@@ -33,7 +33,7 @@ public final class CookieJar: Sendable {
     ///
     /// - Parameters:
     ///   - url: The URL of the file.
-    ///   - policy: The rules for storing cookies. Defaults to ``CookiePolicy/init()``.
+    ///   - policy: The rules for storing cookies. Defaults to a policy with default values.
     ///   - droppingSessionCookies: Whether to skip the session cookies in the file. Defaults to false.
     ///   - date: The date used to drop expired cookies. Defaults to now.
     public init(

@@ -58,7 +58,6 @@ struct CookieOrigin {
     }
 }
 
-/// The rules for matching hosts and paths.
 enum CookieRules {
     /// Returns whether a host equals a domain or is a subdomain of it (RFC 6265bis, section 5.1.3). An IP address
     /// matches only itself.

@@ -152,7 +152,6 @@ extension CacheHandler {
         }
     }
 
-    /// Evaluates the request's own conditions against a stored response.
     private func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
         guard lookup.hasConditions else { return .whole }
         let head = found.entry.head

@@ -105,7 +105,6 @@ private struct TimedLookup: Sendable {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns the stored response, if it's valid or the mode accepts it.
     private func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
         switch await read(lookup.key) {
         case .nothing: return .failure(CacheMiss(.notStored))
@@ -137,7 +136,6 @@ extension CacheHandler {
             lifetime: lookup.lifetime, takesExpired: takesExpired, now: now)
     }
 
-    /// Converts an entry to a response. Returns nil if its body can't be read.
     private func serve(
         _ entry: CacheEntry, _ lookup: TimedLookup, after failure: String? = nil
     ) async -> HTTPResponse? {

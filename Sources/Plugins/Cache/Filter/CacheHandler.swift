@@ -120,7 +120,6 @@ extension CacheHandler {
         return nil
     }
 
-    /// Writes an entry in the background.
     func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) {
             [exchange = self.exchange] error in

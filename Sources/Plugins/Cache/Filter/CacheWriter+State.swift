@@ -62,7 +62,6 @@ extension CacheWriter.State {
         }
     }
 
-    /// Begins to write an entry. Returns the number of the operation.
     mutating func run(_ written: CacheWriter.Written, _ location: CacheWriter.Location) -> UInt64 {
         let operation = beginOperation()
         running[location, default: [:]][operation] = written

@@ -70,7 +70,6 @@ final class CacheWriter: Sendable {
         var removals: UInt64 = 0
         /// The number of store operations that have begun.
         var operations: UInt64 = 0
-        /// The latest removals, in order.
         var recent: [Removal] = []
     }
 
@@ -265,7 +264,6 @@ extension CacheWriter {
         !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
     }
 
-    /// Returns whether a removal since the mark applies to an entry.
     func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
         state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: mark) }
     }
@@ -323,7 +321,6 @@ extension CacheWriter.State {
     /// Whether there are no queued writes, hidden entries or removals.
     var isCalm: Bool { pending.isEmpty && hidden.isEmpty && suspended.isEmpty && selections.isEmpty }
 
-    /// Returns the unfinished removals of many entries.
     func selections(in store: ObjectIdentifier) -> [CacheWriter.Selection] {
         selections.values.filter { ObjectIdentifier($0.store) == store }
     }

@@ -1,7 +1,6 @@
 import Errand
 
 extension CacheHandler {
-    /// A stored response that matches a request on the wire.
     struct StoredResponse: Sendable {
         let key: CacheKey
         let entry: CacheEntry
@@ -11,7 +10,6 @@ extension CacheHandler {
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let store: OpenStore
-        /// The users that own the responses.
         let users: Set<UserMark>
         let hasPartition: Bool
         let url: String
@@ -24,7 +22,6 @@ extension CacheHandler {
         let mark: CacheWriter.Mark
 
         var hasher: KeyedHasher { store.hasher }
-        /// Whether a partition or users own the responses.
         var isOwned: Bool { hasPartition || !users.isEmpty }
 
         init(

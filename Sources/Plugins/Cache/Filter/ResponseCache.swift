@@ -46,7 +46,6 @@ public final class ResponseCache: Filter {
     let time: any TimeSource
     let writer = CacheWriter()
     let stores = OpenStores()
-    /// The terms of requests without their own policy.
     private let standardTerms: CacheTerms
     /// Serializes changes of a URL's index.
     let indexAccess = SerialAccess()

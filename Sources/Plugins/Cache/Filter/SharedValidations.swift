@@ -23,7 +23,6 @@ final class SharedValidations: Sendable {
         case follower(Outcome)
     }
 
-    /// Collects the outcome during the validation.
     final class Leader: Sendable {
         private let state = Mutex(Outcome.notShareable)
         fileprivate let mark: CacheWriter.Mark
@@ -108,7 +107,6 @@ final class SharedValidations: Sendable {
         }
     }
 
-    /// Ends a validation and resumes the waiting requests.
     func finish(_ location: CacheWriter.Location, _ leader: Leader, _ outcome: Outcome) {
         let validation = state.withLock { state -> Validation? in
             guard state.validations[location]?.leader === leader else { return nil }

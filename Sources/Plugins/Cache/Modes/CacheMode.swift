@@ -117,7 +117,6 @@ final class CacheReport: Sendable {
 
     /// Why no stored response was served.
     var miss: CacheMiss? { state.withLock { $0.miss } }
-    /// Whether a cache removed or stored the response.
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
     var failure: (any Error)? { state.withLock { $0.failure } }
 

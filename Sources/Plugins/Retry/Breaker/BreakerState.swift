@@ -82,7 +82,6 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Counts a result and returns the change of phase, if any.
     func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> Change? {
         let now = origin.duration(to: now)
         return state.withLock { state in

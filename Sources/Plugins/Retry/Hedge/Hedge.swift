@@ -161,7 +161,6 @@ final class HedgeHistory: HostRecord {
         }
     }
 
-    /// Takes a second request from the budget, if it has one.
     func spend() -> Bool {
         state.withLock { state in
             // The sum of twenty shares of 0.05 isn't exactly 1.

@@ -42,6 +42,7 @@ final class HedgeRace: Sendable {
     }
 
     /// Records that a request ended. Returns whether that decided the race.
+    ///
     /// - Parameters:
     ///   - number: 0 for the first request, 1 for the second.
     ///   - isGood: Whether no other attempt could improve the outcome.

@@ -7,7 +7,6 @@ import ErrandHTTPFields
 /// bucket or a leaky bucket. Most kinds don't renew completely at `until`. If requests of several responses were in
 /// flight at once, the server's order is unknown, so the tighter quota counts.
 struct HostQuota {
-    /// The number of requests that can still be sent.
     private(set) var left: Int
     /// The remaining requests as the host reported them.
     private var remaining: Int

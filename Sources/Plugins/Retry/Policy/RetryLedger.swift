@@ -56,7 +56,6 @@ final class RetryLedger: HostRecord {
 
     private static func share(of budget: RetryBudget) -> Double { budget.share > 0 ? min(budget.share, 1e6) : 0 }
 
-    /// Takes a retry from the budget, if one is left.
     func spend(_ budget: RetryBudget, maximumAttempts: Int, at now: ContinuousClock.Instant) -> Bool? {
         let share = Self.share(of: budget)
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))

@@ -95,7 +95,6 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Creates an empty file for writing and returns its path.
     func makeTemporary() throws(DiskFile.Failure) -> String {
         if !isPrepared.exchange(true, ordering: .acquiringAndReleasing) { try prepare() }
         let path = "\(root)/partial/\(UInt64.random(in: Self.partialNumbers))"
@@ -311,7 +310,6 @@ extension DiskDirectory {
         return freed > 0
     }
 
-    /// Counts the files and finds the next candidates.
     func recount(_ usage: inout DiskUsage, _ candidates: inout [EvictionCandidate]) {
         (usage, candidates) = scan(atMost: .max)
         try? removeAbandonedFiles()

@@ -48,7 +48,6 @@ struct DiskFile: ~Copyable {
     /// Created once, because option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
-    /// Opens a file for changes in place.
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
     /// Creates a file that only its owner can access.
@@ -80,7 +79,6 @@ struct DiskFile: ~Copyable {
         try Failure.converting { () throws(SystemFile.Failure) in try file.write(data, at: offset) }
     }
 
-    /// Returns whether the path still names this file.
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
     /// Waits for the file's lock, which excludes other processes and other stores in this process.

@@ -79,7 +79,6 @@ struct DiskFormat: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Adds the length, number and checksum of a slot to a head.
     func slot(_ head: Data, number: UInt64) -> Data {
         var writer = ByteWriter()
         writer.add(UInt32(clamping: head.count))
@@ -127,7 +126,6 @@ struct DiskFormat: Sendable, Hashable {
         return sum == bytes.littleEndian(at: range.upperBound) ? range : nil
     }
 
-    /// Adds the length and checksum to a chunk.
     static func chunk(_ payload: Data, number: UInt64, seed: UInt64) -> Data {
         var writer = ByteWriter()
         writer.add(UInt32(clamping: payload.count))
