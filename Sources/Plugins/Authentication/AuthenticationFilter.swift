@@ -137,8 +137,8 @@ extension Filter {
 }
 
 extension Filter where Self == AuthenticationFilter<Authorization> {
-    /// Adds fixed credentials to each request on the wire whose origin may see them: `filters:
-    /// [.authentication(.basic(user: "ada", password: password))]`.
+    /// Adds fixed credentials to each request on the wire whose origin may see them:
+    /// `filters: [.authentication(.basic(user: "ada", password: password))]`.
     ///
     /// - Parameters:
     ///   - authorization: The credentials.

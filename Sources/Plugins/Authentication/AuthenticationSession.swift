@@ -75,7 +75,7 @@ public final class AuthenticationSession<C: Credential>: Sendable {
     ///
     /// An existing credential belongs to another user, unless both have the same ``Credential/owner``. A running
     /// refresh is cancelled and its result dropped. Calls that began as another user throw
-    /// ``AuthenticationError/Code/userChanged`` before they would be sent as this user. Calls that wait for the first
+    /// ``AuthenticationError/Code/userChanged`` instead of being sent as this user. Calls that wait for the first
     /// sign-in are sent with this credential.
     public func signIn(_ credential: C) { keeper.replace(with: credential) }
 

@@ -9,10 +9,12 @@ public import Errand
 ///
 /// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and would be sent in
 /// the same way by the same agent. ``CoalescingRule`` lists further conditions. A request joins an exchange that hasn't
-/// received its response yet. Each request keeps its own activity, progress, deadline and cancellation, and decodes and
-/// validates the shared response itself. A failure is shared, too. The exchange continues if the request that started
-/// it is cancelled, and is cancelled along with its last request. If one activity sends a second request, for example
-/// as a hedge, that starts a new exchange, which later requests join.
+/// received its response yet.
+///
+/// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
+/// response itself. Failures are shared, too. If the request that started the exchange is cancelled, the exchange
+/// continues until all its requests are cancelled. If one activity sends a second request, for example as a hedge, that
+/// starts a new exchange, which later requests join.
 ///
 /// Streamed and file responses aren't shared, nor are requests whose body is a stream or a file. When a request with an
 /// unsafe method, such as a POST, ends, later requests to its host don't join exchanges that were already running, so
@@ -93,8 +95,8 @@ extension Filter where Self == Coalescing {
     /// Shares equal requests: `filters: [.cache(store), .coalescing]`.
     public static var coalescing: Coalescing { Coalescing() }
 
-    /// Shares requests that a rule considers equal: `filters: [.coalescing(.standard.ignoring("X-Trace")),
-    /// .cache(store)]`.
+    /// Shares requests that a rule considers equal:
+    /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
     public static func coalescing(
         _ rule: CoalescingRule = .standard, in stage: FilterStages = .hop
     ) -> Coalescing { Coalescing(rule, in: stage) }

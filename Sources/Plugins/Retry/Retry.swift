@@ -100,8 +100,8 @@ extension Filter where Self == StandardResilience {
     /// a ``HostGate``.
     public static var retry: StandardResilience { .retry(.standard) }
 
-    /// Retries failed requests with a custom policy, and pauses hosts that send `Retry-After`: `filters:
-    /// [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``Retry`` and a ``HostGate``.
+    /// Retries failed requests with a custom policy, and pauses hosts that send `Retry-After`:
+    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``Retry`` and a ``HostGate``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
             ($0.retry, $0.limits) = (policy, HostLimits(maximumPause: policy.maximumRetryAfter))

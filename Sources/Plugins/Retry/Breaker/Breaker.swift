@@ -85,8 +85,8 @@ extension Filter where Self == Breaker {
     /// Stops requests to hosts that are down: `filters: [.retry, .breaker]`.
     public static var breaker: Breaker { Breaker() }
 
-    /// Stops requests to hosts that are down, with a custom policy: `filters: [.breaker(BreakerPolicy(failureShare:
-    /// 0.2))]`.
+    /// Stops requests to hosts that are down, with a custom policy:
+    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
     public static func breaker(_ policy: BreakerPolicy) -> Breaker { Breaker(policy) }
 }
 

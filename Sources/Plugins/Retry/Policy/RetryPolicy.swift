@@ -24,8 +24,7 @@ public struct RetryPolicy: Sendable {
     /// The errors to retry. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
     /// `truncated`.
     public var errors: Set<ErrandError.Code> = .retryable
-    /// Whether requests can be sent twice. Defaults to nil, which decides by the method, `Idempotency-Key` and whether
-    /// a server was reached.
+    /// Whether requests can be sent twice. Defaults to nil, which applies the rules in the table above.
     public var isRepeatable: Bool?
     /// Whether to add an `Idempotency-Key` to each call whose method isn't idempotent, so it can be retried
     /// (draft-ietf-httpapi-idempotency-key-header). Defaults to false.
