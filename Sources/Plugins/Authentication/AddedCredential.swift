@@ -144,7 +144,6 @@ final class AddedCredential: Sendable {
         String(decoding: form, as: UTF8.self).split(separator: "&").map(String.init)
     }
 
-    /// Returns the items that occur more often in the second list.
     private static func added(_ old: [String], _ new: [String]) -> [String] {
         var left = old
         return new.filter { item in
@@ -154,7 +153,6 @@ final class AddedCredential: Sendable {
         }
     }
 
-    /// Removes each item once. Returns nil if one is missing.
     private static func removing(_ items: [String], from all: [String]) -> [String]? {
         var left = all
         for item in items {
@@ -176,7 +174,6 @@ final class AddedCredential: Sendable {
     }
 }
 
-/// The parts that the agent's sessions added to a request.
 enum AddedCredentials: TagKey {
     static var defaultValue: [AddedCredential] { [] }
 }

@@ -92,7 +92,6 @@ extension BearerToken {
 }
 
 extension String? {
-    /// Nil if the string is empty or contains only spaces.
     fileprivate var unlessBlank: String? { self?.contains { $0 != " " } == true ? self : nil }
 }
 

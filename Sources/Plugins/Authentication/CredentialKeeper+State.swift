@@ -51,7 +51,6 @@ extension CredentialKeeper {
         private(set) var failures: UInt64 = 0
         private(set) var failure: AuthenticationError?
         private var lastID: UInt64 = 0
-        /// The lease that requests in this state share.
         private(set) var lease: Lease?
 
         init(_ known: Known?) {
@@ -61,7 +60,6 @@ extension CredentialKeeper {
 
         private mutating func renewLease() { lease = known.map { Lease($0, in: self) } }
 
-        /// The lease for requests that waited for the refresh.
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
         /// Returns the outcome for a call of another user, or nil if it belongs to the current user.

@@ -53,11 +53,9 @@ final class SharedRun: Sendable {
     private static let count = Atomic<UInt64>(0)
 
     private let number = count.add(1, ordering: .relaxed).newValue
-    /// The exchange of the call that started it.
     let exchange: Exchange
     let way: SharedWay
     private let state: Mutex<State>
-    /// The ticket of the call that started the exchange.
     static let firstTicket = 0
 
     init(_ exchange: Exchange, _ way: SharedWay) {

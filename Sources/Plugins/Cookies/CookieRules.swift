@@ -9,7 +9,6 @@ struct CookieOrigin {
     let path: String
     let isSecure: Bool
 
-    /// Fails if the URL lacks a host.
     init?(_ url: URL) {
         guard let host = Self.host(of: url) else { return nil }
         self.init(host, url)

@@ -223,7 +223,6 @@ extension CacheHandler {
         return nil
     }
 
-    /// Returns a stored response, if it can be used after the server failed.
     private func stale(
         _ found: StoredResponse, _ lookup: HTTPLookup, forwardStatus: Int?, _ stagedWork: Int
     ) async -> HTTPResponse? {
@@ -289,7 +288,7 @@ extension CacheHandler {
 // MARK: - Shared validations
 
 extension CacheHandler {
-    /// Returns whether the request can share a validation: it needs data and doesn't have its own conditions.
+    /// A request shares a validation if it needs data and doesn't have its own conditions.
     private func isShareable(_ lookup: HTTPLookup) -> Bool {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
@@ -321,7 +320,6 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the leading request's response, if it applies to this request.
     private func serve(
         _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async -> HTTPResponse? {

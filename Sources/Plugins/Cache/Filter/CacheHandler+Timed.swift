@@ -67,7 +67,6 @@ private struct TimedLookup: Sendable {
     let mark: CacheWriter.Mark
     private let users: Set<UserMark>
     private let hasPartition: Bool
-    /// Returns the key of the same call for other users.
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
     /// Fails if the key can't include the body of the request.
@@ -152,7 +151,6 @@ extension CacheHandler {
         return response
     }
 
-    /// Fetches a response in the background and stores it if it's accepted.
     private func refresh(_ lookup: TimedLookup) {
         inBackground("refresh", lookup.key, .reload) { handler in
             var exchange = handler.exchange
@@ -167,7 +165,6 @@ extension CacheHandler {
         }
     }
 
-    /// Stores the response once it's accepted.
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {

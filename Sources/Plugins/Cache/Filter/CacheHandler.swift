@@ -37,7 +37,6 @@ final class CacheHandler: Sendable {
     var now: Date { exchange.time.date }
     private var report: CacheReport? { exchange.tags[CacheMode.self].report }
 
-    /// Whether the mode only reads or removes, and never sends a request.
     var isCacheOnly: Bool {
         switch mode {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove: true
@@ -45,7 +44,6 @@ final class CacheHandler: Sendable {
         }
     }
 
-    /// Records a miss in the call's report and returns it for throwing.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
 
     /// Reports that the response was removed or stored for the caller.
@@ -171,7 +169,6 @@ extension CacheHandler {
 final class CacheTerms: Sendable {
     let policy: CachePolicy
     let store: any CacheStore
-    /// The request, if it has its own policy.
     let request: (any CacheableRequest)?
 
     init(_ policy: CachePolicy, _ store: any CacheStore, _ request: (any CacheableRequest)? = nil) {

@@ -25,7 +25,6 @@ final class CacheWriter: Sendable {
         let head: CacheEntryHead
         /// Nil if only the head changes and the body is only in the store.
         let body: HTTPBody?
-        /// The head that this head replaces.
         let old: CacheEntryHead?
         let failed: @Sendable (any Error) -> Void
 
@@ -57,7 +56,6 @@ final class CacheWriter: Sendable {
 
     struct State: Sendable {
         var pending: [Location: Write] = [:]
-        /// The entries being written, by operation number.
         var running: [Location: [UInt64: Written]] = [:]
         var hidden: [Location: Hidden] = [:]
         /// Stores with too many failed removals to remember by key. All their entries are hidden.
@@ -167,7 +165,6 @@ final class CacheWriter: Sendable {
         return true
     }
 
-    /// Runs an operation in queue order and waits for it.
     func runInOrder(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = state.withLock { state in
             let task = Task.detached { [last = state.last] in
@@ -318,7 +315,6 @@ extension CacheWriter {
 }
 
 extension CacheWriter.State {
-    /// Whether there are no queued writes, hidden entries or removals.
     var isCalm: Bool { pending.isEmpty && hidden.isEmpty && suspended.isEmpty && selections.isEmpty }
 
     func selections(in store: ObjectIdentifier) -> [CacheWriter.Selection] {

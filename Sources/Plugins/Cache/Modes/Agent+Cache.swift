@@ -76,10 +76,10 @@ extension Agent {
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// The second response is left out if its body equals the first, unless `always` is true. Without a stored
-    /// response, you receive only the fresh one. If the server fails, the sequence throws after the stored response.
-    /// Throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, without sending a request, if the
-    /// request doesn't pass through a cache filter.
+    /// The second response is left out if its status and body equal the first, unless `always` is true. Without a
+    /// stored response, you receive only the fresh one. If the server fails, the sequence throws after the stored
+    /// response. Throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, without sending a request, if
+    /// the request doesn't pass through a cache filter.
     ///
     /// - Parameters:
     ///   - request: The request to send.

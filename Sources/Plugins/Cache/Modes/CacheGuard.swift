@@ -13,7 +13,6 @@ extension CacheMode.Kind {
         if case .reloadFromOrigin = self { false } else { true }
     }
 
-    /// Whether timed entries aren't read.
     var reloads: Bool {
         switch self {
         case .reload, .reloadFromOrigin: true
@@ -21,7 +20,6 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether timed entries past their lifetime can be used.
     var acceptsExpired: Bool {
         switch self {
         case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: true
@@ -29,7 +27,6 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether a stored response is served and fetched again in the background.
     var refreshes: Bool {
         if case .staleWhileRevalidate = self { true } else { false }
     }

@@ -115,7 +115,6 @@ final class CacheReport: Sendable {
         var failure: (any Error)?
     }
 
-    /// Why no stored response was served.
     var miss: CacheMiss? { state.withLock { $0.miss } }
     var isCompleted: Bool { state.withLock { $0.isCompleted } }
     var failure: (any Error)? { state.withLock { $0.failure } }

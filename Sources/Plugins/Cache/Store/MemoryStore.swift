@@ -87,7 +87,6 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Returns the memory size of an entry without its body.
     private static func overhead(_ key: CacheKey, _ head: CacheEntryHead) -> Int64 {
         Int64(key.text.utf8.count + 128) + head.byteCount
     }

@@ -26,7 +26,6 @@ final class OpenStores: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns nil if the store's secret hasn't been read yet.
     func known(_ store: any CacheStore) -> OpenStore? {
         state.withLock { state in
             if let last = state.last, last.store === store { return last }

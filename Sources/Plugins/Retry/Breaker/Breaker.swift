@@ -8,8 +8,8 @@ public import Errand
 ///
 /// Once too many requests to a host have failed, the breaker opens, and further requests throw
 /// ``ResilienceError/Code/breakerOpen`` immediately. After a pause it is half open: it sends one probe and still
-/// rejects other requests. If the probe succeeds, the breaker closes; if the probe is cancelled, the next request is
-/// the probe.
+/// rejects other requests. If the probe succeeds, the breaker closes; if it fails, the breaker opens for longer; if
+/// it's cancelled, the next request is the probe.
 ///
 /// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
 /// Cancelled requests don't count. Hosts with different ports are separate.
