@@ -3,7 +3,7 @@ public import ErrandCache
 import ErrandEssentials
 import Synchronization
 
-/// The conformance suite for a ``CacheStore``: a list of cases for any test framework.
+/// A conformance suite for a ``CacheStore``, as a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
@@ -11,11 +11,11 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each case makes a store of its own, which has to be empty and able to hold at least a megabyte and 100 entries.
+/// Each case creates its own store, which must be empty and have room for at least 1 MB and 100 entries.
 public enum CacheStoreSuite {
-    /// One expectation.
+    /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
-        /// The expectation, as a sentence.
+        /// The requirement, as a sentence.
         public let description: String
         private let body: @Sendable (Maker) async throws -> Void
 
@@ -25,28 +25,28 @@ public enum CacheStoreSuite {
             self.init(description: description, opening: { make in try await body(try await make()) })
         }
 
-        /// A case that opens the store more than once.
+        /// Creates a case that opens the store more than once.
         init(description: String, opening body: @escaping @Sendable (Maker) async throws -> Void) {
             self.description = description
             self.body = body
         }
 
-        /// Makes a store and tests it. Throws ``Failure`` if the store behaves otherwise, and what the store throws.
+        /// Creates a store and tests it. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
+        /// store's errors.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
-    /// How a store failed a case.
+    /// The error thrown when a store fails a case.
     public struct Failure: DescribedError, Sendable {
-        /// The behaviour of the store, as a sentence.
+        /// How the store violated the requirement, as a sentence.
         public let description: String
-        /// 1: there is one kind.
+        /// Always 1.
         public var errorCode: Int { 1 }
         /// "Errand.CacheStoreSuite.Failure"
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
-    /// The cases for every store; ``persistentCases`` and ``limitCases`` are for stores that persist entries or have a
-    /// limit.
+    /// The cases for every store. See also ``persistentCases`` and ``limitCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency
 
     static func expect(_ condition: Bool, _ what: String) throws {
@@ -205,7 +205,7 @@ extension CacheStoreSuite {
     ]
 }
 
-/// A body in chunks that may fail at its end.
+/// A body in chunks that can fail at the end.
 final class Chunks: HTTPBodySource {
     struct Torn: Error {}
     private let chunks: [Data]

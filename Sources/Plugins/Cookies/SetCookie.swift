@@ -1,24 +1,24 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A `Set-Cookie` field, read but not judged (RFC 6265bis, section 5.6).
+/// A parsed but not yet validated `Set-Cookie` field (RFC 6265bis, section 5.6).
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// Nil without one that can be parsed.
+    /// Nil if the attribute is missing or malformed.
     var maxAge: Int64?
     var expires: Date?
-    /// The domain without its leading dot, in lower case; empty without one.
+    /// The domain in lowercase without its leading dot, or an empty string if the attribute is missing.
     var domain = ""
-    /// Nil where the default path applies.
+    /// Nil if the default path applies.
     var path: String?
-    /// Whether there is a Path attribute of any value.
+    /// Whether there is a Path attribute, valid or not.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
     var sameSite = Cookie.SameSite.unspecified
 
-    /// Reads a field. Throws for a control character and for a name and a value that are too long or both empty.
+    /// Parses a field. Throws if it contains a control character, or if its name and value are too long or both empty.
     init(parsing text: String, limits: CookieLimits) throws(CookieRejection) {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) { throw .controlCharacter }
         let pair = text.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -34,20 +34,21 @@ struct SetCookie: Sendable, Equatable {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Section 5.6, step 6 of the attributes: one that is too long counts as absent.
+            // Section 5.6, step 6 of the attribute parsing: ignore attributes that are too long.
             if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
         }
     }
 
-    /// Of several attributes with one name the last counts.
+    /// If an attribute occurs several times, the last one wins.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
         case "max-age": maxAge = Self.seconds(content) ?? maxAge
         case "domain":
-            // By bytes: neither a sign above the dot nor a letter that is lower in ASCII only may change the name.
+            // Work on bytes: a combining character after the dot, or a letter whose lowercase form is ASCII, must not
+            // change the name.
             let isDotted = content.utf8.first == UInt8(ascii: ".")
             domain = Self.lowercased(isDotted ? Substring(content.utf8.dropFirst()) : content)
         case "path":
@@ -64,7 +65,7 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// Digits, perhaps behind a minus (section 5.6.2); nil for anything else.
+    /// Parses digits with an optional minus sign (section 5.6.2). Returns nil for anything else.
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
@@ -73,11 +74,11 @@ struct SetCookie: Sendable, Equatable {
     }
 }
 
-/// Dates in the form of `Expires`, which servers write in many ways (RFC 6265bis, section 5.1.1).
+/// Parses the dates of `Expires`, which servers write in many formats (RFC 6265bis, section 5.1.1).
 enum CookieDate {
-    /// The date; nil where one of its parts is missing or out of range, and for a day that does not exist.
+    /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
     static func parse(_ text: String) -> Date? {
-        // For each part the first token of its form counts, even if its value is out of range.
+        // The first token of the right form counts for each part, even if its value is out of range.
         var (time, day, month, year): (Clock?, Int?, Int?, Int?)
         for token in text.utf8.split(whereSeparator: isDelimiter) {
             if time == nil, let found = clock(token) {
@@ -93,7 +94,7 @@ enum CookieDate {
         guard let time, time.isValid, let day, let month, var year else { return nil }
         if year <= 69 { year += 2000 } else if year <= 99 { year += 1900 }
         guard year >= 1601, (1...31).contains(day) else { return nil }
-        // The grammar of HTTP's dates knows which days exist.
+        // The HTTP date parser rejects days that don't exist.
         return HTTPDate.parse("Sun, \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(time.text) GMT")
     }
 
@@ -122,7 +123,7 @@ enum CookieDate {
         }
     }
 
-    /// `8:49:37`, with anything after it that is no digit.
+    /// Parses `8:49:37`, optionally followed by a non-digit and more.
     private static func clock(_ token: Substring.UTF8View) -> Clock? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
@@ -132,7 +133,7 @@ enum CookieDate {
         return Clock(hour: hour, minute: minute, second: second)
     }
 
-    /// The number that a token begins with, if it has this many digits.
+    /// Returns the number at the start of a token, if it has an allowed number of digits.
     private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
         let found = token.prefix(while: ASCII.isDigit)
         guard digits.contains(found.count) else { return nil }

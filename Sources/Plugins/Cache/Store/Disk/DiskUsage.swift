@@ -2,15 +2,14 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The total bytes and files of a store, as the usage file records them: bytes, files, whether a change is in progress,
-/// and a checksum.
+/// The total bytes and files of a store. The usage file contains both, a flag for a change in progress, and a checksum.
 struct DiskUsage: Sendable {
     var bytes: Int64 = 0
     var files: Int64 = 0
 
     init() {}
 
-    /// Nil if the record is damaged, or if the last change did not finish.
+    /// Fails if the record is damaged or the last change didn't finish.
     init?(reading file: borrowing DiskFile?) {
         guard let data = try? file?.read(32, at: 0) else { return nil }
         let record = data.span
@@ -38,8 +37,8 @@ extension DiskDirectory {
         }
     }
 
-    /// Holds the store's lock during a change of files and of the usage. The usage is marked as being changed
-    /// meanwhile, so that after a crash the next process counts the files again.
+    /// Changes files and usage with the store's lock held. Marks the usage as changing, so the next process counts the
+    /// files again after a crash.
     func withLockedUsage<Value: Sendable>(
         _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
     ) throws(DiskFile.Failure) -> Value {
@@ -64,7 +63,7 @@ extension DiskDirectory {
         return try result.get()
     }
 
-    /// Opens and locks the usage file that the directory has now; another process may have replaced the directory.
+    /// Opens and locks the current usage file, because another process may have replaced the directory.
     private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
         let path = root + "/usage"
         for attempt in 0... {
