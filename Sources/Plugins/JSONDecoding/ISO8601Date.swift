@@ -7,8 +7,7 @@ enum ISO8601Date {
         short(text.utf8) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 
-    /// Reads the common form: with seconds, in UTC, in the year 1600 or later. Foundation reads all other
-    /// forms.
+    /// Reads the common form: with seconds, in UTC, in the year 1600 or later. Foundation reads all other forms.
     private static func short(_ utf8: String.UTF8View) -> Date? {
         guard utf8.count == 20 else { return nil }
         let text = Array(utf8)

@@ -141,9 +141,10 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 enum PositionKey: CodingKey {
     /// An element of an array.
     case index(Int)
-    /// A key that a strategy has converted, or `super`.
+    /// A key of a dictionary if a key strategy is set, or `super`.
     case name(String)
-    /// A key of a dictionary. Like `JSONDecoder`'s keys, it has an integer value if its text is an integer.
+    /// A key of a dictionary with the default keys. Like `JSONDecoder`'s keys, it has an integer value if its text is
+    /// an integer.
     case entry(String)
 
     static let `super` = PositionKey.name("super")
