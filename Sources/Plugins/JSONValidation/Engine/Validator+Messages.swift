@@ -3,7 +3,7 @@ import ErrandJSONSyntax
 extension Validator {
     // MARK: Reporting
 
-    /// Counts a problem, and creates its text only if the list is not full.
+    /// Counts a problem. Creates its text only if the list isn't full.
     mutating func problem(
         _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ depth: Int, at p: Int,
         _ words: (borrowing Self) -> (expected: String, found: String)
