@@ -2,10 +2,10 @@ import ErrandEssentials
 
 /// Types that are read without calling their `init(from:)`.
 protocol DirectlyDecodable: Decodable {
-    /// Returns the value at a position, or throws the error that explains why it can't be read.
+    /// Returns the value at a position, or throws the reason why it can't be read.
     ///
     /// - Parameters:
-    ///   - frame: The frame around the value, or the value's own frame if there is no step.
+    ///   - frame: The frame around the value or, without a step, the value's own frame.
     ///   - position: The value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
     ///   - step: The step from the frame to the value.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
@@ -205,7 +205,6 @@ extension DirectlyDecodable {
     }
 }
 
-// Values of any type.
 extension ValueFrame {
     /// Reads a value, either directly or by calling its type's `init(from:)`.
     ///

@@ -2,7 +2,6 @@ import ErrandEssentials
 
 /// Reads dates such as `2024-05-06T12:34:56Z`.
 enum ISO8601Date {
-    /// Returns the date, or `nil` if the text isn't a date.
     static func date(_ text: String) -> Date? {
         short(text.utf8) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }

@@ -7,7 +7,6 @@ struct IndexBuilder {
     /// Marks a container that isn't in another one.
     private static let none = IndexEntry.limit
 
-    /// Returns the entries of a text.
     static func entries(of text: [UInt8]) throws(JSONDecodingError) -> [IndexEntry] {
         try checkLength(text.count)
         // Most texts have at least eight bytes per entry.
@@ -49,12 +48,10 @@ struct IndexBuilder {
     /// The state of the scan before a key or value.
     private struct Progress {
         var index = 0
-        /// The number of entries.
         var count = 0
         /// The entry of the innermost open container.
         var open = IndexBuilder.none
         var isObject = false
-        /// The number of open containers.
         var depth = 0
     }
 

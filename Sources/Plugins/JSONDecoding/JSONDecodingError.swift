@@ -16,7 +16,7 @@ public struct JSONDecodingError: CodedError, Sendable {
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence that states what was expected and what was found.
+    /// A sentence with the expected and the actual text.
     public var message: String
     /// The position in bytes from the beginning of the text, as UTF-8 without a byte order mark.
     public var byte: Int

@@ -19,7 +19,6 @@ final class JSONDocument {
         if case .useDefaultKeys = options.keyDecodingStrategy { convertsKeys = false } else { convertsKeys = true }
     }
 
-    /// Returns the entry at a position in the index.
     @inline(__always) subscript(position: Int) -> IndexEntry { entries[position] }
 
     /// Returns the position after a value and its contents.
@@ -31,7 +30,6 @@ final class JSONDocument {
     /// Returns the bytes of a string with its quotes.
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
 
-    /// Returns the number of an entry.
     func number(_ entry: IndexEntry) -> JSONNumber {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
@@ -189,7 +187,6 @@ final class JSONDocument {
         1 &<< (UInt64(text[key.start]) &* 5 &+ UInt64(truncatingIfNeeded: key.length) &* 11)
     }
 
-    /// Calls a function with each key of an object and the position of its value.
     func forEachMember(at position: Int, _ body: (String, Int) throws -> Void) rethrows {
         var key = position + 1
         let end = next(after: position)

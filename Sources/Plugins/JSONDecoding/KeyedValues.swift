@@ -1,6 +1,5 @@
 /// The members of an object, as a type with coding keys reads them.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// The frame of the object.
     let frame: ValueFrame
 
     var codingPath: [any CodingKey] { frame.codingPath }

@@ -10,7 +10,7 @@ final class ValueFrame {
     /// The position of the value in the index.
     let position: Int
 
-    // The coding path: the frame around this one, and the step from there.
+    // The coding path: the enclosing frame, and the step from there.
     private let parent: ValueFrame?
     private let step: Step
     /// Whether a container created this frame for a nested container.
@@ -22,7 +22,7 @@ final class ValueFrame {
     private var count: Int?
     /// Positions of values by key; `nil` until needed, and for an object with few, regular keys.
     private var table: [String: Int]?
-    /// Where the search for the next key starts.
+    /// The start of the search for the next key.
     private var cursor: JSONDocument.MemberCursor
 
     /// A step in a path. An index doesn't need an existential.
@@ -38,7 +38,6 @@ final class ValueFrame {
         }
     }
 
-    /// Creates the frame of a whole text.
     init(_ document: JSONDocument) {
         (self.document, position, parent, step, isNested) = (document, 0, nil, .index(0), false)
         cursor = JSONDocument.MemberCursor(key: 1)
@@ -51,7 +50,6 @@ final class ValueFrame {
         cursor = JSONDocument.MemberCursor(key: position &+ 1)
     }
 
-    /// The entry of the value.
     var entry: IndexEntry { entry(at: position) }
 
     /// Returns the entry at a position, or a null entry if it's ``absent``.
@@ -59,7 +57,7 @@ final class ValueFrame {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
 
-    /// Calls a function with the frame of a value within this one, or with this frame if there is no step.
+    /// Calls a function with the frame of a nested value or, without a step, with this frame.
     @inline(__always)
     func scoped<Value>(
         at position: Int, _ step: consuming Step?, _ body: (ValueFrame) throws -> Value
@@ -97,7 +95,6 @@ final class ValueFrame {
 
     // MARK: Elements
 
-    /// The number of elements in the array.
     var elementCount: Int {
         if let count { return count }
         var (elements, element) = (0, position + 1)
@@ -127,7 +124,7 @@ final class ValueFrame {
         }
     }
 
-    /// Whether the text's keys may differ in their bytes from the type's keys.
+    /// Whether keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
     /// Looks up a key in a table, for objects with many, irregular, or converted keys.
@@ -175,7 +172,6 @@ final class ValueFrame {
     }
 }
 
-// The `Decoder` interface.
 extension ValueFrame: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 

@@ -20,11 +20,8 @@ import ErrandSupport
 /// reads the text once and doesn't build objects. You can use a schema wherever you can use a ``JSONShape``: as a
 /// check, as the shape of a ``JSONValidatedRequest``, or on its own.
 public struct JSONSchema: JSONValidating {
-    /// The maximum number of documents in a schema.
     static let maximumDocuments = 1_000
-    /// The maximum nesting of a schema document.
     static let maximumDepth = 512
-    /// The maximum number of annotations of a text.
     static let maximumAnnotations = 100_000
 
     let program: SchemaProgram
@@ -47,8 +44,8 @@ public struct JSONSchema: JSONValidating {
     ///   - dialect: The version of a schema without `$schema`. Defaults to 2020-12.
     ///   - formats: Whether `format` rejects strings. By default, it doesn't.
     ///   - limits: The limits for compiling.
-    ///   - resolver: Returns the document with a URI, or `nil` if it's unknown. Without a resolver, there are no other
-    ///     documents.
+    ///   - resolver: Returns the document with a URI, or `nil` if it's unknown. Without a resolver, only the standard's
+    ///     metaschemas can be referenced.
     /// - Throws: ``JSONSchemaError`` with the position of the fault.
     public init(
         _ data: Data, at pointer: String = "", uri: String = "", dialect: JSONSchemaDialect = .draft2020_12,
@@ -118,10 +115,10 @@ public struct JSONSchema: JSONValidating {
         if let error { throw error }
     }
 
-    /// Returns what the schema states about the values of a valid text.
+    /// Returns the annotations of a valid text, which come from the schemas that its values fit.
     ///
-    /// This includes `title`, `format`, `deprecated`, `contentMediaType`, and keywords that the standard doesn't define
-    /// (2020-12 core, section 7.7). Only schemas that a value fits contribute annotations.
+    /// Annotations are keywords such as `title`, `format`, `deprecated`, and `contentMediaType`, and keywords that the
+    /// standard doesn't define (2020-12 core, section 7.7).
     ///
     /// ```swift
     /// let schema = try JSONSchema(data)

@@ -28,7 +28,7 @@ public struct JSONSchemaError: DescribedError, Sendable, Hashable {
 
     /// The kind of the fault.
     public var code: Code
-    /// The URI of the document with the fault; empty if the document has no URI.
+    /// The URI of the document with the fault, or an empty string.
     public var uri: String
     /// The fault's position in that document, as a JSON Pointer (RFC 6901).
     public var pointer: String

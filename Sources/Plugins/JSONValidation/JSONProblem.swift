@@ -23,7 +23,9 @@ public struct JSONProblem: Sendable, Hashable {
         case shape
     }
 
-    /// The kind of the problem.
+    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    ///
+    /// For a missing key, this is its expected position. Long pointers are truncated with `…` after about a kilobyte.
     public var kind: Kind
     /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
     ///

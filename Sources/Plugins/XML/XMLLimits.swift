@@ -21,8 +21,8 @@ public struct XMLLimits: Sendable, Hashable {
     /// false.
     ///
     /// An example is `<!DOCTYPE html PUBLIC …>`. The external declaration is never loaded. A declaration that contains
-    /// its own declarations is always rejected, so the only entities are XML's five predefined ones. A declaration that
-    /// has only a name doesn't declare anything, and is always skipped.
+    /// its own declarations is always rejected, so only XML's five predefined entities exist. A declaration that
+    /// consists of a name is always skipped.
     public var skipsDocumentType = false
 
     /// The maximum depth of a tree, 1,000, because releasing a tree takes stack space.

@@ -10,7 +10,7 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
     public let local: String
     /// The URI of the namespace, or `nil` if the name isn't in a namespace.
     public let namespace: String?
-    /// The prefix in the document, without the colon; `nil` if the name has no prefix.
+    /// The prefix in the document, without the colon; `nil` without a prefix.
     public let prefix: String?
 
     /// Creates a name. By default, it isn't in a namespace.

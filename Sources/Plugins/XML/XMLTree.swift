@@ -136,7 +136,6 @@ struct DataPieces {
 
     init(_ data: Data) { rest = data }
 
-    /// Returns the next piece, or `nil` at the end.
     mutating func next() -> Data? {
         guard !rest.isEmpty else { return nil }
         defer { rest = rest.dropFirst(Self.size) }

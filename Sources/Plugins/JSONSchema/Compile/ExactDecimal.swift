@@ -66,7 +66,6 @@ struct ExactDecimal: Sendable, Hashable {
     /// Whether the mantissa has at most 18 digits.
     var isShort: Bool { long.isEmpty }
 
-    /// The number of digits in the mantissa.
     var digitCount: Int {
         if !isShort { return long.count }
         var (count, rest) = (0, short)
@@ -124,7 +123,7 @@ struct ExactDecimal: Sendable, Hashable {
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a factor of ten that the mantissa can't have, because it has no trailing zeros.
+        // The divisor has a factor of ten that the mantissa can't have, because it doesn't end in zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }

@@ -1,6 +1,5 @@
 import ErrandJSONValidation
 
-/// Reads the keywords of one schema.
 struct KeywordReader {
     let compiler: SchemaCompiler
     let document: SchemaDocument
@@ -129,7 +128,6 @@ struct KeywordReader {
         }
     }
 
-    /// Returns a key as a pointer token.
     func token(_ key: [UInt8]) -> String { JSONPointer.appending(String(decoding: key, as: UTF8.self), to: "") }
 
     // MARK: Core keywords and stored rules

@@ -126,7 +126,6 @@ final class SchemaCompiler {
         return try node(target, environment)
     }
 
-    /// Returns the number of a pattern.
     func pattern(_ source: [UInt8], _ location: SchemaLocation) throws(JSONSchemaError) -> Int32 {
         if let known = patternNumbers[source] { return known }
         try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: location)

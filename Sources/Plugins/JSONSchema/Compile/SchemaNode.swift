@@ -5,7 +5,6 @@ import ErrandJSONValidation
 struct SchemaNode: Sendable {
     /// The location of the schema, for messages.
     var location: SchemaLocation
-    /// The number of the resource that it belongs to.
     var resource = 0
     /// Whether no value fits, as for the schema `false`.
     var isNever = false
@@ -25,7 +24,6 @@ struct SchemaNode: Sendable {
     var annotations: [SchemaAnnotation] = []
 }
 
-/// An annotation that a schema adds to a value that fits it.
 struct SchemaAnnotation: Sendable {
     var keyword: String
     var value: Int
@@ -47,7 +45,6 @@ struct SchemaGate: Sendable {
     var nodes: [Int32]
     /// The keyword as a pointer from the schema, such as `/allOf`. For a dependent schema, includes the key.
     var keyword: String
-    /// The key of a dependent schema.
     var key: [UInt8] = []
     /// The tag that tells the branches apart; -1 without one.
     var tag: Int32 = -1

@@ -55,7 +55,7 @@ final class SchemaProgram: Sendable {
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-        // Branches that can't fit have no annotations, but lane numbers must count all branches.
+        // Branches that can't fit don't have annotations, but lane numbers must count all branches.
         validator.usesTags = false
         if let found = validator.collect(text) { return .success(found) }
         if let error = validator.problems.error { return .failure(error) }
@@ -67,8 +67,8 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Keeps a machine for reuse. Machines grow with the documents they have seen, so only a few are kept, and no large
-    /// ones.
+    /// Keeps a machine for reuse. Machines grow with the documents they have seen, so only a few small machines are
+    /// kept.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }

@@ -32,12 +32,10 @@ struct ValueHash: Sendable {
         KeyHash.mix(hash &+ word, second) &+ (word ^ first)
     }
 
-    /// Returns the initial digest of an array or object.
     @inline(__always) func start(isObject: Bool) -> ValueDigest {
         ValueDigest(hash: isObject ? object : array, length: 2)
     }
 
-    /// Adds an element to the digest of an array.
     @inline(__always) func adding(_ element: ValueDigest, to array: ValueDigest) -> ValueDigest {
         ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
     }
@@ -78,7 +76,6 @@ struct ValueHash: Sendable {
         }
     }
 
-    /// Returns the digest of any valid value.
     func digest(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let none = ValueDigest(hash: 0, length: 0)
         // The digests of the open containers, with the key of the next member.

@@ -46,7 +46,8 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Records the annotations of a lane that has its result: its own, and those of lanes that it applies to the value.
+    /// Records the annotations of a lane that has its result, including annotations of the lanes that it applies to the
+    /// value.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {

@@ -25,7 +25,7 @@ private struct ValueOutline {
     private struct Part {
         var start: Int
         var end: Int
-        /// The index after the parts of this one.
+        /// The index after the parts within this part.
         var next = 0
         var isContainer = false
     }
@@ -117,7 +117,6 @@ private struct ValueOutline {
 struct UniqueSet {
     private struct Entry: ProbeEntry {
         var hash: UInt64
-        /// The element's range in the text.
         var range: Range<Int>
         /// The length of the canonical form.
         var length: Int

@@ -65,12 +65,10 @@ struct SchemaArena {
         lanes[states[Int(state)].firstLane &+ index]
     }
 
-    /// Returns a gate of a lane, by its number in the lane.
     @inline(__always) func gate(_ index: Int, of lane: SchemaLane, _ state: StateIndex) -> LaneGate {
         gates[states[Int(state)].firstGate &+ Int(lane.firstGate) &+ index]
     }
 
-    /// Returns the lane that a gate refers to.
     @inline(__always) func branch(_ index: Int, of gate: LaneGate, _ state: StateIndex) -> Int32 {
         numbers[states[Int(state)].firstBranch &+ Int(gate.first) &+ index]
     }

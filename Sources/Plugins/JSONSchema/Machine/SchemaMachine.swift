@@ -87,7 +87,6 @@ struct SchemaMachine {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
 
-    /// Prepares for another text.
     mutating func begin(_ limits: JSONLimits) {
         let (limit, overflows) = arena.size.addingReportingOverflow(limits.maximumMemoryBytes)
         memoryLimit = overflows ? .max : limit
@@ -142,7 +141,7 @@ struct SchemaMachine {
     }
 }
 
-// Derives what a state's arrays and objects need.
+// Derives the plans and transitions for a state's arrays and objects.
 extension SchemaMachine {
     // MARK: Transitions
 
@@ -233,7 +232,6 @@ extension SchemaMachine {
 
     // MARK: Arrays
 
-    /// Derives the plan for a state's arrays.
     mutating func makeArrayPlan(_ state: StateIndex, _ program: SchemaProgram) {
         let lanes = Array(arena.lanes(of: state))
         var rules: [LaneArray] = []
@@ -292,7 +290,6 @@ extension SchemaMachine {
 
     // MARK: Objects
 
-    /// Derives the plan for a state's objects.
     mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
         let lanes = Array(arena.lanes(of: state))
         let firstGate = arena.states[Int(state)].firstGate

@@ -10,7 +10,6 @@ typealias TransitionIndex = Int32
 ///
 /// States are derived when a document first needs them, like the states of a lazily determinized automaton.
 struct SchemaState {
-    /// The lanes, by their indexes in the arena.
     var firstLane = 0
     var laneCount = 0
     var firstGate = 0
@@ -94,7 +93,7 @@ struct SchemaTransition {
     var wireCount = 0
     /// The start of the bits for lanes that evaluate the part in any case; -1 if no lane needs them.
     var evaluators = -1
-    /// Whether a part for which all lanes hold has no effect.
+    /// Whether a part changes nothing if all lanes hold for it.
     var isSimple = true
 }
 
@@ -144,7 +143,7 @@ struct ObjectPlan {
     var moreWords = 0
     var firstPattern = 0
     var patternCount = 0
-    /// The transition for other keys, if there are no patterns.
+    /// The transition for other keys, without patterns.
     var other: TransitionIndex = -1
     /// The number of the table with transitions for other keys, by the patterns that they match.
     var variants = 0

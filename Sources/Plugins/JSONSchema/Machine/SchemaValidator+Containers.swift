@@ -87,7 +87,6 @@ extension SchemaValidator {
         return true
     }
 
-    /// Returns to the frame around the innermost one.
     @inline(__always) mutating func leaveFrame() { frame = machine.frames.pop() }
 
     /// Sets the transition for the current element or member.

@@ -41,7 +41,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Reads a value again and lists its problems with a schema. Returns false if there are none to list.
+    /// Reads a value again and lists its problems with a schema. Returns whether it listed any.
     private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count

@@ -9,8 +9,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
     var machine: SchemaMachine
     let program: SchemaProgram
     let limits: JSONLimits
-    /// The innermost open array or object, or the document's frame if none is open. The frames around it are in the
-    /// machine.
+    /// The innermost open array or object, or the document's frame. The frames around it are in the machine.
     var frame = SchemaFrame()
     var keys: KeySet
     var uniques: UniqueSet
@@ -154,7 +153,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
                 depth &-= 1
             }
-            // A key, usually the one that followed the previous key in the last object.
+            // A key, usually the same as after the previous key in the last object.
             guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }

@@ -16,7 +16,7 @@ final class SchemaDocument: Sendable {
         var count = 0
     }
 
-    /// The absolute URI without a fragment; empty if the document has no URI.
+    /// The absolute URI without a fragment, or an empty string.
     let uri: String
     let bytes: [UInt8]
     let values: [Value]
@@ -135,7 +135,6 @@ final class SchemaDocument: Sendable {
         children[values[array].first..<values[array].first + values[array].count]
     }
 
-    /// Returns the members of an object in the order of the text.
     func members(_ object: Int) -> [(key: [UInt8], value: Int)] {
         let range = values[object].first..<values[object].first + values[object].count
         return range.map { (keys[$0], children[$0]) }

@@ -14,7 +14,6 @@ final class SchemaRegistry {
     var byURI: [String: Int] = [:]
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
-    /// The remaining budget for compiling.
     private(set) var budget: CompileBudget
     /// The memory for the tables of all patterns.
     let room = PatternRoom()
@@ -45,7 +44,6 @@ final class SchemaRegistry {
     /// Spends budget on something optional. Returns false if it's exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
-    /// Compiles a pattern within the budget.
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
         do throws(PatternFault) { return try PatternProgram(source, &budget, room) } catch {
             throw fault(error.kind == .tooLarge ? .tooLarge : .invalidPattern, location, error.message(of: source))
@@ -54,7 +52,6 @@ final class SchemaRegistry {
 
     // MARK: Documents
 
-    /// Adds a document, and returns its root.
     func add(_ data: Data, uri: String) throws(JSONSchemaError) -> SchemaLocation {
         if documents.count >= JSONSchema.maximumDocuments {
             throw JSONSchemaError(
@@ -327,7 +324,6 @@ extension SchemaRegistry {
         return location
     }
 
-    /// Returns all schemas that were visited in a document.
     func schemas(of document: Int) -> [SchemaLocation] {
         locations.keys.filter { $0.document == document }.sorted { $0.value < $1.value }
     }

@@ -1,4 +1,4 @@
-/// A URI or relative reference as text (RFC 3986, section 4.1), including internationalized ones.
+/// A URI or relative reference as text (RFC 3986, section 4.1), possibly internationalized.
 struct URIReference: Sendable {
     var scheme: Substring?
     var authority: Substring?

@@ -2,7 +2,6 @@ import Synchronization
 
 /// The steps and bytes left for compiling.
 package struct CompileBudget {
-    /// The budget of a single pattern.
     static let pattern = CompileBudget(steps: 2_000_000, bytes: 16 << 20)
 
     private(set) var steps: Int

@@ -7,10 +7,8 @@
     /// Creates a stack with room for a few frames, filled with copies of one.
     package init(repeating frame: Frame) { frames = Array(repeating: frame, count: 16) }
 
-    /// The number of frames that fit without growing.
     package var capacity: Int { frames.count }
 
-    /// The last frame.
     @inlinable @inline(__always) package var last: Frame { frames[count &- 1] }
 
     @inlinable package subscript(level: Int) -> Frame { frames[level] }

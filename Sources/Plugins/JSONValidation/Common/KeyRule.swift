@@ -8,7 +8,6 @@ import ErrandJSONSyntax
     @usableFromInline package var mask1: UInt64
     package var length: Int32
     package var text: Int32
-    /// The node of the value.
     package var node: Int32
     package var isRequired: Bool
 

@@ -33,7 +33,6 @@ package import ErrandJSONSyntax
     /// The size of the table in bytes.
     @inlinable package var size: Int { table.size }
 
-    /// The maximum number of keys.
     var limit: Int { table.limit }
 
     /// Returns a key by its number, prepared for comparison.

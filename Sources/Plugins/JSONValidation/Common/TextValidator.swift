@@ -10,7 +10,6 @@ package protocol TextValidator: ~Copyable {
     func position(_ level: Int) -> ValuePosition
 }
 
-/// The position of a value in its object or array.
 package enum ValuePosition {
     case key(Int)
     case index(Int)

@@ -69,7 +69,7 @@ extension Validator {
         var isAtEnd = false
     }
 
-    /// Finds the alternative that a value fits, or the one with the lowest cost.
+    /// Finds the alternative that a value fits, or the alternative with the lowest cost.
     @inline(never) mutating func choose(
         _ text: Span<UInt8>, among node: Int, at start: Int, depth: Int
     ) -> Choice {

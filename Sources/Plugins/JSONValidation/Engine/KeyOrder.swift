@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 /// The keys of earlier objects at the same place, in order. An order's keys are all different, so an object with some
-/// of them in the same order can't have duplicates, and none of its keys has to be stored.
+/// of them in the same order can't have duplicates, and its keys don't have to be stored.
 ///
 /// A place is a value's position in the arrays and objects around it. The elements of an array share a place; the
 /// members of an object share a few places, by key. Values at the same place are only likely to look alike.
@@ -28,7 +28,7 @@ struct KeyOrders {
     /// For each order, the orders of the places in its objects; -1 if not needed yet.
     private var places: [Int32] = []
 
-    /// Returns the order of objects whose enclosing frame has no order.
+    /// Returns the order of objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
     /// Returns the order of objects in a member of an object that has an order. The member's key starts at this quote.

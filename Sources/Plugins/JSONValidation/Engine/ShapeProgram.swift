@@ -93,7 +93,6 @@ struct ShapeRule {
 }
 
 struct ObjectRule {
-    /// The keys that the rule names.
     var keys = KeyTable()
     /// One bit for each required key among the first 64.
     var required: UInt64 = 0

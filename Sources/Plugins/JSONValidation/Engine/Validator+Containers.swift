@@ -91,7 +91,7 @@ extension Validator {
         }
     }
 
-    /// Runs the custom checks of an array or object that has no other problems.
+    /// Runs the custom checks of an array or object without other problems.
     private mutating func validateContainer(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
         guard problems.count == frame.problemsBefore else { return }
         let start = frame.start
@@ -131,7 +131,6 @@ extension Validator {
             && Bytes.equal(pool.span, Int(rule.text), text, content.start, count: content.count)
     }
 
-    /// Returns the bytes of a shape's key.
     func key(_ member: KeyRule) -> ArraySlice<UInt8> {
         pool[Int(member.text)..<Int(member.text) + Int(member.length)]
     }

@@ -42,7 +42,6 @@ extension Validator {
 
     // MARK: Descriptions
 
-    /// Describes the kinds that a node accepts.
     func kindWords(_ node: Int) -> [String] {
         let kinds = nodes[node].kinds
         if kinds == ValueKind.all { return ["a value"] }

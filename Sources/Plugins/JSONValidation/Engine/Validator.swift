@@ -15,7 +15,7 @@ struct Validator: ~Copyable, TextValidator {
     let members: [KeyRule]
     let pool: [UInt8]
     let limits: JSONLimits
-    /// The innermost open array or object, or the document's frame if none is open.
+    /// The innermost open array or object, or the document's frame.
     var frame = Frame()
     /// The frames around it, beginning with the document's.
     var outerFrames = FrameStack(repeating: Frame())
@@ -160,7 +160,7 @@ struct Validator: ~Copyable, TextValidator {
                 }
                 break
             }
-            // A key, usually the one that followed the previous key in the last object.
+            // A key, usually the same as after the previous key in the last object.
             guard p < text.count, text[p] == JSONGrammar.quote else {
                 return stop(text, .key, at: p, depth: depth - 1)
             }
@@ -365,6 +365,5 @@ extension Validator {
         }
     }
 
-    /// Returns to the frame around the innermost one.
     @inline(__always) mutating func leaveFrame() { frame = outerFrames.pop() }
 }

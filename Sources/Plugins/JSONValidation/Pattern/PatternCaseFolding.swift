@@ -20,7 +20,7 @@ enum PatternCaseFolding {
     /// All characters that have case variants, in order.
     private static let members = classes.keys.sorted()
 
-    /// Returns the characters that equal a character without case, including itself; `nil` if there are no others.
+    /// Returns the characters that equal a character without case, including itself; `nil` without others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
     /// Returns the ranges of the case variants of characters in the given ranges.

@@ -1,4 +1,3 @@
-/// The result of matching a pattern.
 @usableFromInline package enum PatternOutcome: Sendable {
     case matches, differs
     /// The limit of steps was reached first.

@@ -1,6 +1,5 @@
 /// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
-    /// The maximum nesting of groups.
     static let maximumDepth = 100
     /// The maximum length of the source in Unicode scalars.
     static let maximumLength = 16_384
@@ -20,7 +19,6 @@ package struct PatternParser {
     var flags = Flags()
     /// The first syntax that is valid but unsupported, or exceeds a limit.
     private var first: PatternFault?
-    /// The remaining budget for compiling.
     var budget: CompileBudget
 
     /// The pattern's sets, each stored once.

@@ -1,6 +1,5 @@
 import Synchronization
 
-/// A step of a compiled pattern.
 enum PatternStep: Sendable {
     case scalar(UInt32)
     case set(Int32)
@@ -19,7 +18,6 @@ package final class PatternProgram: Sendable {
     /// The maximum number of steps, with counted repetitions expanded.
     static let maximumSteps = 100_000
 
-    /// The content of a lookaround.
     struct Look {
         var entry: Int32
         /// A lookahead is read backward, so a single pass over the text finds all positions at which it matches.
@@ -92,7 +90,6 @@ package final class PatternProgram: Sendable {
     }
 }
 
-/// Generates steps from a tree.
 private struct PatternCompiler {
     private(set) var steps: [PatternStep] = []
     private(set) var looks: [PatternProgram.Look] = []
@@ -188,7 +185,6 @@ private struct PatternCompiler {
     }
 }
 
-/// The syntax tree of a regular expression.
 indirect enum PatternNode: Sendable {
     case empty
     case scalar(UInt32)
@@ -228,7 +224,6 @@ package struct PatternFault: Error, Hashable {
     package var offset: Int
     package var kind = Kind.invalid
 
-    /// Returns a sentence that contains the pattern.
     package func message(of pattern: String) -> String {
         "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
     }

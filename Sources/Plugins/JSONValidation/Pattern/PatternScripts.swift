@@ -6,7 +6,6 @@ enum PatternScripts {
         var differences: [ClosedRange<UInt32>]
     }
 
-    /// The scripts by name.
     private static let scripts: [String: Script] = {
         var found: [String: Script] = [:]
         for entry in PatternScriptData.text.split(separator: ";") {

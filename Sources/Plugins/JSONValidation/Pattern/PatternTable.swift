@@ -1,6 +1,6 @@
 /// A pattern as a deterministic automaton over ASCII, which takes one lookup per character.
 ///
-/// Patterns with lookarounds or word boundaries, or that would need many states, have no table. The machine matches
+/// Patterns with lookarounds or word boundaries, or that would need many states, don't get a table. The machine matches
 /// texts beyond ASCII.
 package final class PatternTable: Sendable {
     static let maximumStates = 200
@@ -37,7 +37,6 @@ package final class PatternTable: Sendable {
         return accepts[state] ? .matches : .differs
     }
 
-    /// The result of building a table.
     struct Attempt {
         var table: PatternTable?
         /// Whether building might succeed with more steps.

@@ -117,7 +117,7 @@ struct PatternTableBuilder {
         }
     }
 
-    /// Returns the number of a state. A state with a certain outcome has no row.
+    /// Returns the number of a state. States with a certain outcome don't get a row.
     private mutating func number(_ state: State) -> UInt16 {
         if isFloating, state.isAccepted, !states.isEmpty { return PatternTable.matched }
         if state.stepIndices.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }

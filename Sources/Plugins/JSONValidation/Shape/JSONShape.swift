@@ -19,7 +19,6 @@ public import ErrandEssentials
 /// You can nest shapes up to 1,000 levels. For a deeper shape, ``validate(_:limits:)`` rejects every text with a
 /// problem of the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
-    /// The maximum nesting of shapes.
     static let maximumDepth = 1_000
 
     let node: ShapeNode
@@ -39,7 +38,7 @@ public struct JSONShape: Sendable {
 /// A form along with the program that it's compiled to on first use. Copies of a shape share one node.
 final class ShapeNode: Sendable {
     let form: ShapeForm
-    /// The nesting of shapes, including this one.
+    /// The nesting of shapes, counting this shape.
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
@@ -52,7 +51,6 @@ final class ShapeNode: Sendable {
     var program: ShapeProgram { compiled.value { ShapeCompiler.compile(self) } }
 }
 
-/// The kinds of shapes.
 enum ShapeForm: Sendable {
     case any
     case null
@@ -72,7 +70,7 @@ enum ShapeForm: Sendable {
     /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// The depth of the deepest part; 0 if the form has no parts.
+    /// Returns the depth of the deepest part; 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),

@@ -38,8 +38,8 @@ struct BlockBuffer: Sendable {
         partial.append(contentsOf: bytes.extracting(end...))
     }
 
-    /// Returns the words after processing the final one or two blocks: the remaining bytes, a one bit, zeros, and the
-    /// length in bits.
+    /// Returns the words after the final one or two blocks: the remaining bytes, a 1 bit, zeros, and the length in
+    /// bits.
     func finished<Words>(
         _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {

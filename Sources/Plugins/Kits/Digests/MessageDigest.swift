@@ -1,13 +1,14 @@
 package import ErrandEssentials
 import ErrandSupport
 
-/// A digest that is updated piece by piece. Lets a faster implementation replace the portable ones here.
+/// A digest that is updated piece by piece. The protocol allows replacing the portable implementations with faster
+/// ones.
 package protocol MessageDigest: Sendable {
     /// The block size in bytes, which HMAC requires.
     static var blockByteCount: Int { get }
     init()
     mutating func update(_ bytes: Span<UInt8>)
-    /// Returns the digest of all bytes so far. Doesn't change the value: you can add more bytes and call it again.
+    /// Returns the digest of all bytes so far. You can add more bytes and call it again.
     func finalized() -> [UInt8]
 }
 
@@ -20,7 +21,6 @@ extension MessageDigest {
     /// Copies the bytes of any other sequence first.
     package mutating func update(_ bytes: some Sequence<UInt8>) { update(Array(bytes).span) }
 
-    /// Returns the digest of bytes in memory.
     package static func digest(of bytes: Span<UInt8>) -> [UInt8] {
         var digest = Self()
         digest.update(bytes)
@@ -31,7 +31,6 @@ extension MessageDigest {
     package static func digest(of data: Data) -> [UInt8] { digest(of: data.span) }
     package static func digest(of text: String.UTF8View) -> [UInt8] { String(text).withSpan { digest(of: $0) } }
 
-    /// Returns the digest of a sequence of bytes.
     package static func digest(of bytes: some Sequence<UInt8>) -> [UInt8] {
         var digest = Self()
         digest.update(bytes)

@@ -43,7 +43,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
         self.cookies = cookies.filter { names.contains($0.key) }
     }
 
-    /// Whether the stamp has no identities and no cookies.
+    /// Whether the stamp doesn't identify anyone.
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
     /// Returns whether the identities are the same user's.

@@ -24,7 +24,7 @@ public struct QueryItem: Sendable, Hashable {
     /// it is.
     public var value: String? { encodedValue.map { PercentEncoding.decodeLeniently($0, plusIsSpace: true) } }
 
-    /// Splits a form, or a query without its `?`, into its items in order. Empty text has no items.
+    /// Splits a form, or a query without its `?`, into its items in order. Returns an empty array for empty text.
     ///
     /// - Parameters:
     ///   - query: The query or form.

@@ -43,8 +43,8 @@ public struct ServiceLimit: Sendable, Hashable {
         self.init(nil, RateLimitGrammar.integer(remaining), reset)
     }
 
-    /// Returns the limit with the fewest requests left, or `nil` if there are no limits. In a tie, prefers the one that
-    /// is reset last.
+    /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, prefers the limit that is
+    /// reset last.
     public static func tightest(of limits: some Sequence<ServiceLimit>) -> ServiceLimit? {
         limits.min { a, b in
             a.remaining == b.remaining

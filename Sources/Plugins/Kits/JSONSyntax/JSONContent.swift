@@ -13,7 +13,6 @@
     /// The length in bytes of the content as written, with escapes.
     @inlinable package var count: Int { end - start }
 
-    /// Returns whether the content has escapes.
     package func hasEscapes(in text: Span<UInt8>) -> Bool { JSONGrammar.hasEscapes(text.extracting(start..<end)) }
 
     /// Returns the content in UTF-8 with escapes resolved. Stops at an invalid escape.

@@ -35,7 +35,7 @@ public enum JSONFault: UInt8, Sendable, Hashable {
     /// The text doesn't contain a value.
     case empty
 
-    /// Describes what was expected.
+    /// Describes the expected text.
     public var expected: String {
         switch self {
         case .none, .value, .empty: "a value"
@@ -55,7 +55,7 @@ public enum JSONFault: UInt8, Sendable, Hashable {
         }
     }
 
-    /// Describes what was found at an index, or at the end. Quotes at most one visible ASCII character.
+    /// Describes the text at an index, or the end of the text. Quotes at most one visible ASCII character.
     public func found(in bytes: Span<UInt8>, at index: Int) -> String {
         switch self {
         case .empty: return "an empty text"

@@ -82,13 +82,13 @@ public struct JSONNumber: Sendable {
     /// Whether the value is zero.
     public var isZero: Bool { mantissa == 0 }
 
-    /// Whether the number has no fraction, whatever its size.
+    /// Whether the number is integral, whatever its size.
     public var isIntegral: Bool { isZero || withoutTrailingZeros.power >= 0 }
 
-    /// The value if it has no fraction and fits `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
+    /// The value if it's integral and fits `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
     public var integer: Int? { integer(Int.self) }
 
-    /// Returns the value as an integer type if it has no fraction and fits, or `nil`. Never rounds.
+    /// Returns the value as an integer type if it's integral and fits, or `nil`. Never rounds.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         if isZero { return 0 }
         let (mantissa, power) = withoutTrailingZeros
@@ -188,24 +188,20 @@ extension JSONNumber {
     }
 }
 
-// Values of valid numbers, by their ranges in a text.
+// Reads valid numbers by their ranges in a text.
 extension JSONNumber {
-    /// Returns the value if it has no fraction and fits `Int`, or `nil`.
     package static func integer(in text: Span<UInt8>, _ range: Range<Int>) -> Int? {
         JSONNumber(text.extracting(range)).integer
     }
 
-    /// Returns the nearest `Double`; infinite beyond its range.
     package static func double(in text: Span<UInt8>, _ range: Range<Int>) -> Double? {
         JSONNumber(text.extracting(range)).double
     }
 
-    /// Returns whether the number has no fraction, whatever its size.
     package static func isIntegral(in text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         JSONNumber(text.extracting(range)).isIntegral
     }
 
-    /// Returns the value of an exponent, from its sign or first digit to the end of its number.
     package static func exponent(in text: Span<UInt8>, _ range: Range<Int>) -> Int {
         exponent(in: text.extracting(range), from: 0)
     }

@@ -63,7 +63,7 @@ package struct JSONMasker {
 
     /// Records whether a token is valid JSON and allowed at this place.
     private mutating func check(_ token: JSONToken) {
-        // Even in a charset other than UTF-8, it's clear where a string ends.
+        // In a charset other than UTF-8, strings still end at the same quotes.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }

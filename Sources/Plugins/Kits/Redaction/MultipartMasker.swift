@@ -18,7 +18,7 @@ struct MultipartMasker {
         (self.bytes, delimiter) = (bytes, boundary.isEmpty ? [] : Array("--\(boundary)".utf8))
     }
 
-    /// Returns the masked body, or `nil` if it has no parts.
+    /// Returns the masked body, or `nil` without any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiter.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }

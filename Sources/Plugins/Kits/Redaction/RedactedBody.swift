@@ -14,7 +14,7 @@ extension Redactor {
     /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
     ///
     /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
-    /// from the bytes. Other types have no named fields, and are shown unchanged. The body is omitted if its secrets
+    /// from the bytes. Other types don't name their fields, and are shown unchanged. The body is omitted if its secrets
     /// are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but isn't.
     ///
     /// ```swift

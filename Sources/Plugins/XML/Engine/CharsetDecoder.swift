@@ -25,7 +25,7 @@ struct CharsetDecoder: Sendable {
 
     /// - Parameter header: The charset from the header. An empty string counts as `nil`.
     init(header: String?, limit: Int) {
-        // A stream has no limit, but a document that is held as a whole does.
+        // A stream is unlimited, but a document that is held as a whole isn't.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }

@@ -20,7 +20,6 @@ struct DocumentParser: Sendable {
     /// The position after the last byte.
     var location: XMLLocation { reader.end }
 
-    /// Removes and returns the events since the last call.
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
     /// Reads the next bytes. After a failure, you can still take the events before it.

@@ -6,7 +6,6 @@
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
-    /// The open elements.
     var open: [NameTable.Entry] = []
     var hasRoot = false
     var hasDocumentType = false
@@ -18,7 +17,7 @@ struct DocumentReader: Sendable {
     private var buffer: [UInt8] = []
     /// The number of bytes of that construct that were already searched for its end.
     var searched = 0
-    /// The quotation mark that is open in that construct; 0 if none is.
+    /// The open quotation mark in that construct, or 0.
     var quote: UInt8 = 0
 
     /// Text that isn't part of an event yet.
@@ -97,7 +96,6 @@ struct DocumentReader: Sendable {
 
     // MARK: Text
 
-    /// Reads whitespace outside the root element.
     private func readSpace(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count, XMLCharacters.isSpace(part[position]) { position += 1 }
         if position == part.count || part[position] == UInt8(ascii: "<") { return true }
@@ -146,7 +144,6 @@ struct DocumentReader: Sendable {
         return true
     }
 
-    /// Appends plain text.
     private mutating func readPlain(_ part: XMLPart, _ position: inout Int) throws(XMLError) {
         let start = position
         while position < part.count {
@@ -273,7 +270,6 @@ extension DocumentReader {
         return nil
     }
 
-    /// Checks the length of a construct.
     func check(_ count: Int, _ part: XMLPart, _ start: Int) throws(XMLError) {
         if count < limits.maximumMarkupBytes { return }
         throw part.failure(.tooLarge, "a tag or comment is longer than \(limits.maximumMarkupBytes) bytes", start)

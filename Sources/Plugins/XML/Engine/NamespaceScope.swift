@@ -33,7 +33,6 @@ struct NamespaceScope: Sendable {
         return (try resolve(part, tag.name, isElement: true), resolved)
     }
 
-    /// Leaves the innermost element.
     mutating func leave() {
         if let last = changes.last, last.depth == depth {
             changes.removeLast()

@@ -1,6 +1,5 @@
 /// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
-    /// The range of the name.
     let name: Range<Int>
     /// The ranges of the attributes' names and their normalized values (section 3.3.3), in document order.
     private(set) var attributes: [(name: Range<Int>, value: String)] = []

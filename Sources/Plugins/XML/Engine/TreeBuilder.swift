@@ -5,12 +5,10 @@ struct TreeBuilder {
     private var text = ""
     private var nodes = 0
     private var bytes = 0
-    /// The complete elements.
     private(set) var finished: [XMLTree] = []
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// Whether an element is open.
     var isWithinElement: Bool { !open.isEmpty }
 
     mutating func add(_ event: XMLEvent) throws(XMLError) {
@@ -35,7 +33,6 @@ struct TreeBuilder {
         }
     }
 
-    /// Removes and returns the complete elements.
     mutating func takeFinished() -> [XMLTree] {
         defer { finished = [] }
         return finished

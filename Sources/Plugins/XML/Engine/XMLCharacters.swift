@@ -26,7 +26,6 @@ enum XMLCharacters {
         byte >= 0x20 && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != 0xEF
     }
 
-    /// Returns whether a byte may occur in a reference.
     static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
 
     /// Returns whether an ASCII character may be part of a name, using one bit per character.
@@ -91,7 +90,6 @@ enum XMLCharacters {
         }
     }
 
-    /// Returns whether bytes are a valid name.
     static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
         return !bytes.isEmpty && endOfName(bytes, 0, bytes.count) == bytes.count

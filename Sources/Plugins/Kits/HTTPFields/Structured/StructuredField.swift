@@ -23,7 +23,7 @@ public enum StructuredField {
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The byte offset at which parsing failed, starting at 0.
         public let offset: Int
-        /// Describes what was expected at that offset.
+        /// Describes the expected text at that offset.
         public let expected: String
 
         /// The expectation and the offset in one line.
@@ -32,7 +32,7 @@ public enum StructuredField {
 
     /// The reason why a value can't be serialized.
     public struct SerializationError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Describes what is wrong with the value.
+        /// Describes the problem with the value.
         public let description: String
     }
 
@@ -56,7 +56,7 @@ public enum StructuredField {
             set { fields[key] = newValue }
         }
 
-        /// Whether there are no parameters.
+        /// Whether the map is empty.
         public var isEmpty: Bool { all.isEmpty }
 
         // Inlining this into every comparison of a type with parameters added 40 KB to each program.
