@@ -74,7 +74,6 @@ enum TextEncoding {
         return Array(converted.utf8)
     }
 
-    /// Returns the encoding, and the length of the byte order mark in bytes.
     private static func detect(_ bytes: [UInt8]) -> (String.Encoding, mark: Int) {
         let count = bytes.count
         // The common case: no zeros and no byte order mark.

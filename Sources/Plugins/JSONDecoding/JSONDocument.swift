@@ -6,13 +6,11 @@ import ErrandSupport
 final class JSONDocument {
     let options: FastJSONDecoder
     let userInfo: [CodingUserInfoKey: Any]
-    /// Whether keys are converted before they are compared.
     let convertsKeys: Bool
     /// The text in UTF-8.
     private let text: [UInt8]
     private let entries: [IndexEntry]
 
-    /// Checks a text and builds its index.
     init(_ text: [UInt8], options: FastJSONDecoder) throws(JSONDecodingError) {
         entries = try IndexBuilder.entries(of: text)
         (self.text, self.options, userInfo) = (text, options, options.userInfo)
@@ -96,7 +94,7 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// Returns the elements of an array, or `nil` if any of them can't be read.
+    /// Returns `nil` if any element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -109,7 +107,7 @@ final class JSONDocument {
         return elements
     }
 
-    /// Returns the members of an object, or `nil` if any of them can't be read.
+    /// Returns `nil` if any member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
@@ -135,7 +133,6 @@ final class JSONDocument {
     }
 
     enum Search {
-        /// The position of the value.
         case found(Int)
         case absent
         /// The object has more members before the key than a search examines.

@@ -138,7 +138,6 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 /// A step of a coding path that doesn't correspond to a type's coding key.
 enum PositionKey: CodingKey {
-    /// An element of an array.
     case index(Int)
     /// A key of a dictionary if a key strategy is set, or `super`.
     case name(String)

@@ -43,7 +43,6 @@ final class ValueFrame {
         cursor = JSONDocument.MemberCursor(key: 1)
     }
 
-    /// Creates the frame of a value within another frame.
     init(_ parent: ValueFrame, at position: Int, _ step: consuming Step, isNested: Bool = false) {
         (document, self.position, self.parent, self.step) = (parent.document, position, parent, step)
         self.isNested = isNested
@@ -52,7 +51,7 @@ final class ValueFrame {
 
     var entry: IndexEntry { entry(at: position) }
 
-    /// Returns the entry at a position, or a null entry if it's ``absent``.
+    /// Returns a null entry for ``absent``.
     func entry(at position: Int) -> IndexEntry {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }

@@ -104,7 +104,6 @@ public struct XMLEvents: AsyncSequence, Sendable {
             return (parser.takeEvents(), failure)
         }
 
-        /// Ends reading, for example after the reader fails.
         mutating func end() {
             (events, position, failure, parser) = ([], 0, nil, nil)
             hold.body.cancel()

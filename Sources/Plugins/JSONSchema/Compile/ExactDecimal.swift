@@ -63,7 +63,6 @@ struct ExactDecimal: Sendable, Hashable {
 
     var isZero: Bool { short == 0 && long.isEmpty }
     var isIntegral: Bool { exponent >= 0 }
-    /// Whether the mantissa has at most 18 digits.
     var isShort: Bool { long.isEmpty }
 
     var digitCount: Int {

@@ -55,7 +55,7 @@ struct KeywordReader {
         return text
     }
 
-    /// Checks that a value is a string, without reading it.
+    /// Doesn't read the string.
     func expectText(_ value: Int) throws(JSONSchemaError) {
         if document.values[value].kind != .string { throw fault(value, "expected a string") }
     }

@@ -95,7 +95,6 @@ final class SchemaCompiler {
         return number
     }
 
-    /// Returns the target of a schema that consists only of a reference.
     private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
         if let known = aliases[key] { return known }
         let location = key.location

@@ -3,12 +3,10 @@ import ErrandJSONValidation
 /// A compiled schema: its own assertions, and the schemas that it applies to the same value and to parts of the value.
 /// An index is -1 without a rule.
 struct SchemaNode: Sendable {
-    /// The location of the schema, for messages.
     var location: SchemaLocation
     var resource = 0
     /// Whether no value fits, as for the schema `false`.
     var isNever = false
-    /// The kinds of values that `type` allows.
     var kinds: UInt8 = ValueKind.all
     /// Whether `type` allows only numbers without a fraction.
     var isIntegral = false

@@ -19,7 +19,6 @@ final class SchemaProgram: Sendable {
     let patterns: [SchemaPattern]
     let tags: [SchemaTag]
     let root: Int32
-    /// Machines that aren't in use.
     private let parked = Mutex<[SchemaMachine]>([])
 
     init(_ compiler: SchemaCompiler, root: Int32) {

@@ -13,7 +13,6 @@ struct SchemaTagFinder {
     /// For each object rule, the claims in its properties and the keys that it requires.
     private var claims: [Int32: [SchemaTag.Claim]] = [:]
     private var required: [Int32: Set<[UInt8]>] = [:]
-    /// All claims of a schema.
     private var known: [Int32: [SchemaTag.Claim]] = [:]
     private var isOver = false
 

@@ -1,7 +1,6 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A set of strings in ``SchemaKeyTables``.
 struct SchemaKeys {
     fileprivate let firstRule: Int
     let count: Int
@@ -52,7 +51,7 @@ struct SchemaKeyTables {
         Int(rules[keys.firstRule &+ index].length)
     }
 
-    /// Returns the index of a string, or -1 if the set doesn't contain it.
+    /// Returns -1 if the set doesn't contain the string.
     func find(
         _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
     ) -> Int {

@@ -13,7 +13,6 @@ struct SchemaMachine {
     private var states: [[Int32]: StateIndex] = [:]
     var variants: [[[UInt64]: TransitionIndex]] = []
 
-    // The validator's stacks.
     var frames = FrameStack(repeating: SchemaFrame())
     var results = [UInt8](repeating: 0, count: 1024)
     var words = [Int](repeating: 0, count: 256)

@@ -13,7 +13,6 @@ struct SchemaState {
     var firstLane = 0
     var laneCount = 0
     var firstGate = 0
-    /// The lanes that gates refer to.
     var firstBranch = 0
     /// The lanes of the roots, in ascending order.
     var firstRoot = 0
@@ -24,7 +23,6 @@ struct SchemaState {
     var plain: UInt8 = ValueKind.all
     /// Whether a lane compares arrays or objects with constants.
     var wantsHash = false
-    /// Whether a lane has rules for arrays or for objects.
     var hasArrays = false
     var hasObjects = false
     /// The plans for arrays and objects; -1 until derived for the first array or object.
@@ -38,7 +36,6 @@ struct SchemaState {
     var firstVariant = -1
 }
 
-/// One of the schemas for a value.
 struct SchemaLane {
     var node: Int32
     /// Whether the document is invalid if this schema doesn't hold, so problems are reported at once.
@@ -104,7 +101,6 @@ struct SchemaWire {
     var role: Role
     var child: Int32
     var parent: Int32
-    /// The counter of a `contains`.
     var counter: Int32 = -1
     /// Whether a match of `contains` evaluates the element.
     var evaluates = false
@@ -149,13 +145,11 @@ struct ObjectPlan {
     var variants = 0
     /// The transition for the keys themselves; -1 if no lane needs it.
     var names: TransitionIndex = -1
-    /// The entry that is expected first.
     var first: Int32 = -1
     var firstRule = 0
     var ruleCount = 0
 }
 
-/// A key that a lane names.
 struct KeyEntry {
     var transition: TransitionIndex
     /// The entry that followed last time.

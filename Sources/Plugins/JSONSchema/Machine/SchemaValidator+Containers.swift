@@ -158,7 +158,6 @@ extension SchemaValidator {
         return readOtherKey(text, p, depth)
     }
 
-    /// Reads a key other than the expected one.
     @inline(never) private mutating func readOtherKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {

@@ -124,7 +124,6 @@ extension SchemaValidator {
         return false
     }
 
-    /// Describes the pattern limit that a text exceeds.
     func patternLimit(_ content: JSONContent) -> (expected: String, found: String) {
         if content.count > limits.maximumPatternBytes {
             return ("a string of at most \(limits.maximumPatternBytes) bytes for its pattern", "\(content.count)")

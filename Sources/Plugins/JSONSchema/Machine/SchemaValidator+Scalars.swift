@@ -15,7 +15,6 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Computes the results for a key.
     mutating func settleName(
         _ text: Span<UInt8>, _ names: TransitionIndex, _ range: Range<Int>, _ depth: Int
     ) -> Bool {

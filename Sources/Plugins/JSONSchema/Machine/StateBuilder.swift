@@ -33,7 +33,6 @@ struct StateBuilder {
             lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, &arena)
     }
 
-    /// Adds a state with these lanes and roots.
     static func state(
         _ lanes: [SchemaLane], _ gates: [LaneGate], _ branches: [Int32], roots: [Int32], _ program: SchemaProgram,
         _ arena: inout SchemaArena

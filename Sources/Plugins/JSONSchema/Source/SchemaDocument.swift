@@ -140,7 +140,6 @@ final class SchemaDocument: Sendable {
         return range.map { (keys[$0], children[$0]) }
     }
 
-    /// Calls a function with the text and the range of a value in it.
     func text<Result>(_ index: Int, _ body: (Span<UInt8>, Range<Int>) -> Result) -> Result {
         let bytes = bytes
         return body(bytes.span, values[index].start..<values[index].end)
@@ -182,7 +181,6 @@ final class SchemaDocument: Sendable {
         return first < range.upperBound && children[first] == index ? first : nil
     }
 
-    /// Returns the value that a pointer leads to from another value.
     func find(_ pointer: [UInt8], from start: Int) -> Int? {
         if pointer.isEmpty { return start }
         guard pointer[0] == 0x2F else { return nil }

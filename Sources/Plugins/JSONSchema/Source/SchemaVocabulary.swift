@@ -4,7 +4,6 @@ struct SchemaVocabulary: Sendable, Hashable {
     var hasApplicators = true
     var hasUnevaluated = true
     var hasValidation = true
-    /// Whether the metaschema makes `format` an assertion.
     var assertsFormats = false
 
     init(_ draft: JSONSchemaDialect) {

@@ -20,7 +20,6 @@ package import ErrandEssentials
         return word
     }
 
-    /// Returns whether two texts have the same bytes, starting at two indices.
     @inlinable package static func equal(
         _ a: Span<UInt8>, _ aStart: Int, _ b: Span<UInt8>, _ bStart: Int, count: Int
     ) -> Bool {
@@ -45,7 +44,6 @@ extension Data {
 }
 
 extension Span<UInt8> {
-    /// Copies the bytes in a range.
     package func data(_ range: Range<Int>) -> Data {
         unsafe extracting(range).withUnsafeBytes { unsafe Data($0) }
     }

@@ -24,7 +24,6 @@ package struct MemberSearch {
     /// The number of bytes read. May exceed the budget by a string.
     package var skipped: Int { p - start }
 
-    /// Finds the first key that matches.
     package mutating func find(in text: Span<UInt8>, _ isKey: (JSONContent) -> Bool) -> Outcome {
         if p < text.count, text[p] == JSONGrammar.closeBrace { return .missing }
         while p < limit, text[p] == JSONGrammar.quote {

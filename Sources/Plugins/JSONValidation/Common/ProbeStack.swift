@@ -1,4 +1,3 @@
-/// An entry of a ``ProbeStack``, with its hash.
 @usableFromInline package protocol ProbeEntry {
     var hash: UInt64 { get }
 }

@@ -60,7 +60,6 @@ extension TextValidator where Self: ~Copyable {
             offset: p)
     }
 
-    /// Describes the problem of a text that takes too many steps.
     package var tooManySteps: (expected: String, found: String) {
         ("a text that takes at most \(limits.maximumSteps) steps", "one that takes more")
     }
@@ -84,7 +83,6 @@ extension TextValidator where Self: ~Copyable {
         return scan.fault == .none ? JSONContent(quote + 1, scan.index - 1).string(in: text, limit: 256) : ""
     }
 
-    /// Describes the kind of the valid value that starts with this byte.
     package static func kindWord(_ first: UInt8) -> String {
         switch first {
         case JSONGrammar.quote: "a string"

@@ -12,7 +12,6 @@ struct AlternativeMatch {
         /// The node for the current key or element; -1 accepts any value.
         var expectedNode = -1
         var cost = 0
-        /// The number of required keys found.
         var required = 0
         /// The index of the same node's candidate for an enclosing value.
         var previous: Int32 = -1

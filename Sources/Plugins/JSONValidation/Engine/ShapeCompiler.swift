@@ -18,7 +18,6 @@ struct ShapeCompiler {
     var tags: [TagRule] = []
     /// For each constant of each tag, the nodes that have it.
     var tagged: [[Int32]] = []
-    /// The first reason why the shape can't be used.
     var fault: JSONProblem?
     /// Nodes that are reserved but not compiled yet. A list, so deep shapes don't need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
@@ -163,7 +162,6 @@ struct ShapeCompiler {
     private static func bits(of kinds: UInt8) -> [UInt8] { (0..<8).map { 1 << $0 }.filter { kinds & $0 != 0 } }
 }
 
-/// The rules of nodes, and the tables that they refer to.
 extension ShapeCompiler {
     mutating func addRule(_ alternative: ShapeAlternative, to node: inout ShapeRule) {
         switch alternative.form {

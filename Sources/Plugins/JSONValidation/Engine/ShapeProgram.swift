@@ -22,7 +22,6 @@ final class ShapeProgram: Sendable {
     /// The keys that are expected to follow each other in an object at first. Each validation learns from a copy.
     let successors: [Int32]
     let root: Int
-    /// The reason why the shape can't be used.
     private let fault: JSONProblem?
 
     init(_ compiler: ShapeCompiler, root: Int32) {
@@ -47,7 +46,7 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Validates a text. Returns `nil` if it's valid.
+    /// Returns `nil` if the text is valid.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         var validator = Validator(self, textCount: text.count, limits.clamped)

@@ -1,6 +1,5 @@
 import ErrandJSONSyntax
 
-/// Reads a value for which several alternatives compete.
 extension Validator {
     /// Reads a value. The candidates for it keep their costs. Returns `nil` if reading stopped.
     mutating func readCompeting(
@@ -79,7 +78,6 @@ extension Validator {
         }
     }
 
-    /// Prepares the candidates for the next element.
     private func element(_ match: inout AlternativeMatch, _ p: Int) -> Int? {
         let level = match.levels.count - 1
         match.levels[level].count += 1

@@ -74,7 +74,6 @@ extension Validator {
         return nodes[node].plain & ValueKind.number == ValueKind.integer
     }
 
-    /// Describes the constraint that a value of the right kind violates.
     func expected(_ node: Int, _ kind: UInt8, _ violation: Violation) -> String {
         if case .steps = violation { return tooManySteps.expected }
         if case .check(let index) = violation { return program.checks[Int(index)].expected }

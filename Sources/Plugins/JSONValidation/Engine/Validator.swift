@@ -258,7 +258,6 @@ extension Validator {
         match.leave(behind: first)
     }
 
-    /// Closes the innermost array or object at its bracket.
     mutating func leave(_ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int) -> Int {
         let level = match.levels.removeLast()
         for index in level.first..<match.candidates.count {
@@ -311,7 +310,6 @@ extension Validator {
         var seen: UInt64 = 0
         /// The number of keys before it that aren't stored.
         var orderedBefore = 0
-        /// The number that identifies the object.
         var object = 0
         /// The number of keys in the key set, and of problems, before it.
         var keysBefore = 0

@@ -21,7 +21,7 @@ struct JSONPattern: Sendable {
 
     private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
 
-    /// Represents a regular expression without a source, such as one built from components.
+    /// A regular expression without a source, such as one built from components.
     static let unreadable = JSONPattern(
         JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
 }

@@ -36,7 +36,6 @@ package struct PatternMachine {
 
     package init() {}
 
-    /// Matches a text in a limited number of steps.
     package mutating func run(
         _ program: PatternProgram, on text: Span<UInt8>, _ scope: Scope, budget: Int,
         usesTable: Bool = true

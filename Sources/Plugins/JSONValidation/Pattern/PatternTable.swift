@@ -9,7 +9,6 @@ package final class PatternTable: Sendable {
     static var matched: UInt16 { .max }
     static var dead: UInt16 { .max - 1 }
 
-    /// The class of each ASCII character.
     private let classes: [UInt8]
     private let classCount: Int
     /// The next state, by state and class.

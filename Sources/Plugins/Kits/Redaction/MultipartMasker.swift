@@ -128,7 +128,6 @@ struct MultipartMasker {
         return bytes[start..<stop]
     }
 
-    /// Returns a line without its line break.
     private func line(at start: Int) -> ArraySlice<UInt8> {
         var stop = end(of: start)
         if stop > start, bytes[stop - 1] == UInt8(ascii: "\n") { stop -= 1 }

@@ -76,7 +76,6 @@ struct XMLMasker {
         result += bytes[range]
     }
 
-    /// Returns whether a text is the name of a secret.
     private func names(_ text: String) -> Bool {
         text.utf8.count <= 64 && !text.utf8.contains(where: { $0 <= 0x20 }) && isSecret(text)
     }

@@ -17,7 +17,6 @@ struct DocumentParser: Sendable {
         reader = DocumentReader(limits)
     }
 
-    /// The position after the last byte.
     var location: XMLLocation { reader.end }
 
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }

@@ -28,7 +28,6 @@ struct DocumentReader: Sendable {
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// The position after the last byte.
     var end: XMLLocation { location.behind(buffer.span) }
 
     /// Removes and returns the events since the last call.

@@ -1,7 +1,6 @@
 /// Tracks the prefixes declared at the current position of a document, and resolves names with them (Namespaces in XML
 /// 1.0).
 struct NamespaceScope: Sendable {
-    /// The changes made by an element's declarations.
     private struct Change: Sendable {
         let depth: Int
         let scope: Int
@@ -138,7 +137,6 @@ struct NameTable: Sendable {
     /// Empty before the first name.
     private var entries: [Entry?] = []
 
-    /// Returns a cached name for a set of declarations.
     func find(_ bytes: ArraySlice<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {
         guard !entries.isEmpty, bytes.count <= Self.longest, let entry = entries[Self.slot(bytes, isElement)] else {
             return nil

@@ -23,7 +23,7 @@ struct StartTag {
         }
     }
 
-    /// Reads an attribute and returns the index after it.
+    /// Returns the index after the attribute.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -146,7 +146,6 @@ struct XMLPart {
     /// Returns the position before the byte at an index.
     func location(of index: Int) -> XMLLocation { location.behind(bytes.span.extracting(0..<index)) }
 
-    /// Creates an error for the position before the byte at an index.
     func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
         XMLError(code, message, at: location(of: min(index, count)))
     }

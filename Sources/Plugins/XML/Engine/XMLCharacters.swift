@@ -21,7 +21,6 @@ enum XMLCharacters {
         return (marks | controls) & high == 0
     }
 
-    /// Returns whether a byte of an attribute's value needs no check.
     static func isPlainInValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != 0xEF
     }
