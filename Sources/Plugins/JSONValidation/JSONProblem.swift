@@ -57,8 +57,8 @@ public struct JSONProblem: Sendable, Hashable {
 }
 
 extension JSONProblem: CustomStringConvertible {
-    /// A message such as `/3/name: expected a string, found a number (byte 214)` or `/7/tags: missing, expected an
-    /// array`, followed by the location in the schema, if any.
+    /// A message such as `/3/name: expected a string, found a number (byte 214)` or
+    /// `/7/tags: missing, expected an array`, followed by the location in the schema, if any.
     public var description: String {
         schemaLocation.map { "\(message), by \(MessageText.shown($0, limit: 1_200))" } ?? message
     }

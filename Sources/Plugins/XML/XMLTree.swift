@@ -75,7 +75,7 @@ public struct XMLTree: Sendable, Hashable {
     /// Returns the value of an attribute.
     ///
     /// Prefers the attribute that isn't in a namespace. Otherwise, returns the value of the only attribute with that
-    /// local name, or `nil` if several have it.
+    /// local name, or `nil` if several have the name or it's missing.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
         let named = attributes.filter { $0.key.local == local }

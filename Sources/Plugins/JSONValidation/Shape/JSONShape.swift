@@ -10,9 +10,9 @@ public import ErrandEssentials
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write `.object([…], closed:
-/// true)`. Every key is required unless its shape is `.optional`. Null is valid only for `.optional`, `.nullable`,
-/// `.null`, and `.any`. An array literal is an array whose elements fit one of its shapes.
+/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write
+/// `.object([…], closed: true)`. Every key is required unless its shape is `.optional`. Null is valid only for
+/// `.optional`, `.nullable`, `.null`, and `.any`. An array literal is an array whose elements fit one of its shapes.
 ///
 /// A shape is compiled on first use, so keep frequently used shapes in a `static let`.
 ///
