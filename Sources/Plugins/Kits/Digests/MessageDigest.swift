@@ -1,8 +1,7 @@
 package import ErrandEssentials
 import ErrandSupport
 
-/// A digest that is updated piece by piece. The protocol allows replacing the portable implementations with faster
-/// ones.
+/// A digest that is updated piece by piece. As a protocol, it allows faster implementations to replace these.
 package protocol MessageDigest: Sendable {
     /// The block size in bytes, which HMAC requires.
     static var blockByteCount: Int { get }
