@@ -45,8 +45,8 @@ public struct JSONValidationError: Error, Sendable, Hashable {
 }
 
 extension JSONValidationError: DescribedError {
-    /// A message such as `JSON validation failed: /3/name: expected a string, found a number (byte 214) (1 problem)`. For
-    /// a text that wasn't judged, it begins with `JSON validation was not possible`.
+    /// A message such as `JSON validation failed: /3/name: expected a string, found a number (byte 214) (1 problem)`.
+    /// For a text that wasn't judged, it begins with `JSON validation was not possible`.
     public var description: String {
         let list = problems.map(\.description).joined(separator: "; ")
         let listed = problems.count < count ? ", \(problems.count) listed" : ""

@@ -99,8 +99,8 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// Returns the kinds of constants, separately for literals, numbers, and strings. Numbers and strings are compared by
-    /// value; for literals, the kind suffices.
+    /// Returns the kinds of constants, separately for literals, numbers, and strings. Numbers and strings are compared
+    /// by value; for literals, the kind suffices.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])
         for constant in constants {
