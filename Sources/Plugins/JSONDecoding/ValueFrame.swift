@@ -1,31 +1,31 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// A value that is being decoded, and its coding path: the `Decoder` of a type.
+/// A value that is being decoded, with its coding path. This is the `Decoder` that a type sees.
 final class ValueFrame {
-    /// The position of a null that the text does not contain.
+    /// The position of a null that the text doesn't contain.
     static let absent = -1
 
     let document: JSONDocument
     /// The position of the value in the index.
     let position: Int
 
-    // The coding path: the frame around this one, and the step from there.
+    // The coding path: the enclosing frame, and the step from there.
     private let parent: ValueFrame?
     private let step: Step
-    /// Whether the frame is of a container that a container has made.
+    /// Whether a container created this frame for a nested container.
     private let isNested: Bool
-    /// Whether the value is decoded; a type may keep its frame longer.
+    /// Whether the value has been decoded. A type may keep its frame after that.
     private var hasEnded = false
 
-    /// The number of elements of an array; nil until it is first read.
+    /// The number of elements in the array; `nil` until first used.
     private var count: Int?
-    /// Positions of values by key; nil for an object of few regular keys, and until it is needed.
+    /// Positions of values by key; `nil` until needed, and for an object with few, regular keys.
     private var table: [String: Int]?
-    /// Where to look for the next key.
+    /// The start of the search for the next key.
     private var cursor: JSONDocument.MemberCursor
 
-    /// A step of a path; an index needs no existential.
+    /// A step in a path. An index doesn't need an existential.
     enum Step {
         case index(Int)
         case key(any CodingKey)
@@ -38,28 +38,25 @@ final class ValueFrame {
         }
     }
 
-    /// The frame of a whole text.
     init(_ document: JSONDocument) {
         (self.document, position, parent, step, isNested) = (document, 0, nil, .index(0), false)
         cursor = JSONDocument.MemberCursor(key: 1)
     }
 
-    /// The frame of a value within another one.
     init(_ parent: ValueFrame, at position: Int, _ step: consuming Step, isNested: Bool = false) {
         (document, self.position, self.parent, self.step) = (parent.document, position, parent, step)
         self.isNested = isNested
         cursor = JSONDocument.MemberCursor(key: position &+ 1)
     }
 
-    /// The entry of the value.
     var entry: IndexEntry { entry(at: position) }
 
-    /// The entry at a position, or that of the absent null.
+    /// Returns a null entry for ``absent``.
     func entry(at position: Int) -> IndexEntry {
         position >= 0 ? document[position] : IndexEntry(.null, start: 0, length: 0)
     }
 
-    /// Calls a function with the frame of a value: one within this one, or this one itself without a step.
+    /// Calls a function with the frame of a nested value or, without a step, with this frame.
     @inline(__always)
     func scoped<Value>(
         at position: Int, _ step: consuming Step?, _ body: (ValueFrame) throws -> Value
@@ -83,8 +80,8 @@ final class ValueFrame {
         return path
     }
 
-    /// The frame of the value whose type asked for the container; for a container that outlives that value, the frame of the
-    /// value around it.
+    /// The frame of the value whose type asked for the container. If the container outlives that value, the frame
+    /// around it.
     var asking: ValueFrame {
         var frame = self
         while frame.isNested || frame.hasEnded, let parent = frame.parent { frame = parent }
@@ -97,7 +94,6 @@ final class ValueFrame {
 
     // MARK: Elements
 
-    /// The number of elements of the array.
     var elementCount: Int {
         if let count { return count }
         var (elements, element) = (0, position + 1)
@@ -112,7 +108,7 @@ final class ValueFrame {
 
     // MARK: Members
 
-    /// The position of the value of a key in this object; ``absent`` if there is none.
+    /// Returns the position of a key's value in this object, or ``absent``.
     func find(_ name: String) -> Int {
         if let table { return table[name] ?? Self.absent }
         if usesTable { return look(up: name) }
@@ -122,22 +118,22 @@ final class ValueFrame {
         switch search {
         case .found(let position): return position
         case .tooMany: return look(up: name)
-        // Strings are equal by their characters: the sign of Kelvin is a K.
+        // Strings are compared by their characters: the Kelvin sign equals K.
         case .absent: return name.utf8.allSatisfy { $0 < 0x80 } ? Self.absent : look(up: name)
         }
     }
 
-    /// Whether keys are not those of the type byte by byte.
+    /// Whether keys can't be compared byte by byte.
     private var usesTable: Bool { document.convertsKeys || entry.isKind(.irregularObject) }
 
-    /// The same by a table, for objects with many keys, with irregular ones, and with converted ones.
+    /// Looks up a key in a table, for objects with many, irregular, or converted keys.
     private func look(up name: String) -> Int {
         let positions = table ?? (document.convertsKeys ? convertedKeys() : plainKeys())
         table = positions
         return positions[name] ?? Self.absent
     }
 
-    /// The keys of the object, each once, in the order of the text; converted if keys are.
+    /// The object's keys in the order of the text, without duplicates. Converted if the strategy converts keys.
     var allKeys: [String] {
         if document.convertsKeys {
             return (table ?? convertedKeys()).sorted { $0.value < $1.value }.map(\.key)
@@ -175,7 +171,6 @@ final class ValueFrame {
     }
 }
 
-// What a type sees of its decoder.
 extension ValueFrame: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 
@@ -238,7 +233,7 @@ extension ValueFrame: SingleValueDecodingContainer {
     }
 }
 
-// The errors of `JSONDecoder`, and the ways to values that are rare enough to look for them.
+// The errors of `JSONDecoder`, and the slow paths to values, which determine the error.
 extension ValueFrame {
     func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(
@@ -315,7 +310,7 @@ extension ValueFrame {
             case .convertFromString(let infinity, let negative, let nan) =
                 document.options.nonConformingFloatDecodingStrategy
         {
-            // Byte by byte, unlike strings.
+            // Compares byte by byte, unlike strings.
             if text.utf8.elementsEqual(infinity.utf8) { return .infinity }
             if text.utf8.elementsEqual(negative.utf8) { return -.infinity }
             if text.utf8.elementsEqual(nan.utf8) { return .nan }
@@ -328,7 +323,7 @@ extension ValueFrame {
         return entry.isKind(.null) ? null(type, step) : mismatch(type, entry, step)
     }
 
-    // MARK: Types of Foundation
+    // MARK: Foundation types
 
     func date(at position: Int, _ step: Step?) throws -> Date {
         guard !entry(at: position).isKind(.null) else { throw null(Date.self, step) }
@@ -343,11 +338,11 @@ extension ValueFrame {
         if case .iso8601 = strategy {
             let text = try string(at: position, step)
             if let date = ISO8601Date.date(text) { return date }
-            // The path of `JSONDecoder`, which ends at the type that reads the date.
+            // The same path as in `JSONDecoder`: it ends at the type that reads the date.
             throw asking.corrupted("Expected date string to be ISO8601-formatted.", nil)
         }
         if case .custom(let read) = strategy { return try scoped(at: position, step) { try read($0) } }
-        // Strategies that only some platforms have, with formatters.
+        // Strategies with formatters, which only some platforms have.
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
         let entry = entry(at: position)

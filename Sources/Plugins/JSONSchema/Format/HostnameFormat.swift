@@ -1,7 +1,7 @@
 import ErrandMessageSyntax
 
-/// Names of hosts: ASCII (RFC 1123, section 2.1), with international labels in Punycode (RFC 5890, section 2.3.2.1), and
-/// international ones as they are written.
+/// Hostnames: ASCII (RFC 1123, section 2.1) with international labels in Punycode (RFC 5890, section 2.3.2.1), or
+/// written in Unicode.
 enum HostnameFormat {
     static func isHostname(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, bytes.count <= 253 else { return false }
@@ -13,7 +13,7 @@ enum HostnameFormat {
         return BidiName.fits(labels)
     }
 
-    /// The characters that a label in ASCII stands for; nil if it is none.
+    /// Returns the characters that an ASCII label represents, or `nil` if it's invalid.
     private static func label(_ label: ArraySlice<UInt8>) -> [Unicode.Scalar]? {
         guard (1...63).contains(label.count), label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
             label.allSatisfy({ ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") })
@@ -21,7 +21,7 @@ enum HostnameFormat {
         guard label.count >= 4, label.dropFirst(2).prefix(2).elementsEqual("--".utf8) else {
             return label.map { Unicode.Scalar($0) }
         }
-        // Labels with two hyphens there are reserved, but for those in Punycode.
+        // Labels with two hyphens at this position are reserved, except for Punycode.
         guard label.prefix(2).map({ $0 | 0x20 }) == Array("xn".utf8) else { return nil }
         guard let decoded = Punycode.decode(Array(label.dropFirst(4))), decoded.contains(where: { !$0.isASCII }),
             InternationalLabel(decoded).isValid
@@ -30,7 +30,7 @@ enum HostnameFormat {
     }
 
     static func isInternational(_ text: String) -> Bool {
-        // Each character takes at least one byte of the 253 that the name may have in ASCII.
+        // Each character takes at least one of the name's 253 ASCII bytes.
         guard text.utf8.count <= 253 * 4 else { return false }
         let labels = text.unicodeScalars.split(
             omittingEmptySubsequences: false,
@@ -88,7 +88,7 @@ enum Punycode {
         return scalars
     }
 
-    /// The number of bytes of a label in Punycode, without its prefix; nil if it is far too long.
+    /// Returns the length of a label in Punycode without its prefix, or `nil` if it's far too long.
     static func encodedLength(_ scalars: [Unicode.Scalar]) -> Int? {
         if scalars.count > 63 { return nil }
         let basic = scalars.count(where: \.isASCII)
@@ -139,10 +139,10 @@ enum Punycode {
     }
 }
 
-/// The rule for names that are written from right to left (RFC 5893, section 2): it binds every label of a name in which one
-/// label is.
+/// The rule for right-to-left names (RFC 5893, section 2). If one label is right-to-left, it applies to all labels of
+/// the name.
 enum BidiName {
-    /// The bidirectional classes of the characters that labels have.
+    /// The bidirectional classes of characters in labels.
     private enum Direction { case left, right, arabicNumber, europeanNumber, neutral, mark }
 
     static func fits(_ labels: [[Unicode.Scalar]]) -> Bool {
@@ -170,7 +170,7 @@ enum BidiName {
         if isArabicNumber(scalar) { return .arabicNumber }
         switch scalar.value {
         case 0x30...0x39, 0x6F0...0x6F9: return .europeanNumber
-        // The hyphen, joiners, and those letters that have no direction.
+        // The hyphen, joiners, and letters without a direction.
         case 0x2D, 0xB7, 0x2B9...0x2BA, 0x2C6...0x2CF, 0x2EC, 0x375, 0x200C...0x200D, 0x2E2F, 0x30FB, 0xA67F,
             0xA717...0xA71F, 0xA788:
             return .neutral

@@ -1,7 +1,7 @@
 import ErrandJSONValidation
 import ErrandMessageSyntax
 
-/// The formats of strings that are defined (2020-12 validation, section 7.3).
+/// The string formats that the standard defines (2020-12 validation, section 7.3).
 enum JSONFormat: String, Sendable {
     case dateTime = "date-time"
     case date, time, duration
@@ -20,7 +20,7 @@ enum JSONFormat: String, Sendable {
     case relativeJSONPointer = "relative-json-pointer"
     case regex
 
-    /// Whether a string has the format; nil if it is too long to say.
+    /// Returns whether a string has the format, or `nil` if it's too long to decide.
     func fits(_ text: String) -> Bool? {
         let bytes = Array(text.utf8)
         return switch self {
@@ -47,7 +47,7 @@ enum JSONFormat: String, Sendable {
     }
 }
 
-/// Dates, times and durations (RFC 3339, section 5.6 and appendix A).
+/// Dates, times, and durations (RFC 3339, section 5.6 and appendix A).
 enum DateFormat {
     static func isDateTime(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 11, bytes[10] | 0x20 == UInt8(ascii: "t") else { return false }
@@ -85,7 +85,7 @@ enum DateFormat {
             offset = (hours * 60 + minutes) * (rest.first == UInt8(ascii: "+") ? 1 : -1)
         default: return false
         }
-        // A leap second is the last one of a day in UTC.
+        // A leap second is the last second of a day in UTC.
         return second < 60 || (hour * 60 + minute - offset + 2_880) % 1_440 == 1_439
     }
 
@@ -101,7 +101,7 @@ enum DateFormat {
         return rest.isEmpty && ["H", "HM", "HMS", "M", "MS", "S"].contains(time)
     }
 
-    /// The letters behind the numbers that follow.
+    /// Returns the letters of the number-letter pairs that follow.
     private static func units(_ rest: inout ArraySlice<UInt8>) -> String {
         var letters = ""
         while true {
@@ -120,7 +120,7 @@ enum DateFormat {
     }
 }
 
-/// UUIDs (RFC 4122), URI templates (RFC 6570), JSON Pointers (RFC 6901), relative ones, and regular expressions.
+/// UUIDs (RFC 4122), URI templates (RFC 6570), absolute (RFC 6901) and relative JSON Pointers, and regular expressions.
 enum TextFormat {
     static func isUUID(_ bytes: [UInt8]) -> Bool {
         bytes.count == 36
@@ -159,7 +159,7 @@ enum TextFormat {
         return first != 0x30 || allowsZero && digits.count == 1
     }
 
-    /// RFC 6570, section 2; an apostrophe is a literal (erratum 6937).
+    /// RFC 6570, section 2. An apostrophe is a literal (erratum 6937).
     static func isURITemplate(_ text: String) -> Bool {
         var scalars = text.unicodeScalars[...]
         while let scalar = scalars.popFirst() {

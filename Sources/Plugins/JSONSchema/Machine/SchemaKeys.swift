@@ -1,7 +1,6 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A set of strings in ``SchemaKeyTables``.
 struct SchemaKeys {
     fileprivate let firstRule: Int
     let count: Int
@@ -9,13 +8,13 @@ struct SchemaKeys {
     fileprivate let mask: Int
 }
 
-/// Sets of strings, prepared to find one of them in a text.
+/// Sets of strings, prepared for finding them in a text.
 struct SchemaKeyTables {
     private var rules: [KeyRule] = []
     private var slots: [Int32] = []
     private var pool: [UInt8] = []
 
-    /// Adds a set; also returns how many bytes it takes.
+    /// Adds a set. Also returns its size in bytes.
     mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }
@@ -34,7 +33,7 @@ struct SchemaKeyTables {
         return (set, bytes)
     }
 
-    /// Whether a text continues with a key and its closing quote; at least 16 bytes are left.
+    /// Returns whether the text continues with a key and its closing quote. At least 16 bytes must be left.
     @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ p: Int) -> Bool {
         let place = keys.firstRule &+ index
         let rule = rules[place]
@@ -47,12 +46,12 @@ struct SchemaKeyTables {
             && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
     }
 
-    /// The length of a string in bytes.
+    /// Returns the length of a string in bytes.
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
         Int(rules[keys.firstRule &+ index].length)
     }
 
-    /// The index of a string; -1 if it is none of the set.
+    /// Returns -1 if the set doesn't contain the string.
     func find(
         _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
     ) -> Int {
@@ -87,7 +86,7 @@ struct SchemaKeyTables {
     func string(_ index: Int, of keys: SchemaKeys) -> String { String(decoding: bytes(index, of: keys), as: UTF8.self) }
 }
 
-/// A tag, prepared to find its value in a text.
+/// A tag, prepared for finding its value in a text.
 struct SchemaTagTable {
     private let key: SchemaKeys
     private let strings: SchemaKeys
@@ -100,13 +99,13 @@ struct SchemaTagTable {
         (literals, count) = (tag.literals, tag.branches.count)
     }
 
-    /// The number of the value of the tag in an object, nil if it cannot be read or is too far away; and how many bytes were
-    /// skipped to find it.
+    /// Returns the number of the tag's value in an object, and the number of bytes skipped to find it. The value is
+    /// `nil` if it can't be read or is too far away.
     func value(
         in text: Span<UInt8>, from start: Int, _ keys: SchemaKeyTables, budget: Int, _ tag: SchemaTag
     ) -> (value: Int?, skipped: Int) {
         let p = JSONGrammar.skipSpace(in: text, from: start + 1)
-        // Mostly the tag comes first.
+        // Usually the tag comes first.
         if text.count - p > 16, text[p] == JSONGrammar.quote, keys.isNext(0, of: key, text, p + 1) {
             var value = JSONGrammar.skipSpace(in: text, from: p + keys.length(0, of: key) + 2)
             guard value < text.count, text[value] == JSONGrammar.colon else { return (nil, 0) }

@@ -1,9 +1,9 @@
 import ErrandJSONValidation
 
-/// The states that validation derives from a schema as it goes, and its stacks: used by one validation at a time, and
-/// then by the next ones.
+/// The states that validation derives from a schema as needed, and its stacks. Used by one validation at a time, then
+/// reused by others.
 struct SchemaMachine {
-    /// The bytes that a machine may grow to, and still be kept for the next validation.
+    /// The maximum number of bytes that a machine may gain and still be kept for reuse.
     private static let keptBytes = 16 << 20
     /// The state that every value fits, and the transition to it.
     static let any: StateIndex = 0
@@ -13,17 +13,16 @@ struct SchemaMachine {
     private var states: [[Int32]: StateIndex] = [:]
     var variants: [[[UInt64]: TransitionIndex]] = []
 
-    // The stacks of the validator.
     var frames = FrameStack(repeating: SchemaFrame())
     var results = [UInt8](repeating: 0, count: 1024)
     var words = [Int](repeating: 0, count: 256)
     var patterns = PatternMachine()
 
-    // The rules that are read for each scalar, without what needs to be retained.
+    // The rules for scalars, without references that need retaining.
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
-    /// The tables of the patterns that have one yet.
+    /// The tables of the patterns, as far as they have been built.
     var patternTables: [PatternTable?]
     let tags: [SchemaTagTable]
 
@@ -68,26 +67,25 @@ struct SchemaMachine {
         constantBytes = arena.size
     }
 
-    /// Whether it is too large to be kept, or has what was not derived to the end.
+    /// Whether the machine is too large to keep, or contains something that was derived only partly.
     var isLarge: Bool {
         arena.size > Self.keptBytes + constantBytes || frames.capacity > 4_096 || results.count > 1 << 20 || isExhausted
     }
-    /// Whether the text made it take more memory than it may.
+    /// Whether the text made the machine exceed its memory limit.
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
-    /// The steps that deriving took, and may take, since they were counted the last time.
+    /// The steps that deriving took since they were last counted.
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
-    /// The bytes that it was made with.
+    /// The initial size in bytes.
     private let constantBytes: Int
 
-    /// Whether it is far enough from what it may take to derive what it can do without, which is never much of it.
+    /// Returns whether there is plenty of room for deriving something optional, which never takes much of the limit.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
 
-    /// Begins with another text.
     mutating func begin(_ limits: JSONLimits) {
         let (limit, overflows) = arena.size.addingReportingOverflow(limits.maximumMemoryBytes)
         memoryLimit = overflows ? .max : limit
@@ -95,13 +93,13 @@ struct SchemaMachine {
         frames.truncate(to: 0)
     }
 
-    /// The steps that deriving took since the last call; with those that are left without them.
+    /// Returns the steps that deriving took since the last call, and sets the limit to the steps that remain.
     mutating func takeWork(of steps: Int) -> Int {
         defer { (work, workLimit) = (0, max(0, steps - work)) }
         return work
     }
 
-    /// Whether there are steps left to derive something; if not, what is derived is not kept.
+    /// Returns whether steps are left for deriving. If not, derived data isn't kept.
     mutating func mayWork() -> Bool {
         if work <= workLimit { return true }
         isExhausted = true
@@ -120,14 +118,14 @@ struct SchemaMachine {
 
     // MARK: States
 
-    /// The root of a set of roots for a node: the number, and a bit for those that are hard.
+    /// Returns a root for a node: its number, and a bit that marks hard roots.
     static func root(_ node: Int32, isHard: Bool) -> Int32 { node << 1 | (isHard ? 1 : 0) }
 
-    /// The state for some schemas, in any order.
+    /// Returns the state for schemas, in any order.
     mutating func state(_ roots: [Int32], _ program: SchemaProgram) -> StateIndex {
         var sorted: [Int32] = []
         for root in roots.sorted() {
-            // Behind one that is not hard, the same one that is hard replaces it.
+            // If a node has both a hard root and another one, the hard root replaces the other.
             if let last = sorted.last, last >> 1 == root >> 1 { sorted.removeLast() }
             sorted.append(root)
         }
@@ -142,11 +140,11 @@ struct SchemaMachine {
     }
 }
 
-// Derives what the arrays and objects of a state need.
+// Derives the plans and transitions for a state's arrays and objects.
 extension SchemaMachine {
     // MARK: Transitions
 
-    /// Collects what a part is validated against.
+    /// Collects the schemas that a part is validated against.
     private struct Draft {
         var roots: [Int32] = []
         var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []
@@ -158,7 +156,7 @@ extension SchemaMachine {
 
         mutating func evaluates(_ lane: Int) { evaluators[lane / 64] |= 1 << UInt64(lane % 64) }
 
-        /// A schema that has to hold for the lane to hold.
+        /// Adds a schema that must hold for the lane to hold.
         mutating func and(_ node: Int32, _ lane: Int, isHard: Bool) {
             if node == SchemaProgram.any { return }
             roots.append(SchemaMachine.root(node, isHard: isHard))
@@ -171,7 +169,7 @@ extension SchemaMachine {
     ) -> TransitionIndex {
         var draft = draft
         work += 200 + draft.roots.count * 4 + draft.wires.count * 4
-        // Parts that a lane treats as unevaluated count as evaluated for those that apply it.
+        // A part that a lane treats as unevaluated counts as evaluated for the lanes that apply that lane.
         for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
         for (lane, node) in draft.unevaluated {
             work += draft.wires.count
@@ -209,8 +207,8 @@ extension SchemaMachine {
         return arena.add(made)
     }
 
-    /// The lanes that a lane applies to the same value, directly or not; only those that have to hold if it holds, or all
-    /// whose annotations may reach it.
+    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, returns the
+    /// lanes that hold whenever it holds; otherwise, all lanes whose annotations may reach it.
     private mutating func reached(
         from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
     ) -> Set<Int> {
@@ -233,7 +231,6 @@ extension SchemaMachine {
 
     // MARK: Arrays
 
-    /// Derives the plan for the arrays of a state.
     mutating func makeArrayPlan(_ state: StateIndex, _ program: SchemaProgram) {
         let lanes = Array(arena.lanes(of: state))
         var rules: [LaneArray] = []
@@ -254,7 +251,7 @@ extension SchemaMachine {
         arena.states[Int(state)].array = arena.add(plan)
     }
 
-    /// The transition for an element; those behind all prefixes have the same.
+    /// Derives the transition for an element. All elements after the longest prefix share one.
     mutating func element(
         _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {
@@ -292,7 +289,6 @@ extension SchemaMachine {
 
     // MARK: Objects
 
-    /// Derives the plan for the objects of a state.
     mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
         let lanes = Array(arena.lanes(of: state))
         let firstGate = arena.states[Int(state)].firstGate
@@ -315,7 +311,7 @@ extension SchemaMachine {
             }
             guard lane.object >= 0 else { continue }
             let rule = program.objects[Int(lane.object)]
-            // In the order of the names, so that every machine derives the same.
+            // In the order of the names, so every machine derives the same plan.
             for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
             for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
             work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
@@ -355,7 +351,8 @@ extension SchemaMachine {
         arena.states[Int(state)].object = arena.add(plan)
     }
 
-    /// The transition for a member with a key, or with one that no lane names; a bit for each pattern that it matches.
+    /// Derives the transition for a member with a key, or with any key that no lane names. `matches` has one bit for
+    /// each pattern that the key matches.
     mutating func member(
         _ key: [UInt8]?, _ matches: [UInt64], _ plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
     ) -> TransitionIndex {

@@ -1,51 +1,51 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// Validates one text against a schema in one pass: a frame for each open array and object, and in it a result for each
-/// lane of the state.
+/// Validates a text against a schema in one pass. Each open array and object has a frame with a result for each lane of
+/// its state.
 ///
-/// The text is a parameter, as a span cannot be stored.
+/// The text is a parameter because a span can't be stored.
 struct SchemaValidator: ~Copyable, TextValidator {
     var machine: SchemaMachine
     let program: SchemaProgram
     let limits: JSONLimits
-    /// The innermost open array or object; that of the document if none is open. Those around it are in the machine.
+    /// The innermost open array or object, or the document's frame. The frames around it are in the machine.
     var frame = SchemaFrame()
     var keys: KeySet
     var uniques: UniqueSet
     let valueHash = ValueHash.shared
     var problems: ProblemList
     var pending: [PendingPart] = []
-    /// The pending parts by what determines their fate.
+    /// The indexes of pending parts, by what determines their fate.
     var pendingIndices: [PendingFate: Int] = [:]
     /// The number of objects and arrays opened so far, which identifies the last one.
     var containers = 0
-    /// The gates of the value that just ended which need an explanation.
+    /// The gates of the last value that need an explanation.
     var unexplained: [(node: Int32, gate: Int)] = []
-    /// How many bytes may still be read again to explain problems, and how many explanations are under way.
+    /// The number of bytes that may still be reread to explain problems, and the number of explanations in progress.
     var rereadBudget: Int
     var rereads = 0
-    /// Whether branches are told apart by tags, and how many bytes may still be skipped to find these.
+    /// Whether tags tell branches apart, and the number of bytes that may still be skipped to find tags.
     var usesTags = true
     var tagBudget: Int
-    /// Whether an object was validated against a part of the branches, and whether the keys that no schema names took too much,
-    /// among which may be those of other branches.
+    /// Whether an object was validated against only some branches, and whether keys that no schema names exceeded their
+    /// limit. Those keys may include keys of the other branches.
     var hasParts = false
     var hasTooManyKeys = false
-    /// The sum of the weights of problems while a branch is weighed, instead of a list of them.
+    /// The sum of the problems' weights while weighing a branch, instead of a list.
     var weight = 0
     var isWeighing = false
-    /// How deep the value is that is weighed.
+    /// The depth of the value that is being weighed.
     var weighBase = 0
-    /// Collects annotations, which is done for valid texts only.
+    /// Collects annotations. Used only for valid texts.
     var collector: AnnotationCollector?
     var values: [SchemaLocation: JSONFragment] = [:]
-    /// The results that are in use.
+    /// The number of results and words in use.
     var resultTop = 0
     var wordTop = 0
-    /// How many bytes that are compared or hashed count as a step.
+    /// The number of bytes to compare or hash per step.
     static let bytesOfStep = 16
-    /// How many steps may still be taken.
+    /// The number of steps left.
     var steps: Int
 
     init(_ machine: consuming SchemaMachine, _ program: SchemaProgram, textCount: Int, _ limits: JSONLimits) {
@@ -70,7 +70,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: rest, depth: 0) }
     }
 
-    /// Reads a value within some open frames; nil if the rest of the text is not read.
+    /// Reads a value inside the open frames. Returns `nil` if reading stopped.
     mutating func read(_ text: Span<UInt8>, _ start: Int, _ root: StateIndex, _ base: Int) -> Int? {
         var p = start
         var depth = base
@@ -153,7 +153,7 @@ struct SchemaValidator: ~Copyable, TextValidator {
                 guard close(text, frame.isObject ? frame.count : frame.count &+ 1, p, depth, base) else { return nil }
                 depth &-= 1
             }
-            // A key. Mostly it is the one that followed the previous key in the object before.
+            // A key, usually the same as after the previous key in the last object.
             guard p < text.count, text[p] == JSONGrammar.quote else { return stopped(text, .key, p, depth - 1) }
             frame.key = p
             guard let key = readKey(text, p, depth) else { return nil }
@@ -180,8 +180,8 @@ struct SchemaValidator: ~Copyable, TextValidator {
 }
 
 extension SchemaValidator {
-    /// Closes the innermost array or object: computes the results of its lanes and delivers them to the frame around it; false
-    /// if the rest of the text is not read.
+    /// Closes the innermost array or object: computes the results of its lanes and delivers them to the enclosing
+    /// frame. Returns false if reading stopped.
     @inline(__always)
     mutating func close(_ text: Span<UInt8>, _ count: Int, _ p: Int, _ depth: Int, _ base: Int) -> Bool {
         if keys.count != Int(frame.keysBefore) { keys.removeAll(behind: Int(frame.keysBefore)) }

@@ -1,4 +1,4 @@
-/// The metaschemas of the specifications, which are known without a resolver.
+/// The specifications' metaschemas, which don't need a resolver.
 enum Metaschemas {
     private static let texts: [String: String] = {
         let all = MetaschemaDraft7.documents + Metaschema2019.documents + Metaschema2020.documents

@@ -3,9 +3,9 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 import ErrandMessageSyntax
 
-/// All documents that a schema consists of, with the resources in them, and what references lead to.
+/// The documents and resources of a schema, and the targets of references.
 final class SchemaRegistry {
-    /// The name of the anchor that `$recursiveAnchor` makes, which no `$dynamicAnchor` can have.
+    /// The name of the anchor that `$recursiveAnchor` creates. No `$dynamicAnchor` can have this name.
     static let recursiveAnchor = "#"
 
     private(set) var documents: [SchemaDocument] = []
@@ -14,11 +14,10 @@ final class SchemaRegistry {
     var byURI: [String: Int] = [:]
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
-    /// The remaining budget of compiling.
     private(set) var budget: CompileBudget
-    /// The tables of all patterns.
+    /// The memory for the tables of all patterns.
     let room = PatternRoom()
-    /// The resource of the root of each document.
+    /// The resource at the root of each document.
     var rootResources: [Int] = []
     /// The metaschemas whose vocabularies are being read.
     private var pending: Set<String> = []
@@ -36,16 +35,15 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
-    /// Counts what is taken for a place; throws if it is too much.
+    /// Spends budget on a location. Throws if it's exceeded.
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
         throw fault(.tooLarge, location, budget.excess)
     }
 
-    /// Counts what a schema can do without; false if it is too much.
+    /// Spends budget on something optional. Returns false if it's exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
-    /// A pattern, which takes from the budget.
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
         do throws(PatternFault) { return try PatternProgram(source, &budget, room) } catch {
             throw fault(error.kind == .tooLarge ? .tooLarge : .invalidPattern, location, error.message(of: source))
@@ -54,7 +52,6 @@ final class SchemaRegistry {
 
     // MARK: Documents
 
-    /// Adds a document, and returns its root.
     func add(_ data: Data, uri: String) throws(JSONSchemaError) -> SchemaLocation {
         if documents.count >= JSONSchema.maximumDocuments {
             throw JSONSchemaError(
@@ -90,7 +87,7 @@ final class SchemaRegistry {
         return resources.count - 1
     }
 
-    /// The vocabulary that `$schema` names; nil without one.
+    /// Returns the vocabulary that `$schema` names, or `nil` without `$schema`.
     func vocabulary(of location: SchemaLocation) throws(JSONSchemaError) -> SchemaVocabulary? {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
@@ -118,7 +115,7 @@ final class SchemaRegistry {
         return found
     }
 
-    /// The resource of a URI, from the documents, the metaschemas or the resolver.
+    /// Returns the resource with a URI, from the documents, the metaschemas, or the resolver.
     func load(
         _ uri: String, _ location: SchemaLocation, code: JSONSchemaError.Code
     ) throws(JSONSchemaError) -> Int? {
@@ -199,13 +196,13 @@ final class SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// Reads `$id`, `$anchor` and the like; returns the resource that the schema belongs to.
+    /// Reads `$id`, `$anchor`, and similar keywords. Returns the resource that the schema belongs to.
     func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
         let document = documents[location.document]
         var resource = outer
         var draft = resources[outer].vocabulary.draft
         let isRoot = resources[outer].root == location
-        // Beside $ref in draft 7 it means nothing.
+        // Draft 7 ignores `$id` next to `$ref`.
         if let value = document.member(location.value, "$id"),
             draft != .draft7 || document.member(location.value, "$ref") == nil
         {
@@ -274,11 +271,11 @@ extension SchemaRegistry {
 }
 
 extension SchemaRegistry {
-    /// The schema that a reference leads to, from the resource that the reference is in, and the name of its anchor.
+    /// Returns the schema that a reference leads to from its resource, and the name of the anchor.
     func resolve(
         _ reference: String, from resource: Int, at location: SchemaLocation
     ) throws(JSONSchemaError) -> (location: SchemaLocation, anchor: String?) {
-        // One within the resource needs no URI.
+        // A reference within the resource doesn't need a URI.
         let isLocal = reference.isEmpty || reference.hasPrefix("#")
         let base = isLocal ? "" : resources[resource].uri
         try spend(steps: 20 + reference.utf8.count + base.utf8.count * 4, at: location)
@@ -310,7 +307,7 @@ extension SchemaRegistry {
         return (found, name)
     }
 
-    /// A place that is known as a schema, also one within a keyword that is not.
+    /// Returns a location that is registered as a schema. Registers it first if it's inside an unknown keyword.
     func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
         if locations[location] != nil { return location }
         let values = documents[location.document].values
@@ -327,7 +324,6 @@ extension SchemaRegistry {
         return location
     }
 
-    /// All schemas that were visited in a document.
     func schemas(of document: Int) -> [SchemaLocation] {
         locations.keys.filter { $0.document == document }.sorted { $0.value < $1.value }
     }

@@ -1,4 +1,4 @@
-/// A schema with a URI of its own, and its anchors.
+/// A schema with its own URI, and its anchors.
 struct SchemaResource {
     var uri: String
     var root: SchemaLocation

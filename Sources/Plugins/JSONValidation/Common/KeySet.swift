@@ -1,6 +1,6 @@
 package import ErrandJSONSyntax
 
-/// The keys of the open objects, to find duplicates: one table for all of them.
+/// The keys of all open objects in one table, for finding duplicates.
 @usableFromInline package struct KeySet {
     @usableFromInline struct Entry: ProbeEntry {
         @usableFromInline var hash: UInt64
@@ -30,18 +30,17 @@ package import ErrandJSONSyntax
     package init(limit: Int) { table = ProbeStack(limit: limit) }
 
     @inlinable package var count: Int { table.count }
-    /// The bytes that the table takes.
+    /// The size of the table in bytes.
     @inlinable package var size: Int { table.size }
 
-    /// The most keys.
     var limit: Int { table.limit }
 
-    /// A key by its number, prepared to be compared.
+    /// Returns a key by its number, prepared for comparison.
     func key(_ index: Int, in text: Span<UInt8>) -> OrderedKey {
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// Adds a key of an object, which has a unique number.
+    /// Adds a key of an object, which is identified by a unique number.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -49,7 +48,7 @@ package import ErrandJSONSyntax
         return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    /// Whether an object has a key, which is given without escapes.
+    /// Returns whether an object has a key. Pass the key without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
         table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }
@@ -62,7 +61,7 @@ package import ErrandJSONSyntax
     }
 }
 
-/// Hashes keys by their decoded bytes, with a random seed for each process, which prevents chosen collisions.
+/// Hashes decoded keys with a random seed per process, which prevents attackers from choosing collisions.
 @usableFromInline package enum KeyHash {
     @usableFromInline static let seed = UInt64.random(in: .min ... .max)
 
@@ -80,7 +79,7 @@ package import ErrandJSONSyntax
             p += 8
             left -= 8
         }
-        // The last bytes of a long key, without those that were mixed in already.
+        // The last bytes of a long key, without the bytes that were already mixed in.
         let tail =
             count < 8
             ? Bytes.shortWord(text, p, left)

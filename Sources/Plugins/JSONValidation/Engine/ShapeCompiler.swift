@@ -1,5 +1,5 @@
-/// Compiles a shape into a program: alternatives are flattened and sorted by the kinds of value that they accept, so that
-/// the first byte of a value mostly decides which rule applies.
+/// Compiles a shape into a program. It flattens alternatives and sorts them by the kinds they accept, so the first byte
+/// of a value usually determines the rule.
 struct ShapeCompiler {
     var nodes = [ShapeRule(kinds: ValueKind.all, plain: ValueKind.all)]
     var objects: [ObjectRule] = []
@@ -16,11 +16,10 @@ struct ShapeCompiler {
     var constants: [[JSONConstant]] = []
     var checks: [JSONCheck] = []
     var tags: [TagRule] = []
-    /// For each constant of each tag the nodes that have it.
+    /// For each constant of each tag, the nodes that have it.
     var tagged: [[Int32]] = []
-    /// The first reason why the shape cannot be used.
     var fault: JSONProblem?
-    /// Nodes that are reserved but not compiled yet: a list, so that deep shapes need no deep stack.
+    /// Nodes that are reserved but not compiled yet. A list, so deep shapes don't need a deep stack.
     private var pending: [(index: Int32, shape: ShapeNode)] = []
     private var indexes: [ObjectIdentifier: Int32] = [:]
     private var definitions: [ObjectIdentifier: ShapeNode] = [:]
@@ -55,8 +54,8 @@ struct ShapeCompiler {
     }
 
     /// - Parameters:
-    ///   - visited: the enclosing recursive shapes.
-    ///   - seen: shapes whose alternatives have been added already, under the same checks.
+    ///   - visited: The enclosing recursive shapes.
+    ///   - seen: The shapes whose alternatives were already added under the same checks.
     private mutating func flatten(
         _ shape: ShapeNode, _ visited: inout Set<ObjectIdentifier>, _ seen: inout Set<ObjectIdentifier>
     ) -> [ShapeAlternative] {
@@ -82,7 +81,7 @@ struct ShapeCompiler {
             }
         case .recursive(let reference, let body):
             definitions[ObjectIdentifier(reference)] = shape
-            // A shape that refers to itself before any byte is read adds no alternatives.
+            // A shape that refers to itself before reading any byte doesn't add alternatives.
             guard visited.insert(ObjectIdentifier(reference)).inserted else { return [] }
             defer { visited.remove(ObjectIdentifier(reference)) }
             return flatten(body.node, &visited, &seen)
@@ -100,7 +99,8 @@ struct ShapeCompiler {
         fault = JSONProblem(kind: .shape, pointer: "", expected: expected, found: found, offset: 0)
     }
 
-    /// The kinds of some constants. Strings and numbers are compared by value; the kind determines the others.
+    /// Returns the kinds of constants, separately for literals, numbers, and strings. Numbers and strings are compared
+    /// by value; for literals, the kind suffices.
     private static func kinds(of constants: [JSONConstant]) -> [UInt8] {
         var (literals, others): (UInt8, Set<UInt8>) = (0, [])
         for constant in constants {
@@ -162,7 +162,6 @@ struct ShapeCompiler {
     private static func bits(of kinds: UInt8) -> [UInt8] { (0..<8).map { 1 << $0 }.filter { kinds & $0 != 0 } }
 }
 
-/// The rules of nodes, and the tables that they refer to.
 extension ShapeCompiler {
     mutating func addRule(_ alternative: ShapeAlternative, to node: inout ShapeRule) {
         switch alternative.form {
@@ -227,7 +226,7 @@ extension ShapeCompiler {
         objects.append(rule)
     }
 
-    /// The tag that discriminates the objects best; -1 if they have no required key with constants in common.
+    /// Returns the tag that best tells the objects apart, or -1 if they don't share a required key with constants.
     mutating func addTag(_ found: [(form: ShapeForm, kinds: UInt8, node: Int32)]) -> Int32 {
         let objects = found.filter { $0.kinds & ValueKind.object != 0 }
         var order: [[UInt8]] = []
@@ -294,7 +293,7 @@ extension ShapeCompiler {
 }
 
 extension JSONShape {
-    /// The constants of a shape that accepts only certain strings.
+    /// The constants of a shape that only accepts certain strings.
     fileprivate var stringConstants: [JSONConstant]? {
         guard case .constants(let values) = node.form, !values.isEmpty else { return nil }
         let isText = values.allSatisfy { if case .string = $0 { true } else { false } }
@@ -303,6 +302,6 @@ extension JSONShape {
 }
 
 extension StringConstraint {
-    /// Whether it only requires one character, which the length in bytes decides.
+    /// Whether the only requirement is one character, which the length in bytes decides.
     fileprivate var isNonEmptyOnly: Bool { pattern == nil && length.bounds?.isAtLeastOne == true }
 }

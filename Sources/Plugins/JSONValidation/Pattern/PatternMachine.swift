@@ -1,18 +1,17 @@
-/// The result of matching a pattern.
 @usableFromInline package enum PatternOutcome: Sendable {
     case matches, differs
     /// The limit of steps was reached first.
     case exceeded
 }
 
-/// Runs programs on well-formed UTF-8. One machine is used for many texts, one after the other.
+/// Runs programs on well-formed UTF-8. Reuse one machine for many texts, one after another.
 package struct PatternMachine {
-    /// Whether a pattern has to match the whole text, or a part of it.
+    /// Whether a pattern must match the whole text, or any part of it.
     package enum Scope: Sendable { case whole, anywhere }
 
     private struct Threads {
         var stepIndices: [Int32] = []
-        /// For each step the round in which it was last added.
+        /// For each step, the round in which it was last added.
         var rounds: [UInt32] = []
         var round: UInt32 = 0
 
@@ -29,15 +28,14 @@ package struct PatternMachine {
 
     private var spare: [(Threads, Threads)] = []
     private var stack: [Int32] = []
-    /// For each lookaround that was asked for, a bit for each position at which it matches.
+    /// For each lookaround used so far, one bit per position at which it matches.
     private var looks: [[UInt64]] = []
     private var left = 0
-    /// The steps that the last text took, with what a table took to make.
+    /// The steps that the last text took, including the steps for building a table.
     package private(set) var taken = 0
 
     package init() {}
 
-    /// Matches a text, in a limited number of steps.
     package mutating func run(
         _ program: PatternProgram, on text: Span<UInt8>, _ scope: Scope, budget: Int,
         usesTable: Bool = true
@@ -81,14 +79,14 @@ package struct PatternMachine {
         switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
-            // A search among the ranges takes longer.
+            // Searching the ranges takes longer.
             if value >= 0x80 { left -= 1 }
             return program.sets[Int(index)].contains(value)
         default: return false
         }
     }
 
-    /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
+    /// Adds a step and all steps that follow it without reading. Returns whether they include the end of the pattern.
     private mutating func add(
         _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
         isWhole: Bool, stops: Bool
@@ -135,7 +133,8 @@ package struct PatternMachine {
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
     }
 
-    /// All positions at which a lookaround matches, by one reading of the text towards them: its content begins anywhere.
+    /// Finds all positions at which a lookaround matches. Its content can begin anywhere, so one pass toward the
+    /// positions suffices.
     private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
         -> [UInt64]
     {
@@ -185,7 +184,7 @@ package struct PatternMachine {
     }
 }
 
-/// Conditions on a position in a text of well-formed UTF-8.
+/// Conditions on a position in well-formed UTF-8.
 enum PatternPosition {
     static func holds(
         _ assertion: PatternAssertion, _ text: Span<UInt8>, _ position: Int

@@ -23,11 +23,11 @@ extension PatternParser {
         }
         let node = try disjunction()
         guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
-        // A separate group, so that a following quantifier repeats all of it.
+        // A separate group, so a following quantifier repeats all of it.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
-    /// The modifiers of `(?i:…)`, `(?i-ms:…)`, and none of `(?:…)`.
+    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`, or the absence of any in `(?:…)`.
     private mutating func modifiers(_ start: Int) throws(PatternFault) {
         index += 1
         var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)
@@ -49,7 +49,7 @@ extension PatternParser {
         throw fault("has a group that is not closed", at: start)
     }
 
-    /// The name of a group up to its `>`, with escapes (section 22.2.1, RegExpIdentifierName).
+    /// Parses the name of a group up to its `>`, including escapes (section 22.2.1, RegExpIdentifierName).
     mutating func groupName() throws(PatternFault) -> String {
         let start = index
         var name = ""

@@ -1,6 +1,5 @@
-/// Parses the syntax of ECMA-262 (section 22.2.1) with the flag `u`, without backreferences.
+/// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
-    /// The maximum nesting of groups.
     static let maximumDepth = 100
     /// The maximum length of the source in Unicode scalars.
     static let maximumLength = 16_384
@@ -16,27 +15,26 @@ package struct PatternParser {
     let scalars: [Unicode.Scalar]
     var index = 0
     private var depth = 0
-    /// The modifiers of the group around.
+    /// The modifiers of the enclosing group.
     var flags = Flags()
-    /// The first thing that a regular expression may have, but that is not supported or too large.
+    /// The first syntax that is valid but unsupported, or exceeds a limit.
     private var first: PatternFault?
-    /// The remaining budget of compiling.
     var budget: CompileBudget
 
-    /// The sets of the pattern, each once.
+    /// The pattern's sets, each stored once.
     private(set) var sets: [PatternSet] = []
     private var numbers: [PatternSet: Int32] = [:]
 
-    /// Whether it is a literal of Swift, in which any punctuation may be escaped and names stand in `(?P<name>…)` too.
+    /// Whether the source is a Swift literal, which may escape any punctuation and name groups with `(?P<name>…)`.
     private(set) var isLiteral = false
 
     var groups = 0
     var names: Set<String> = []
-    /// The backreferences, which groups behind them may belong to.
+    /// The backreferences, which may refer to later groups.
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// The tree of a pattern and its sets; throws for unsupported syntax too.
+    /// Returns the tree and the sets of a pattern. Also throws for unsupported syntax.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -52,7 +50,7 @@ package struct PatternParser {
         return (node, parser.sets)
     }
 
-    /// Whether a text is a regular expression, also an unsupported one; nil if it is too large to decide.
+    /// Returns whether a text is a regular expression, even an unsupported one; `nil` if it's too large to decide.
     package static func isPattern(_ source: String) -> Bool? {
         let scalars = Array(source.unicodeScalars)
         var parser = PatternParser(scalars, CompileBudget(steps: 1_000_000 + scalars.count * 2, bytes: 16 << 20))
@@ -85,7 +83,7 @@ package struct PatternParser {
         PatternFault(reason: reason, offset: offset ?? index)
     }
 
-    /// Records syntax of ECMA-262 that this engine does not support; the rest is still parsed.
+    /// Records valid but unsupported syntax. Parsing continues.
     mutating func note(_ reason: String, at offset: Int, _ kind: PatternFault.Kind = .unsupported) {
         if first == nil { first = PatternFault(reason: reason, offset: offset, kind: kind) }
     }
@@ -95,7 +93,7 @@ package struct PatternParser {
         throw PatternFault(reason: budget.excess, offset: index, kind: .tooLarge)
     }
 
-    /// The number of a set, which is stored once.
+    /// Returns the number of a set. Equal sets are stored once.
     mutating func number(_ set: PatternSet) throws(PatternFault) -> Int32 {
         try spend(steps: set.ranges.count)
         if let known = numbers[set] { return known }
@@ -173,7 +171,7 @@ package struct PatternParser {
         }
     }
 
-    /// One character, or those that are equal to it without case.
+    /// Returns a node for a character, or for all characters that equal it without case.
     mutating func single(_ value: UInt32) throws(PatternFault) -> PatternNode {
         guard flags.ignoresCase, let others = PatternCaseFolding.variants(of: value) else { return .scalar(value) }
         return .set(try number(PatternSet(others.map { $0...$0 })))
@@ -210,13 +208,13 @@ extension PatternParser {
         }
     }
 
-    /// The meaning of an escape, or of a part of a class.
+    /// The meaning of an escape, or of part of a class.
     enum Part {
         case character(UInt32)
         case set(PatternSet)
     }
 
-    /// Parses a class after its opening bracket, including the closing one.
+    /// Parses a class after its opening bracket, including the closing bracket.
     mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
         var isNegated = false
         if peek == "^" {
@@ -224,7 +222,7 @@ extension PatternParser {
             isNegated = true
         }
         var ranges: [ClosedRange<UInt32>] = []
-        // A set that is named again adds nothing.
+        // A repeated set adds nothing new.
         var known: Set<PatternSet> = []
         while peek != "]" {
             let first = index
@@ -262,7 +260,7 @@ extension PatternParser {
         return scalar == "\\" ? try escape(index, isInClass: true) : .character(scalar.value)
     }
 
-    /// Parses an escape for characters, after its backslash.
+    /// Parses an escape that represents characters, after its backslash.
     private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> Part {
         guard let letter = next() else { throw fault("ends within an escape", at: start) }
         switch letter {
@@ -300,7 +298,7 @@ extension PatternParser {
         }
     }
 
-    /// The value of an escape after its `u`, which may be half a surrogate pair: a character that no text has.
+    /// Returns the value of an escape after its `u`. It may be half a surrogate pair, which no text contains.
     mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
         if peek == "{" {
             index += 1

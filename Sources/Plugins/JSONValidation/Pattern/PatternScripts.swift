@@ -1,12 +1,11 @@
-/// The sets of `\p{Script=…}` and `\p{Script_Extensions=…}`.
+/// The sets for `\p{Script=…}` and `\p{Script_Extensions=…}`.
 enum PatternScripts {
     private struct Script {
         var characters: [ClosedRange<UInt32>]
-        /// The characters that are in one of both sets, but not in the other.
+        /// The characters that are in one of the two sets but not the other.
         var differences: [ClosedRange<UInt32>]
     }
 
-    /// The scripts by their names.
     private static let scripts: [String: Script] = {
         var found: [String: Script] = [:]
         for entry in PatternScriptData.text.split(separator: ";") {
@@ -30,12 +29,11 @@ enum PatternScripts {
     }
 
     private static func without(_ set: PatternSet, _ other: PatternSet) -> [ClosedRange<UInt32>] {
-        // The characters that are in the one set and not in the other: the complement of the union of its complement
-        // and the other.
+        // The characters in one set but not the other are the complement of the union of its complement and the other.
         PatternSet(set.inverted.ranges + other.ranges).inverted.ranges
     }
 
-    /// Reads ranges: the distances from one to the next, and how many characters follow the first one, to the base 36.
+    /// Reads ranges in base 36: the distance from the previous range, and the number of characters after the first.
     static func ranges(_ words: ArraySlice<Substring>) -> [ClosedRange<UInt32>] {
         var found: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0
@@ -51,9 +49,9 @@ enum PatternScripts {
 
 /// The scripts of Unicode 17 (Scripts.txt and ScriptExtensions.txt).
 ///
-/// For each one its names, and the characters whose script it is; behind the bar those for which Script_Extensions says
-/// otherwise. Ranges are two numbers to the base 36: how far the first character is behind the range before, and how many
-/// follow it.
+/// Each entry has the script's names and characters and, after a bar, the characters for which Script_Extensions
+/// differs. A range is two base-36 numbers: the distance of its first character from the previous range, and the number
+/// of characters that follow.
 enum PatternScriptData {
     static let text = """
         Adlm Adlam = 2olc 23 4 9 4 1 | 17j 0 w 0 55a 0 2r5 0 ; Aghb Caucasian_Albanian = 1flc 1f b 0 | lg 0 18 0 18

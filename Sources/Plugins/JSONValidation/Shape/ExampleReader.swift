@@ -1,6 +1,7 @@
 import ErrandJSONSyntax
 
-/// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
+/// Derives a shape from an example. The validator must have accepted the text, so its syntax is valid and its depth
+/// bounded.
 struct ExampleReader {
     private var p: Int
 
@@ -46,7 +47,7 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Moves past a bracket or a comma; false after the closing bracket.
+    /// Advances past a bracket or comma. Returns false after the closing bracket.
     private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
         skipSpace(text)
         guard p < text.count else { return false }
@@ -68,13 +69,13 @@ struct ExampleReader {
     private mutating func skipSpace(_ text: Span<UInt8>) { p = JSONGrammar.skipSpace(in: text, from: p) }
 }
 
-/// The merged shape of the examples of one value.
+/// The merged shape of all examples of one value.
 struct ExampleShape {
     enum Number { case integer, any }
     struct Object {
         var keys: [String] = []
         var members: [[UInt8]: ExampleShape] = [:]
-        /// The number of objects.
+        /// The number of merged objects.
         var count = 1
     }
 
@@ -84,7 +85,7 @@ struct ExampleShape {
     private var number: Number?
     private var elements: [ExampleShape]?
     private var object: Object?
-    /// The number of values.
+    /// The number of merged values.
     private var count = 1
 
     init() {}
@@ -93,7 +94,7 @@ struct ExampleShape {
     static let string = with { $0.hasString = true }
     static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
 
-    /// An array; its elements are merged into at most one.
+    /// Creates the shape of an array whose elements are already merged; `nil` for an empty array.
     static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
 
     static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {
@@ -160,7 +161,7 @@ extension ExampleShape.Object {
             members: keys.compactMap { key in
                 members[Array(key.utf8)].map { member in
                     let shape = member.shape
-                    // A key that is missing in some objects is optional; it is nullable only if an example has null.
+                    // A key that some objects lack is optional; it's nullable only if an example has null.
                     return (key: key, value: member.count < count ? .optional(shape, allowsNull: false) : shape)
                 }
             })

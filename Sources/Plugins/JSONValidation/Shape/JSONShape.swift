@@ -10,38 +10,39 @@ public import ErrandEssentials
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys; other keys are allowed, unless it is `.object([…], closed: true)`.
-/// Every key is required unless its shape is `.optional`, and null is valid only for `.optional`, `.nullable`, `.null` and
-/// `.any`. An array literal is an array of elements that fit one of its shapes. A shape is compiled at its first use: keep
-/// a shape that is used often in a `static let`.
+/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write
+/// `.object([…], closed: true)`. Every key is required unless its shape is `.optional`. Null is valid only for
+/// `.optional`, `.nullable`, `.null`, and `.any`. An array literal is an array whose elements fit one of its shapes.
 ///
-/// Shapes may be nested 1,000 levels deep. For a deeper one ``validate(_:limits:)`` rejects every text, with a problem of
-/// the kind ``JSONProblem/Kind/shape``.
+/// A shape is compiled on first use, so keep frequently used shapes in a `static let`.
+///
+/// You can nest shapes up to 1,000 levels. For a deeper shape, ``validate(_:limits:)`` rejects every text with a
+/// problem of the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
-    /// The maximum nesting of shapes.
     static let maximumDepth = 1_000
 
     let node: ShapeNode
 
     init(_ form: ShapeForm) { node = ShapeNode(form) }
 
-    /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the shape. Reads the
-    /// bytes in one pass without building objects. Memory grows with the depth of the text, and with the number of keys in
-    /// the open objects.
+    /// Validates a JSON text. Throws violations of RFC 8259 and of the shape, up to a limit.
+    ///
+    /// Reads the bytes in one pass and doesn't build objects. Memory grows with the depth of the text and the number of
+    /// keys in open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         let error = data.withSpan { node.program.validate($0, limits) }
         if let error { throw error }
     }
 }
 
-/// A form with the program that it is compiled to at its first use. Copies of a shape share it.
+/// A form along with the program that it's compiled to on first use. Copies of a shape share one node.
 final class ShapeNode: Sendable {
     let form: ShapeForm
-    /// The nesting of shapes, including this one.
+    /// The nesting of shapes, counting this shape.
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    /// The parts of a shape beyond the limit are dropped, so that releasing a shape needs a bounded stack.
+    /// Drops the parts of a shape that is too deep, so releasing a shape takes a bounded amount of stack.
     init(_ form: ShapeForm) {
         depth = 1 + form.innerDepth { $0.node.depth }
         self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
@@ -50,7 +51,6 @@ final class ShapeNode: Sendable {
     var program: ShapeProgram { compiled.value { ShapeCompiler.compile(self) } }
 }
 
-/// The forms of shapes.
 enum ShapeForm: Sendable {
     case any
     case null
@@ -70,7 +70,7 @@ enum ShapeForm: Sendable {
     /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// The depth of the deepest part; 0 without parts.
+    /// Returns the depth of the deepest part; 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
@@ -104,10 +104,10 @@ struct ObjectMember: Sendable {
     var shape: JSONShape
 }
 
-/// Identifies a recursive shape within itself.
+/// Identifies a recursive shape inside its own definition.
 final class ShapeReference: Sendable {}
 
-/// A custom check, with the description of what it expects.
+/// A custom check, with a description of the expected value.
 struct JSONCheck: Sendable {
     var expected: String
     var passes: @Sendable (JSONFragment) throws -> Bool
@@ -126,33 +126,36 @@ extension JSONShape {
 }
 
 extension JSONShape {
-    /// For the value of a key: the key may be missing or, unless `allowsNull` is false, null, like an optional property that
-    /// Swift decodes. Outside of an object it is the same as `.nullable`.
+    /// A key's value that may be missing or null, like an optional property in Swift.
+    ///
+    /// Pass `allowsNull: false` to reject null. Outside an object, this is the same as `.nullable`.
     public static func optional(_ shape: JSONShape, allowsNull: Bool = true) -> JSONShape {
         JSONShape(.optional(shape, allowsNull: allowsNull))
     }
 
-    /// The shape or null. As the value of a key it must not be missing.
+    /// A value that fits the shape or is null. As the value of a key, it must be present.
     public static func nullable(_ shape: JSONShape) -> JSONShape { JSONShape(.nullable(shape)) }
 
-    /// One of several shapes: `.either(.integer, .string)`. Objects that differ by their contents are distinguished in the
-    /// same pass. If none fits, the problems of the closest one are reported.
+    /// A value that fits one of several shapes: `.either(.integer, .string)`.
+    ///
+    /// Objects that differ in their contents are told apart in the same pass. If no shape fits, the problems of the
+    /// closest one are reported.
     public static func either(_ shapes: JSONShape...) -> JSONShape { JSONShape(.either(shapes)) }
 
-    /// One of several shapes in an array.
+    /// A value that fits one of an array of shapes.
     public static func either(_ shapes: [JSONShape]) -> JSONShape { JSONShape(.either(shapes)) }
 
-    /// A shape with a custom check.
+    /// A value that passes a custom check.
     ///
     /// ```swift
     /// .custom("an even number", of: .integer) { $0.integer?.isMultiple(of: 2) == true }
     /// ```
     ///
     /// - Parameters:
-    ///   - expected: completes "expected …" in the message.
-    ///   - shape: validated first; the check receives only values that fit. `.any` by default.
-    ///   - passes: receives a copy of the value's bytes; an error fails the check. Within `.either` it may be called for an
-    ///     alternative that does not apply.
+    ///   - expected: Completes "expected …" in the message.
+    ///   - shape: The shape that is validated first; the check only receives values that fit it. Defaults to `.any`.
+    ///   - passes: Checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be
+    ///     called for an alternative that doesn't apply.
     public static func custom(
         _ expected: String, of shape: JSONShape = .any, _ passes: @escaping @Sendable (JSONFragment) throws -> Bool
     ) -> JSONShape {
@@ -165,7 +168,7 @@ extension JSONShape {
     /// let tree = JSONShape.recursive { tree in ["name": .string, "children": .array(of: tree)] }
     /// ```
     ///
-    /// Use the parameter within the closure only: elsewhere no value fits it.
+    /// Use the closure's parameter only inside the closure. Elsewhere, no value fits it.
     public static func recursive(_ shape: (JSONShape) -> JSONShape) -> JSONShape {
         let reference = ShapeReference()
         return JSONShape(.recursive(reference, shape(JSONShape(.reference(reference)))))
@@ -178,22 +181,22 @@ extension JSONShape {
     /// Any object.
     public static let object = JSONShape(.object([], closed: false))
 
-    /// An array whose elements all have one shape; it may be empty.
+    /// An array whose elements all fit one shape. It may be empty.
     public static func array(of element: JSONShape) -> JSONShape { JSONShape(.array(element, CountConstraint())) }
 
-    /// An array with a number of elements: `.array(of: .string, count: 1...5)`.
+    /// An array with a limited number of elements: `.array(of: .string, count: 1...5)`.
     public static func array(of element: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
         JSONShape(.array(element, CountConstraint(bounds: JSONBounds(count))))
     }
 
-    /// An object with these keys; if `closed`, with no others: `.object(["id": .integer], closed: true)`.
+    /// An object with these keys. If `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`.
     ///
-    /// The last shape of a repeated key applies.
+    /// If a key is repeated, its last shape applies.
     public static func object(_ members: KeyValuePairs<String, JSONShape>, closed: Bool = false) -> JSONShape {
         object(members: members.map { ($0.key, $0.value) }, closed: closed)
     }
 
-    /// An object with keys that are computed at run time; see ``object(_:closed:)``.
+    /// An object with keys that are computed at run time. See ``object(_:closed:)``.
     public static func object(
         members: some Sequence<(key: String, value: JSONShape)>, closed: Bool = false
     ) -> JSONShape {
@@ -211,40 +214,45 @@ extension JSONShape {
         return JSONShape(.object(unique, closed: closed))
     }
 
-    /// An object with any keys whose values all have one shape.
+    /// An object with any keys, whose values all fit one shape.
     public static func map(of value: JSONShape) -> JSONShape { JSONShape(.map(value, CountConstraint())) }
 
-    /// A map with a number of keys: `.map(of: .number, count: 1...)`.
+    /// A map with a limited number of keys: `.map(of: .number, count: 1...)`.
     public static func map(of value: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
         JSONShape(.map(value, CountConstraint(bounds: JSONBounds(count))))
     }
 }
 
 extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// An object with these keys, each required unless `.optional`; other keys are allowed.
+    /// Creates an object with these keys. Each is required unless its shape is `.optional`; other keys are allowed.
     public init(dictionaryLiteral elements: (String, JSONShape)...) {
         self = .object(members: elements.map { (key: $0.0, value: $0.1) })
     }
 
-    /// An array; `[]` of anything, `[.string]` of strings, `[.string, .integer]` of strings and integers mixed.
+    /// Creates an array: `[]` of anything, `[.string]` of strings, `[.string, .integer]` of strings and integers mixed.
     public init(arrayLiteral elements: JSONShape...) {
         self = .array(of: elements.isEmpty ? .any : elements.count == 1 ? elements[0] : .either(elements))
     }
 }
 
 extension JSONShape {
-    /// The shape of an example document.
+    /// Creates a shape from an example document.
     ///
     /// ```swift
     /// let shape = try JSONShape(example: Data(#"[{"id": 1, "name": "Ada"}]"#.utf8))   // [["id": .integer, "name": .string]]
     /// ```
     ///
-    /// Objects are open and require all keys of the example. The elements of an array are merged into one shape: a key that
-    /// some objects lack is optional, integers and other numbers become numbers, null makes a shape nullable, and
-    /// different types become alternatives. Where the example has only null, or an empty array, any value fits. A number
-    /// is an integer if it is written without a fraction and an exponent.
+    /// Objects are open and require every key in the example. The elements of an array are merged into one shape:
     ///
-    /// Throws ``JSONValidationError`` if the example is not JSON or exceeds the standard limits.
+    /// - A key that some objects lack is optional.
+    /// - Integers mixed with other numbers become numbers.
+    /// - Null makes a shape nullable.
+    /// - Different types become alternatives.
+    ///
+    /// If the example only has null or an empty array, any value fits there. A number is an integer if it's written
+    /// without a fraction and an exponent.
+    ///
+    /// Throws ``JSONValidationError`` if the example isn't JSON or exceeds the standard limits.
     public init(example: Data) throws(JSONValidationError) {
         try JSONShape.any.validate(example)
         let sample = example.withSpan { text in
@@ -256,15 +264,15 @@ extension JSONShape {
 }
 
 extension JSONShape {
-    /// Any value, null included.
+    /// Any value, including null.
     public static let any = JSONShape(.any)
-    /// Null and nothing else.
+    /// Only null.
     public static let null = JSONShape(.null)
-    /// `true` or `false`; 0 and 1 are numbers.
+    /// `true` or `false`, but not 0 or 1.
     public static let boolean = JSONShape(.boolean)
     /// Any number.
     public static let number = JSONShape(.number(NumberConstraint()))
-    /// A number without a fraction, of any size: 7, and also 7.0 and 7e2, which are the same numbers.
+    /// A number of any size without a fraction: 7, but also 7.0 and 7e2.
     public static let integer = JSONShape(.number(NumberConstraint(isInteger: true)))
     /// Any string.
     public static let string = JSONShape(.string(StringConstraint()))
@@ -274,40 +282,43 @@ extension JSONShape {
         JSONShape(.number(NumberConstraint(numbers: JSONBounds(range))))
     }
 
-    /// An integer in a range: `.integer(in: 1...)`. One that no `Int` can hold is in no range.
+    /// An integer in a range: `.integer(in: 1...)`. Integers that don't fit `Int` are outside every range.
     public static func integer(in range: some RangeExpression<Int> & Sendable) -> JSONShape {
         JSONShape(.number(NumberConstraint(isInteger: true, integers: JSONBounds(range))))
     }
 
-    /// A string with at least one character, if `nonEmpty`.
+    /// A string. If `nonEmpty`, it must have at least one character.
     public static func string(nonEmpty: Bool) -> JSONShape {
         nonEmpty
             ? JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(atLeast: 1))))) : .string
     }
 
-    /// A string with a length in a range, counted in Unicode scalars: `.string(length: 1...80)`.
+    /// A string with a limited length in Unicode scalars: `.string(length: 1...80)`.
     public static func string(length: some RangeExpression<Int> & Sendable) -> JSONShape {
         JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(length)))))
     }
 
-    /// A string that a regular expression matches as a whole: `.string(matching: /[a-z0-9-]+/)`.
+    /// A string that matches a regular expression literal as a whole: `.string(matching: /[a-z0-9-]+/)`.
     ///
-    /// The source of the literal is interpreted as by ``string(pattern:)``, without the options of the literal. An expression
-    /// that is not supported, or not a literal, makes ``validate(_:limits:)`` throw a problem of the kind
+    /// Interprets the literal's source like ``string(pattern:)`` and ignores the literal's options. If the expression
+    /// isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of the kind
     /// ``JSONProblem/Kind/shape``.
     public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
         let source = pattern._literalPattern
         return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern(literal: $0) } ?? .unreadable)))
     }
 
-    /// A string that a regular expression matches as a whole: `try .string(pattern: "[a-z0-9-]+")`.
+    /// A string that matches a regular expression as a whole: `try .string(pattern: "[a-z0-9-]+")`.
     ///
-    /// The syntax is that of ECMA-262 with the flag `u`, as in JSON Schema, over Unicode scalars: groups, classes,
-    /// `\d \w \s \b` in their ASCII meaning, `\p{L}` and other properties and scripts, `. ^ $ |`, greedy, lazy and
-    /// counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences are not supported. The pattern is compiled once. The time to match is bounded by the length of the string times that of the
-    /// pattern, even for `(a+)+`; see ``JSONLimits/maximumPatternSteps``.
+    /// The syntax is ECMA-262 with the flag `u`, as in JSON Schema, and applies to Unicode scalars. It supports groups,
+    /// classes, `\d \w \s \b` with their ASCII meaning, `\p{L}` and other properties and scripts, `. ^ $ |`, greedy,
+    /// lazy, and counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences aren't
+    /// supported.
     ///
-    /// Throws ``JSONShapeError`` for a source that is not valid, not supported or too large.
+    /// The pattern is compiled once. Even for `(a+)+`, matching takes at most the length of the string times the length
+    /// of the pattern; see ``JSONLimits/maximumPatternSteps``.
+    ///
+    /// Throws ``JSONShapeError`` if the pattern is invalid, unsupported, or too large.
     public static func string(pattern source: String) throws(JSONShapeError) -> JSONShape {
         let pattern = JSONPattern(source)
         if case .failure(let error) = pattern.program { throw error }
@@ -317,15 +328,15 @@ extension JSONShape {
     /// One of several constants: `.enumeration("draft", "sent", 3, nil)`.
     public static func enumeration(_ constants: JSONConstant...) -> JSONShape { JSONShape(.constants(constants)) }
 
-    /// One of several constants in an array: `.enumeration(Status.allCases.map { .string($0.rawValue) })`.
+    /// One of an array of constants: `.enumeration(Status.allCases.map { .string($0.rawValue) })`.
     public static func enumeration(_ constants: [JSONConstant]) -> JSONShape { JSONShape(.constants(constants)) }
 }
 
-/// Thrown for a pattern that is not a valid regular expression, or not supported.
+/// Thrown if a pattern isn't a valid regular expression, or isn't supported.
 public struct JSONShapeError: DescribedError, Sendable, Hashable {
-    /// The pattern.
+    /// The source of the pattern.
     public let pattern: String
-    /// The reason; completes "the pattern …".
+    /// The reason, which completes "the pattern …".
     public let reason: String
     /// The position in the pattern, in Unicode scalars.
     public let offset: Int
@@ -333,6 +344,6 @@ public struct JSONShapeError: DescribedError, Sendable, Hashable {
     /// A sentence that contains the pattern.
     public var description: String { PatternFault(reason: reason, offset: offset).message(of: pattern) }
 
-    /// 1: there is one kind.
+    /// Always 1.
     public var errorCode: Int { 1 }
 }

@@ -1,25 +1,25 @@
 import ErrandSupport
 
-/// Cuts what comes in pieces of any size into blocks of 64 bytes, and pads the end, as MD5, SHA-1 and SHA-256 want it.
+/// Splits input of any size into 64-byte blocks and pads the end, as MD5, SHA-1, and SHA-256 require.
 struct BlockBuffer: Sendable {
     static let blockByteCount = 64
 
-    /// Bytes taken in so far.
+    /// The number of bytes so far.
     private(set) var byteCount: UInt64 = 0
-    /// Those of a block that is not full yet.
+    /// The bytes of an incomplete block.
     private(set) var partial: [UInt8] = []
 
     init() {}
 
-    /// Nil unless the partial block is what is left over of that many bytes.
+    /// Returns `nil` unless the partial block fits the byte count.
     init?(byteCount: UInt64, partial: some Collection<UInt8>) {
-        // The length in bits has to fit in 64 bits (FIPS 180-4, section 5.1.1).
+        // The length in bits must fit in 64 bits (FIPS 180-4, section 5.1.1).
         guard byteCount < 1 << 61, UInt64(partial.count) == byteCount % UInt64(Self.blockByteCount) else { return nil }
         self.byteCount = byteCount
         self.partial = Array(partial)
     }
 
-    /// Processes as many whole blocks as there are, straight from the caller's memory where that is possible.
+    /// Processes all complete blocks, directly from the caller's memory if possible.
     @inline(__always)
     mutating func take<Words>(
         _ bytes: Span<UInt8>, into words: inout Words, _ process: (Span<UInt8>, inout Words) -> Void
@@ -38,7 +38,8 @@ struct BlockBuffer: Sendable {
         partial.append(contentsOf: bytes.extracting(end...))
     }
 
-    /// The words after the last block or two: what is left, a bit, zeros, and the length in bits.
+    /// Returns the words after the final one or two blocks: the remaining bytes, a 1 bit, zeros, and the length in
+    /// bits.
     func finished<Words>(
         _ words: Words, bigEndianLength: Bool, _ process: (Span<UInt8>, inout Words) -> Void
     ) -> Words {
@@ -68,7 +69,7 @@ extension UInt32 {
     func rotatedRight(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 &- count) }
 }
 
-/// MD5 (RFC 1321), for services that still sign with it. Not for anything new: it is broken (RFC 6151).
+/// MD5 (RFC 1321), for services that still sign with it. Don't use it for anything new: it's broken (RFC 6151).
 package struct MD5Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
 
@@ -108,7 +109,7 @@ package struct MD5Digest: MessageDigest {
 
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The table T of section 3.4.
+    /// Table T of section 3.4.
     private static let constants: [UInt32] = [
         0xd76a_a478, 0xe8c7_b756, 0x2420_70db, 0xc1bd_ceee, 0xf57c_0faf, 0x4787_c62a, 0xa830_4613, 0xfd46_9501,
         0x6980_98d8, 0x8b44_f7af, 0xffff_5bb1, 0x895c_d7be, 0x6b90_1122, 0xfd98_7193, 0xa679_438e, 0x49b4_0821,

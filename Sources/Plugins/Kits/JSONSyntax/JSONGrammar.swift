@@ -1,17 +1,19 @@
 import ErrandMessageSyntax
 
-/// The tokens of JSON text (RFC 8259), to the letter, over bytes in memory.
+/// Scans the tokens of JSON text, exactly as RFC 8259 defines them.
 ///
 /// ```swift
 /// let text = Array(#""a\n""#.utf8)
-/// let end = JSONGrammar.string(in: text.span, from: 1)                    // behind the first quote
+/// let end = JSONGrammar.string(in: text.span, from: 1)                    // after the first quote
 /// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// These functions are the layer for parsers that count nanoseconds: each takes a text and the index at which its token
-/// begins, allocates nothing, and returns where the token ends, or where it is wrong and why. An index beyond the text is a
-/// programming error and stops the program. A ``JSONTokenizer`` reads tokens one after the other, cut text among it;
-/// ``JSONStringScan`` follows a string that comes in pieces.
+/// These functions are for parsers that count nanoseconds. Each takes a text and the index at which its token begins.
+/// It doesn't allocate, and returns the end of the token, or the position of its fault and the reason. An index beyond
+/// the text is a programming error and stops the program.
+///
+/// To read one token after another, also from incomplete text, use ``JSONTokenizer``. To follow a string that arrives
+/// in pieces, use ``JSONStringScan``.
 public enum JSONGrammar {
     /// `"`
     @inlinable public static var quote: UInt8 { 0x22 }
@@ -21,7 +23,7 @@ public enum JSONGrammar {
     @inlinable public static var comma: UInt8 { 0x2C }
     /// `:`
     @inlinable public static var colon: UInt8 { 0x3A }
-    /// `{`; its closing brace is two behind it in ASCII, as the closing bracket is behind `[`.
+    /// `{`. In ASCII, `}` is two after it, as `]` is two after `[`.
     @inlinable public static var openBrace: UInt8 { 0x7B }
     /// `}`
     @inlinable public static var closeBrace: UInt8 { 0x7D }
@@ -30,14 +32,14 @@ public enum JSONGrammar {
     /// `]`
     @inlinable public static var closeBracket: UInt8 { 0x5D }
 
-    // MARK: White space (section 2)
+    // MARK: Whitespace (section 2)
 
-    /// Whether the byte is white space: space, tab, line feed or carriage return.
+    /// Returns whether a byte is whitespace: space, tab, line feed, or carriage return.
     @inlinable @inline(__always) public static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// The index of the next byte that is not white space, or the end.
+    /// Returns the index of the next byte that isn't whitespace, or the end.
     @inlinable @inline(__always) public static func skipSpace(in bytes: Span<UInt8>, from start: Int) -> Int {
         start < bytes.count && bytes[start] <= 0x20 ? skipSpaces(in: bytes, from: start) : start
     }
@@ -55,9 +57,10 @@ public enum JSONGrammar {
 
     // MARK: Numbers (section 6)
 
-    /// A number, from its minus sign or first digit to behind its last digit.
+    /// Scans a number, starting at its minus sign or first digit.
     ///
-    /// - Returns: where it ends, and whether it has neither fraction nor exponent. Its value is a ``JSONNumber``.
+    /// - Returns: The end of the number, and whether it has neither a fraction nor an exponent. Use ``JSONNumber`` to
+    ///   get its value.
     @inlinable @inline(__always)
     public static func number(in bytes: Span<UInt8>, from start: Int) -> (end: JSONTokenEnd, isPlain: Bool) {
         var index = start
@@ -98,12 +101,12 @@ public enum JSONGrammar {
         return index
     }
 
-    /// Whether the byte is one of the ten digits.
+    /// Returns whether a byte is an ASCII digit.
     @inlinable @inline(__always) public static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     // MARK: true, false, null (section 3)
 
-    /// `true`, `false` or `null`, from its first letter to behind its last.
+    /// Scans `true`, `false`, or `null`, starting at its first letter.
     @inlinable @inline(__always)
     public static func literal(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         if bytes.count &- start >= 4 {
@@ -118,23 +121,23 @@ public enum JSONGrammar {
     }
 }
 
-/// The end of a token, or the index and the fault of an invalid one.
+/// The end of a token, or the index and reason of a fault.
 @frozen public struct JSONTokenEnd: Sendable, Hashable {
-    /// Behind the token; the byte at fault in an invalid one.
+    /// The index after the token, or of the faulty byte.
     public var index: Int
     /// ``JSONFault/none`` for a valid token.
     public var fault: JSONFault
 
-    /// Makes a result; a valid token by default.
+    /// Creates a result, by default for a valid token.
     @inlinable @inline(__always) public init(_ index: Int, _ fault: JSONFault = .none) {
         self.index = index
         self.fault = fault
     }
 }
 
-// Whether what is wrong at the end of an input would be right if the input went on.
+// Tells a fault at the end of incomplete input, which more bytes may fix, from a definite fault.
 extension JSONGrammar {
-    /// Whether more bytes can make the string valid in which a scan met its fault.
+    /// Returns whether more bytes could fix the string in which a scan found a fault.
     static func mayGoOn(_ end: JSONTokenEnd, in bytes: Span<UInt8>) -> Bool {
         let index = end.index
         let left = bytes.count - index
@@ -158,7 +161,7 @@ extension JSONGrammar {
         return true
     }
 
-    /// Whether the bytes from an index on are `true`, `false` or `null`, or begin like one of them.
+    /// Returns whether the bytes from an index to the end are, or begin like, `true`, `false`, or `null`.
     static func mayBecomeLiteral(_ bytes: Span<UInt8>, from start: Int) -> Bool {
         for literal in ["true", "false", "null"] where bytes.count - start <= literal.utf8.count {
             var isBeginning = true
@@ -173,10 +176,10 @@ extension JSONGrammar {
 
 // Strings (RFC 8259, section 7).
 extension JSONGrammar {
-    /// A string, from behind its opening quote to behind its closing one.
+    /// Scans a string, starting after its opening quote. The end is after the closing quote.
     ///
-    /// The bytes are UTF-8, control characters are escaped, and surrogates come in pairs: half of a pair is not a
-    /// character, and cannot be part of a Swift string. ``unescaped(_:)`` has the content.
+    /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because half a
+    /// pair isn't a character and can't be part of a Swift string. Use ``unescaped(_:)`` to get the content.
     @inlinable @inline(__always)
     public static func string(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         var index = start
@@ -221,7 +224,7 @@ extension JSONGrammar {
         return JSONTokenEnd(index, .unterminatedString)
     }
 
-    /// An escape, from its backslash to behind its last character; both of a pair of surrogates.
+    /// Scans an escape, starting at its backslash. A surrogate pair counts as one escape.
     public static func escape(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         let left = bytes.count - start
         guard left >= 2 else { return JSONTokenEnd(bytes.count, .unterminatedString) }
@@ -237,7 +240,7 @@ extension JSONGrammar {
         return JSONTokenEnd(start + 12)
     }
 
-    /// The character that a letter behind a backslash stands for; nil for one that stands for none, and for `u`.
+    /// Returns the character that a backslash and a letter represent, or `nil` if the letter is `u` or isn't valid.
     public static func character(escapedAs letter: UInt8) -> UInt8? {
         switch letter {
         case 0x62: 0x08
@@ -250,7 +253,7 @@ extension JSONGrammar {
         }
     }
 
-    /// The value of four hexadecimal digits; nil for anything else, and before the end of the text.
+    /// Returns the value of four hexadecimal digits, or `nil` if the text has fewer at this index.
     public static func hexUnit(in bytes: Span<UInt8>, from start: Int) -> UInt32? {
         guard bytes.count - start >= 4 else { return nil }
         var unit: UInt32 = 0
@@ -261,7 +264,7 @@ extension JSONGrammar {
         return unit
     }
 
-    /// The index of the next quote, backslash, control character or byte beyond ASCII, or the end.
+    /// Returns the index of the next quote, backslash, control character, or byte beyond ASCII, or the end.
     @inlinable @inline(__always) public static func asciiEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while bytes.count &- index >= 8 {
@@ -273,7 +276,8 @@ extension JSONGrammar {
         return index
     }
 
-    /// The index of the next quote, backslash or control character, or the end; bytes beyond ASCII are not looked at.
+    /// Returns the index of the next quote, backslash, or control character, or the end. Doesn't check bytes beyond
+    /// ASCII.
     @inlinable public static func plainEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while bytes.count &- index >= 8 {
@@ -289,7 +293,7 @@ extension JSONGrammar {
         byte != quote && byte != backslash && byte >= 0x20
     }
 
-    /// Whether the content of a string has escapes.
+    /// Returns whether the content of a string has escapes.
     @inlinable public static func hasEscapes(_ content: Span<UInt8>) -> Bool {
         var index = 0
         while content.count &- index >= 8 {
@@ -303,7 +307,7 @@ extension JSONGrammar {
         return false
     }
 
-    /// Whether the bytes of a name stand at an index, as they do in a string without escapes.
+    /// Returns whether the text contains the bytes of a name at an index, written without escapes.
     @inlinable @inline(__always)
     package static func hasName(_ name: Span<UInt8>, in text: [UInt8], at start: Int) -> Bool {
         let text = text.span
@@ -320,18 +324,18 @@ extension JSONGrammar {
         return true
     }
 
-    /// The content of a string, between its quotes, with escapes resolved: the bytes of its characters in UTF-8.
+    /// Returns the UTF-8 content of a string with escapes resolved. Pass the bytes between its quotes.
     ///
-    /// A string that ``string(in:from:)`` has accepted comes back to the letter; in another one, an escape that stands for
-    /// nothing ends the characters.
+    /// The result is exact for a string that ``string(in:from:)`` has accepted. Otherwise, it ends at the first invalid
+    /// escape.
     public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
-        // No escape is shorter than what it stands for.
+        // An escape is never shorter than its character.
         result.reserveCapacity(content.count)
         var index = 0
         while index < content.count {
             var end = plainEnd(in: content, from: index)
-            // Quotes and control characters of a string that is not valid.
+            // Copies quotes and control characters, which only an invalid string contains.
             while end < content.count, content[end] != backslash { end += 1 }
             for place in index..<end { result.append(content[place]) }
             index = end
@@ -346,10 +350,10 @@ extension JSONGrammar {
         return result
     }
 
-    /// The same for a part of an array.
+    /// Returns the content of a string in a part of an array, with escapes resolved.
     public static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] { unescaped(content.span) }
 
-    /// The character of an escape whose backslash is at an index, which moves behind it; nil if it stands for none.
+    /// Returns the character of the escape at an index, and advances the index past it; `nil` if the escape is invalid.
     static func scalar(ofEscapeIn bytes: Span<UInt8>, from index: inout Int) -> Unicode.Scalar? {
         guard bytes.count - index >= 2 else { return nil }
         let letter = bytes[index + 1]

@@ -1,38 +1,36 @@
-/// Reads a document in UTF-8, at any split into chunks: checks that it is well-formed (XML 1.0, with namespaces), and
+/// Reads a UTF-8 document, however it's split into chunks. Checks that it's well-formed (XML 1.0, with namespaces) and
 /// produces its events.
 ///
-/// It supports no declarations of types, and so no entities except the five of XML. An incomplete construct waits in a
-/// buffer, which never grows beyond its limit, and which is not searched twice.
+/// Type declarations aren't supported, so only XML's five predefined entities exist. An incomplete construct waits in a
+/// buffer, which stays within its limit and is only searched once.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
-    /// The elements that are open.
     var open: [NameTable.Entry] = []
     var hasRoot = false
     var hasDocumentType = false
     var isInCDATA = false
-    /// Whether nothing has been read.
+    /// Whether reading is still at the start of the document.
     var isAtStart = true
 
     /// The bytes of an incomplete construct.
     private var buffer: [UInt8] = []
-    /// The number of bytes of that construct that were searched for its end.
+    /// The number of bytes of that construct that were already searched for its end.
     var searched = 0
-    /// The quotation mark that is open there; 0 for none.
+    /// The open quotation mark in that construct, or 0.
     var quote: UInt8 = 0
 
-    /// Text that is not part of an event yet.
+    /// Text that isn't part of an event yet.
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
-    /// The position behind the last byte that was read.
+    /// The position after the last byte that was read.
     private var location = XMLLocation()
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// The position behind the last byte.
     var end: XMLLocation { location.behind(buffer.span) }
 
-    /// Takes the events since the last time.
+    /// Removes and returns the events since the last call.
     mutating func takeEvents() -> [XMLEvent] {
         flush()
         let taken = events
@@ -47,13 +45,14 @@ struct DocumentReader: Sendable {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Appends an event behind the text before it.
+    /// Appends an event after the text before it.
     mutating func add(_ event: XMLEvent) {
         flush()
         events.append(event)
     }
 
-    /// Reads the next bytes: whole characters of valid UTF-8. After a failure the events before it can still be taken.
+    /// Reads the next bytes, which must be whole characters of valid UTF-8. After a failure, you can still take the
+    /// events before it.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -67,7 +66,7 @@ struct DocumentReader: Sendable {
         try read(part, &position)
     }
 
-    /// The document has ended.
+    /// Ends the document. Throws if it's incomplete.
     func finish() throws(XMLError) {
         if isInCDATA || buffer.first == UInt8(ascii: "<") {
             throw XMLError(.truncated, "the document ends within a tag or comment", at: end)
@@ -96,7 +95,6 @@ struct DocumentReader: Sendable {
 
     // MARK: Text
 
-    /// White space outside of the root element.
     private func readSpace(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count, XMLCharacters.isSpace(part[position]) { position += 1 }
         if position == part.count || part[position] == UInt8(ascii: "<") { return true }
@@ -105,7 +103,7 @@ struct DocumentReader: Sendable {
         throw part.malformed(message, position)
     }
 
-    /// Text up to the next markup, or the content of a CDATA section up to its end. Returns false if more bytes are
+    /// Reads text up to the next markup, or a CDATA section's content up to its end. Returns false if more bytes are
     /// needed.
     private mutating func readText(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count {
@@ -135,7 +133,7 @@ struct DocumentReader: Sendable {
                 text.append(part[position])
                 position += 1
             case UInt8(ascii: "\r"):
-                // CR LF and CR are LF (section 2.11).
+                // Converts CR LF and CR to LF (section 2.11).
                 guard position + 1 < part.count else { return false }
                 text.append(UInt8(ascii: "\n"))
                 position += part[position + 1] == UInt8(ascii: "\n") ? 2 : 1
@@ -145,7 +143,6 @@ struct DocumentReader: Sendable {
         return true
     }
 
-    /// Appends plain text.
     private mutating func readPlain(_ part: XMLPart, _ position: inout Int) throws(XMLError) {
         let start = position
         while position < part.count {
@@ -161,14 +158,14 @@ struct DocumentReader: Sendable {
         }
         if position == start { return }
         if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
-            // All of a text, mostly.
+            // Usually the whole text.
             events.append(.text(part.string(start..<position)))
         } else {
             text.append(contentsOf: part[start..<position])
         }
     }
 
-    /// Whether `]]>` begins at an index; nil if more bytes are needed.
+    /// Returns whether `]]>` begins at an index, or `nil` if more bytes are needed.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -176,7 +173,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// The index of the `;` of a reference; nil if more bytes are needed.
+    /// Returns the index of a reference's `;`, or `nil` if more bytes are needed.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -191,7 +188,7 @@ struct DocumentReader: Sendable {
 }
 
 extension DocumentReader {
-    /// Reads a tag, a comment or other markup from its `<`. Returns false if more bytes are needed.
+    /// Reads a tag, comment, or other markup, starting at its `<`. Returns false if more bytes are needed.
     mutating func readMarkup(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         guard start + 1 < part.count else { return false }
@@ -213,14 +210,14 @@ extension DocumentReader {
         return true
     }
 
-    // MARK: Where it ends
+    // MARK: Ends of markup
 
     private static func endsInstruction(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "?") else { return false }
         return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
     }
 
-    /// Whether `--` begins at an index and one more byte is there to check; nil if more bytes are needed.
+    /// Returns whether `--` begins at an index and is followed by a byte to check; `nil` if more bytes are needed.
     private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
         guard part[index] == UInt8(ascii: "-") else { return false }
         guard index + 1 < part.count else { return nil }
@@ -228,7 +225,7 @@ extension DocumentReader {
         return index + 2 < part.count ? true : nil
     }
 
-    /// The end of some markup; nil if more bytes are needed.
+    /// Returns the end of markup, or `nil` if more bytes are needed.
     @inline(__always) private mutating func end(
         _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
     ) throws(XMLError) -> Int? {
@@ -245,7 +242,8 @@ extension DocumentReader {
         return nil
     }
 
-    /// The end of a tag or a document type: `>` outside of quotation marks; nil if more bytes are needed.
+    /// Returns the index of the `>` that ends a tag or document type, outside quotation marks; `nil` if more bytes are
+    /// needed.
     private mutating func endOfTag(_ part: XMLPart, _ start: Int, isDocumentType: Bool = false) throws(XMLError) -> Int?
     {
         var index = start + max(1, searched)
@@ -271,17 +269,16 @@ extension DocumentReader {
         return nil
     }
 
-    /// Checks the length of a construct.
     func check(_ count: Int, _ part: XMLPart, _ start: Int) throws(XMLError) {
         if count < limits.maximumMarkupBytes { return }
         throw part.failure(.tooLarge, "a tag or comment is longer than \(limits.maximumMarkupBytes) bytes", start)
     }
 
-    // MARK: What it says
+    // MARK: Contents of markup
 
     private static let declarations = ["<!--", "<![CDATA[", "<!DOCTYPE"].map { Array($0.utf8) }
 
-    /// A comment, the beginning of a CDATA section, or a document type.
+    /// Reads a comment, the beginning of a CDATA section, or a document type.
     private mutating func readDeclaration(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         let start = position
         let rest = part.bytes[start...]
@@ -324,7 +321,7 @@ extension DocumentReader {
         }
     }
 
-    /// A processing instruction, or the XML declaration.
+    /// Reads a processing instruction or the XML declaration.
     private func readInstruction(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start + 2, end)
         guard nameEnd > start + 2 else { throw part.malformed("a processing instruction has no name", start + 2) }

@@ -1,13 +1,12 @@
-/// A start tag, or that of an empty element (XML 1.0, section 3.1).
+/// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
-    /// The range of the name.
     let name: Range<Int>
-    /// The attributes in the order of the document: the ranges of names, and values, normalized (section 3.3.3).
+    /// The ranges of the attributes' names and their normalized values (section 3.3.3), in document order.
     private(set) var attributes: [(name: Range<Int>, value: String)] = []
     /// The index of `>` or `/>`.
     let end: Int
 
-    /// Reads a tag from its `<` to its end, which is outside of all quotation marks.
+    /// Reads a tag from its `<` to its end. The end must be outside quotation marks.
     init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
         var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
@@ -24,7 +23,7 @@ struct StartTag {
         }
     }
 
-    /// Returns the index behind the attribute.
+    /// Returns the index after the attribute.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -51,7 +50,7 @@ struct StartTag {
         return index + 1
     }
 
-    /// A byte of a value, or a reference. Returns the index behind it.
+    /// Reads a special byte or a reference in a value, and returns the index after it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
@@ -67,7 +66,7 @@ struct StartTag {
             return last + 1
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): value.append(UInt8(ascii: " "))
         case UInt8(ascii: "\r"):
-            // A line end is one character before it is white space (section 2.11).
+            // A line end becomes one character before whitespace is normalized (section 2.11).
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:
@@ -84,13 +83,13 @@ struct StartTag {
     }
 }
 
-/// A reference to a character, or to one of the five entities of XML (XML 1.0, sections 4.1 and 4.6).
+/// A character reference, or a reference to one of XML's five predefined entities (XML 1.0, sections 4.1 and 4.6).
 enum XMLReference {
     private static let entities: [(name: [UInt8], value: UInt8)] = [
         ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"),
     ].map { (Array($0.utf8), UInt8(ascii: $1)) }
 
-    /// Appends, in UTF-8, the character that the name between `&` and `;` refers to.
+    /// Appends the character for the name between `&` and `;`, in UTF-8.
     static func append(_ part: XMLPart, _ range: Range<Int>, to text: inout [UInt8]) throws(XMLError) {
         let name = part[range]
         guard name.first == UInt8(ascii: "#") else {
@@ -127,14 +126,14 @@ enum XMLReference {
     }
 }
 
-/// Bytes that are read, and their position in the document.
+/// Bytes to read, and their position in the document.
 struct XMLPart {
     let bytes: [UInt8]
     let location: XMLLocation
 
     var count: Int { bytes.count }
     subscript(_ index: Int) -> UInt8 { bytes[index] }
-    /// The eight bytes from an index on, in one load.
+    /// Returns the eight bytes from an index on, in one load.
     func word(_ index: Int) -> UInt64 {
         let bytes = bytes.span.extracting(index..<(index + 8))
         var word: UInt64 = 0
@@ -144,10 +143,9 @@ struct XMLPart {
 
     subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
-    /// The position before the byte at an index.
+    /// Returns the position before the byte at an index.
     func location(of index: Int) -> XMLLocation { location.behind(bytes.span.extracting(0..<index)) }
 
-    /// An error before the byte at an index.
     func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
         XMLError(code, message, at: location(of: min(index, count)))
     }
@@ -157,14 +155,14 @@ struct XMLPart {
     func string(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
 }
 
-/// A position in a document: behind the bytes that were counted.
+/// A position in a document, after the bytes that were counted.
 struct XMLLocation: Sendable {
-    /// From 1; lines end with LF.
+    /// The line, starting at 1. Only LF ends a line.
     var line = 1
-    /// In characters, from 1.
+    /// The column in characters, starting at 1.
     var column = 1
 
-    /// The position behind some more bytes of UTF-8.
+    /// Returns the position after more bytes of UTF-8.
     func behind(_ bytes: Span<UInt8>) -> XMLLocation {
         var location = self
         var start = 0
