@@ -73,7 +73,6 @@ extension ResumableDownloads {
 }
 
 extension PartialFile {
-    /// Returns the ID contained in the name of a partial file or sidecar.
     static func id(of name: String) -> String? {
         for ending in [sidecarEnding, dataEnding] where name.hasPrefix(prefix) && name.hasSuffix(ending) {
             let id = name.dropFirst(prefix.count).dropLast(ending.count)

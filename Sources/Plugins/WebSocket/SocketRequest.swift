@@ -27,7 +27,7 @@ where Output == HTTPResponse {
     /// The type of messages that the client sends.
     associatedtype Outgoing: Sendable = WebSocketMessage
 
-    /// The socket's options. Defaults to the default options.
+    /// The socket's options. Defaults to `SocketOptions()`.
     var socketOptions: SocketOptions { get }
     /// Converts a received message to a value.
     func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming

@@ -131,7 +131,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// Merges values with the values they replace, if those can be read.
+    /// Keeps a step's new value if the older one can't be read.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }

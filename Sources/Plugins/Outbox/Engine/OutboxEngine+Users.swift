@@ -4,7 +4,6 @@ import Synchronization
 
 /// An entry is only sent for the user who enqueued it, by this or a later process.
 extension OutboxEngine {
-    /// Stores a request for the current user.
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }

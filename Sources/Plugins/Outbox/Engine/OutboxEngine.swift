@@ -299,7 +299,6 @@ extension OutboxEngine {
         }
     }
 
-    /// Reads records that other processes have written.
     private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
         // A log that is read from the beginning replaces the state in one step: no entry may be sent halfway through.
         var whole: State?

@@ -79,7 +79,6 @@ struct OutboxScanner {
         return entry.map(Item.put) ?? .damage(OutboxDamage(entry: .init(rawValue: head.id), byteCount: head.size))
     }
 
-    /// Whether the payload matches its checksum.
     private mutating func isWhole(_ head: OutboxFormat.Head, _ read: Reading) throws(OutboxError) -> Bool {
         if head.length == 0 { return true }
         try load(head.size, read)

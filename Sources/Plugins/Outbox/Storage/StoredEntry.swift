@@ -31,7 +31,6 @@ struct StoredEntry: Sendable, Hashable {
     var isBegun = false
     var extent = Extent(offset: 0, length: 0)
 
-    /// Encodes the properties and the value as a record's payload.
     func payload(_ value: Data) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(96 + name.utf8.count + lane.utf8.count + value.count)

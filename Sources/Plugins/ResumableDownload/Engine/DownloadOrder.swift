@@ -14,7 +14,6 @@ struct DownloadOrder: Sendable {
     let destination: Destination
     let meter: TransferMeter
     let control: TransferControl
-    /// The SHA-256 of the request's checksum.
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
     let isRepeatable: Bool
@@ -24,7 +23,6 @@ struct DownloadOrder: Sendable {
     private let name: String
     private let listener: @Sendable (TransferReport) -> Void
 
-    /// The maximum number of concurrent segments.
     var segments: Int { isRepeatable ? max(1, min(16, options.maximumSegments)) : 1 }
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
@@ -69,7 +67,6 @@ struct DownloadOrder: Sendable {
         self.exchange = exchange
     }
 
-    /// The user to record in the sidecar.
     var stamp: UserStamp? { user.stamp(of: pin.marks) }
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }

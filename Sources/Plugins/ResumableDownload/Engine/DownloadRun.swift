@@ -202,7 +202,6 @@ struct DownloadRun: Sendable {
         state.plan.segments = 1
     }
 
-    /// Discards the bytes on disk and their digest.
     func startOver(_ representation: Representation? = nil) throws {
         try file.startOver(representation, of: representation == nil ? nil : order.stamp)
         digest.restart()
@@ -307,7 +306,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Requests a part until it's complete. Returns `nil` if another segment took over all of it.
+    /// Returns `nil` if another segment took over all of the part.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
@@ -342,7 +341,6 @@ extension DownloadRun {
     }
 }
 
-/// The results of an attempt's segments.
 private struct SegmentResults {
     enum Element: Sendable {
         case ended(DownloadRun.Outcome?)

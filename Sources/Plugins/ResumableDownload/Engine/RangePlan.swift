@@ -15,7 +15,6 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     private(set) var parts: [Part]
 
-    /// Creates a plan with the whole file as one part.
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
     /// Validates parts read from the disk: they must be adjacent, and can't have more bytes than their length.
@@ -60,7 +59,6 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts[index].done -= 1
     }
 
-    /// Returns the index of the part that begins at an offset.
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
     /// Splits a part and returns the start of the second one, or `nil` if it would be empty or there are too many
@@ -75,7 +73,6 @@ struct RangePlan: Codable, Hashable, Sendable {
         return offset
     }
 
-    /// Joins adjacent complete parts.
     private mutating func joinDone() {
         var joined: [Part] = []
         for part in parts {

@@ -35,7 +35,6 @@ struct Representation: Codable, Hashable, Sendable {
         return !isFramed && !["1.0", "2", "3"].contains(response.version)
     }
 
-    /// Why a response can't be joined with the bytes on disk.
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)

@@ -58,7 +58,7 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Returns a part. If it's incomplete, other segments fetch the rest.
+    /// Gives a part back. If it's incomplete, other segments fetch the rest.
     func giveBack(_ claim: SegmentClaim) {
         let isDone = file.part(claim.start)?.isDone ?? true
         change { state in
@@ -109,7 +109,7 @@ final class SegmentScheduler: Sendable {
         return claim
     }
 
-    /// Returns a piece of another segment's part, and the segment to interrupt, if any.
+    /// Finds a piece of another segment's part to take over, and the segment to interrupt for it.
     private func takeOver(
         _ state: inout State, _ rate: Double, at now: ContinuousClock.Instant
     ) -> (start: Int64?, interrupted: SegmentClaim?) {

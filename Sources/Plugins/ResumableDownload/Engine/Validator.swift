@@ -39,7 +39,6 @@ struct Validator: Codable, Hashable, Sendable {
         }
     }
 
-    /// Whether the headers have exactly one field with this name, and the same bytes as its value.
     private func isOnly(_ name: HTTPHeaderName, in headers: HTTPHeaders) -> Bool {
         let values = headers.values(of: name)
         return values.count == 1 && values[0].hasSameBytes(as: value)
@@ -52,7 +51,6 @@ struct Validator: Codable, Hashable, Sendable {
         return field
     }
 
-    /// Whether it's a strong entity tag short enough for the sidecar.
     private static func isStrong(_ tag: String) -> Bool {
         tag.utf8.count <= 1024 && EntityTag(parsing: tag).map { !$0.isWeak } ?? false
     }

@@ -73,7 +73,6 @@ struct Destination: Sendable {
 }
 
 extension Destination: CustomStringConvertible {
-    /// The path of the file or directory.
     var description: String { name.map(path(of:)) ?? directory }
 }
 

@@ -70,7 +70,6 @@ final class PartialFile: Sendable {
 
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
-    /// The user whose bytes these are.
     var user: UserStamp? { state.withLock { $0.record.user } }
     /// The file name sent by the server.
     var suggestedName: String? { state.withLock { $0.record.name } }
@@ -111,7 +110,6 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Returns the part that begins at an offset, or `nil` if it no longer exists.
     func part(_ start: Int64) -> RangePlan.Part? {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
@@ -205,7 +203,6 @@ final class PartialFile: Sendable {
         return nil
     }
 
-    /// Sets the file's length after its body has ended.
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
 
     /// Flushes received bytes, so they survive a crash of the machine.
@@ -219,7 +216,7 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes the file and its sidecar, because the bytes can't be resumed.
+    /// Use it when the bytes can't be resumed.
     func remove() {
         // Only once: the names may belong to another download afterwards.
         if state.withLock({ state in
@@ -244,7 +241,7 @@ final class PartialFile: Sendable {
 }
 
 extension PartialFile {
-    /// Records the file's length, if it wasn't known before.
+    /// Records the file's length, unless it was known before.
     func learn(total: Int64?) throws(TransferError) {
         guard let total, plan.total == nil, representation != nil else { return }
         try change { record, plan in
@@ -253,7 +250,7 @@ extension PartialFile {
         }
     }
 
-    /// Throws if the file's length differs from the expected size because another program wrote to it.
+    /// Throws if the file's length is wrong because another program wrote to it.
     func check(size: Int64) throws(TransferError) {
         let length = file.status?.size ?? 0
         if length == size { return }

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandSupport
 import ErrandTransfers
 
-/// The sidecar's record of a partial file.
 struct PartialRecord: Codable, Sendable, Equatable {
     /// The format's version. Records with other versions aren't read.
     var format = Self.format
@@ -22,7 +21,6 @@ struct PartialRecord: Codable, Sendable, Equatable {
     var session: String
     /// The number that links counters to this record.
     var plan: UInt32
-    /// The bytes flushed to the disk.
     var flushed: RangePlan
 
     static let format = 1

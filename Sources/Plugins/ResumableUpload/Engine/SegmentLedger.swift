@@ -79,7 +79,6 @@ struct UploadSegment: Codable, Sendable, Equatable {
 
     var length: Int64 { end - start }
 
-    /// The maximum number of segments.
     static let limit = 16
 
     /// Splits a body into as many segments of similar length as allowed. Returns `nil` if that's only one.

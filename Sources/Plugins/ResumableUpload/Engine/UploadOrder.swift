@@ -108,7 +108,6 @@ struct UploadOrder: Sendable {
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }
 
-    /// Creates a record without progress.
     func record(_ identity: String, _ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
         UploadRecord(
             request: identity, user: user.stamp(of: pin.marks),
@@ -130,7 +129,6 @@ struct UploadOrder: Sendable {
     /// The maximum number of open files: the record, and a body and a socket for each connection.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
-    /// Reports a notice to accessories and to the reader of events.
     func report(_ notice: TransferNotice) {
         exchange.note("upload", notice.description, details: notice)
         listener(.notice(notice))

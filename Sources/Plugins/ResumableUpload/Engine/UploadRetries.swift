@@ -32,14 +32,12 @@ struct UploadRetries {
         return inquiries <= maximumInquiries
     }
 
-    /// Records how many bytes the server has confirmed.
     mutating func confirmed(_ count: Int64) {
         guard count > highWaterMark else { return }
         (highWaterMark, inquiries) = (count, 0)
         retries.countProgress()
     }
 
-    /// Counts a restart, and returns whether it's allowed.
     mutating func countRestart() -> Bool {
         highWaterMark = 0
         return retries.countRestart()

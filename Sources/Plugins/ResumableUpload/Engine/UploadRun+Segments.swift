@@ -105,7 +105,6 @@ extension UploadRun {
         }
     }
 
-    /// Sends one segment completely.
     @concurrent private func send(
         _ index: Int, _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> End {

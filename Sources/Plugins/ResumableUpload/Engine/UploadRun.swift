@@ -12,7 +12,6 @@ struct UploadRun: Sendable {
     let order: UploadOrder
     let next: Next
     let tally: any UploadTally
-    /// The segment to send, or `nil` for the whole body.
     let segment: Segment?
 
     var exchange: Exchange { order.exchange }
@@ -31,7 +30,6 @@ struct UploadRun: Sendable {
         var server: UploadServer?
         /// `nil` before the upload was created.
         var resource: UploadResource?
-        /// The segments, if the body is sent in several.
         var segments: SegmentLedger?
         /// `false` once the server has shown that it can't join segments.
         var mayDivide = true
@@ -169,7 +167,6 @@ struct UploadRun: Sendable {
     }
 }
 
-/// The failure of a segment that has used all of its attempts.
 private struct SegmentFailure: Error {
     let error: any Error
 }
@@ -248,7 +245,6 @@ extension UploadRun {
         }
     }
 
-    /// Starts over, without the server's bytes.
     func startOver(_ state: inout State, _ reason: String) async throws {
         guard state.retries.countRestart() else { throw TransferError(.changedTooOften, reason) }
         guard mayOpenAgain(state) else {
@@ -280,7 +276,6 @@ extension UploadRun {
         }
     }
 
-    /// Writes the state that a later run needs.
     func save(_ state: State, flushes: Bool = true) throws {
         if let segment {
             try segment.ledger.keep(segment.index, state.resource, state.offset ?? 0, flushes: flushes)
@@ -295,7 +290,6 @@ extension UploadRun {
 }
 
 extension UploadRun.State {
-    /// The URLs of the upload or its segments.
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.places ?? [] }
 }
 

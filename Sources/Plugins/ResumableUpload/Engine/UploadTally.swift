@@ -57,7 +57,6 @@ final class Acknowledgement: Sendable {
 
     func set(_ count: Int64) { state.withLock { $0.count = count } }
 
-    /// Changes the number of confirmed bytes by a difference.
     func shift(by count: Int64) { state.withLock { $0.count += count } }
 
     func beginTransfer() { state.withLock { $0.transfer += 1 } }

@@ -85,7 +85,6 @@ struct DraftDialect: UploadDialect {
         UploadFields.boolean(response.headers, UploadFields.complete) == false
     }
 
-    /// Returns why the server no longer has the upload.
     static func loss(_ response: HTTPResponse) -> String? {
         [404, 410].contains(response.status) ? "the server no longer has the upload (\(response.status))" : nil
     }

@@ -109,7 +109,6 @@ struct TusDialect: UploadDialect {
     }
 }
 
-/// The `Upload-Concat` field of tus.
 enum UploadConcat: Sendable, Equatable {
     case partial
     /// The segments' URLs, in the order of their bytes.

@@ -28,7 +28,6 @@ enum UploadFields {
         return (try? StructuredField.Item(parsing: values[0]))?.value.boolean
     }
 
-    /// Returns the lowercase members of a comma-separated list.
     static func list(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> [String] {
         headers.values(of: name).flatMap { $0.split(separator: ",") }.prefix(100).map {
             String($0).trimmingSpaces.lowercased()

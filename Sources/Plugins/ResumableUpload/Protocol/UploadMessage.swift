@@ -82,7 +82,6 @@ protocol UploadDialect: Sendable {
     func namesUpload(_ response: HTTPResponse) -> Bool
 }
 
-/// The facts known before bytes are sent.
 struct UploadPlan: Sendable, Equatable {
     /// `nil` if the body's length is unknown.
     var total: Int64?

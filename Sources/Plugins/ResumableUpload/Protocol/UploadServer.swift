@@ -1,7 +1,6 @@
 import Errand
 import ErrandEssentials
 
-/// The known facts about a server's support for uploads.
 struct UploadServer: Codable, Sendable, Equatable {
     /// Never `automatic`.
     var uploadProtocol: UploadProtocol
@@ -23,7 +22,6 @@ struct UploadServer: Codable, Sendable, Equatable {
 
     var joinsSegments: Bool { uploadProtocol == .tus && extensions.contains("concatenation") }
 
-    /// Creates the initial state, before any response.
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 
     /// Interprets a response to OPTIONS. If it doesn't identify a protocol, assumes the chosen one.
@@ -49,7 +47,6 @@ struct UploadServer: Codable, Sendable, Equatable {
         }
     }
 
-    /// Updates the state with a response of the upload.
     mutating func learn(_ headers: HTTPHeaders) {
         if let limits = UploadLimits(headers) {
             (self.limits, isConfirmed) = (limits, true)
@@ -80,13 +77,11 @@ struct UploadLimits: Codable, Sendable, Equatable {
     }
 }
 
-/// An upload's URL on its server.
 struct UploadResource: Codable, Sendable, Equatable {
     var url: URL
     /// When the server discards it. `nil` if the server doesn't specify it.
     var expiry: Date?
 
-    /// Updates the expiry with a response.
     mutating func learn(_ headers: HTTPHeaders, now: Date) {
         if let expiry = UploadFields.expiry(headers, now: now) { self.expiry = expiry }
     }

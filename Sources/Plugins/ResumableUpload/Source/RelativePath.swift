@@ -1,11 +1,6 @@
-/// Determines a file's path relative to a directory.
 enum RelativePath {
-    /// Returns the path from a directory to a file, such as `../film.mp4`. It doesn't change if both are moved
-    /// together, which happens in every app update on iOS.
-    ///
-    /// - Parameters:
-    ///   - path: An absolute path.
-    ///   - directory: An absolute path.
+    /// Returns the path from a directory to a file, such as `../film.mp4`. Both paths must be absolute. The result
+    /// doesn't change if both are moved together, which happens in every app update on iOS.
     static func of(_ path: String, from directory: String) -> String {
         let (target, base) = (steps(path), steps(directory))
         let shared = zip(target, base).prefix { $0 == $1 }.count

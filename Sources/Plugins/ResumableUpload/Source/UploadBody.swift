@@ -8,7 +8,6 @@ import Synchronization
 /// The upload's body as it was when the run began.
 struct UploadBody: Sendable {
     let body: RequestBody
-    /// `nil` if unknown.
     private(set) var length: Int64?
     /// Whether a request can begin after the first byte.
     let opensAtOffset: Bool
@@ -69,7 +68,6 @@ struct UploadBody: Sendable {
         try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
     }
 
-    /// Hashes samples of the body.
     @concurrent func fingerprint() async throws -> SourceFingerprint {
         var digest = PlatformSHA256.make()
         for range in SourceFingerprint.samples(of: length ?? 0) {
@@ -101,7 +99,6 @@ struct UploadBody: Sendable {
     }
 }
 
-/// The body has changed since the upload began.
 struct SourceChanged: Error {}
 
 extension UploadPart {

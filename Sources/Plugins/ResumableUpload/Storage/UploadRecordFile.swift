@@ -23,7 +23,6 @@ final class UploadRecordFile: Sendable {
 
     static func path(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(ending)" }
 
-    /// Returns the ID contained in the name of a record.
     static func id(of name: String) -> String? {
         guard name.hasPrefix(prefix), name.hasSuffix(ending) else { return nil }
         let id = name.dropFirst(prefix.count).dropLast(ending.count)
@@ -83,7 +82,6 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes the record of a complete upload.
     func remove() {
         // Only once: the name may belong to another run afterwards.
         if state.withLock({ state in
@@ -143,6 +141,5 @@ struct UploadRecord: Codable, Sendable, Equatable {
     static let format = 1
     static let magic = Array("ErrandU1".utf8)
 
-    /// The URLs of the upload or its segments.
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 }

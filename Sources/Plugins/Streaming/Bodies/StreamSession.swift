@@ -90,7 +90,6 @@ final class StreamSession: Sendable {
 
     func note(_ message: @autoclosure () -> String) { activity.note("stream", message()) }
 
-    /// Called when the reader has ended.
     func end(_ error: (any Error)?) { state.end(error) }
 }
 
@@ -103,7 +102,6 @@ private struct StreamEnd: Accessory {
     }
 }
 
-/// The state shared by a stream's reader and its activity.
 private final class StreamState: Sendable {
     private struct State {
         var isOver = false

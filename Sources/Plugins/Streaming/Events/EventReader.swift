@@ -89,7 +89,7 @@ import Synchronization
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader has no session, and must not affect the first.
+        // A second reader doesn't have a session, and must not affect the first.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -160,7 +160,7 @@ import Synchronization
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
-        // A server may only send comments as heartbeats, so a lasting connection counts as good even without events.
+        // Some servers only send comments as heartbeats, so a lasting connection counts as good even without events.
         if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }

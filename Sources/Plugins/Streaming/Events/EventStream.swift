@@ -74,7 +74,7 @@ public enum EventStreamState: Sendable {
     case idle
     /// The stream is connecting. `attempt` counts all its attempts, from 1.
     case connecting(attempt: Int)
-    /// The stream is connected. The response has no body.
+    /// The stream is connected. The response's body is empty.
     case open(HTTPResponse)
     /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection,
     /// or `nil` if the server closed it.

@@ -1,7 +1,6 @@
 import Errand
 import Synchronization
 
-/// The state of an event stream, for observers.
 final class EventStreamStatus: Sendable {
     private struct Values {
         var lastEventID: String

@@ -24,7 +24,6 @@ import ErrandEssentials
 /// The request's or the agent's decoder decodes the data. Events without a rule are ignored, like events without a
 /// listener in a browser.
 public struct EventTypes<Value: Sendable>: Sendable {
-    /// Decodes an event's data.
     struct Decoding: Sendable {
         let response: HTTPResponse
 

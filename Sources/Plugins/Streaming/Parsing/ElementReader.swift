@@ -45,7 +45,6 @@ final class EventBodyReader: ElementReader<ServerSentEvent> {
     override func next() throws -> ServerSentEvent? { try parser.next() }
 }
 
-/// Reads decoded values.
 final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     private let splitter: ElementSplitter
     private let decoding: ElementDecoding<Value>
@@ -64,7 +63,6 @@ final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     }
 }
 
-/// Reads undecoded values.
 final class DataReader: ElementReader<Data> {
     private let splitter: ElementSplitter
 
@@ -120,24 +118,20 @@ struct LineParser: ~Copyable {
     }
 }
 
-/// Finds the bytes of each element in chunks of any size. A decoder interprets them.
+/// Finds the bytes of each element in chunks of any size. A decoder interprets them. The methods work like those of
+/// ``ElementReader``.
 class ElementSplitter {
-    /// One element's bytes and position.
     struct Found {
         let bytes: Data
         let byte: Int64
         let element: Int
     }
 
-    /// Adds bytes. Call it after `next` has returned `nil`.
     func push(_ chunk: Data) {}
-    /// Marks the end of the bytes.
     func finish() {}
-    /// Returns the next complete element, or `nil` at the end or if more bytes are needed.
     func next() throws -> Found? { nil }
 }
 
-/// Decodes the bytes of one element.
 struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     private let decode: @Sendable (Data) throws -> Value
 

@@ -8,7 +8,6 @@ struct JSONValueScanner {
     private var depth = 0
     /// The string in which the scanned bytes end.
     private var string: JSONStringScan?
-    /// The number of scanned bytes.
     private var position = 0
 
     /// Returns the size of the value that begins at an index, or `nil` if more bytes are needed.

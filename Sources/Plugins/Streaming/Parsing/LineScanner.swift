@@ -20,7 +20,6 @@ struct LineScanner: ~Copyable {
     private var skipsLineFeed = false
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
-    /// The number of lines returned so far.
     private(set) var lineCount = 0
     /// The position of the last line in the stream.
     private(set) var lineStart: Int64 = 0
@@ -48,7 +47,6 @@ struct LineScanner: ~Copyable {
     /// Adds bytes. Call it after `next` has returned `nil`.
     mutating func push(_ chunk: Data) { window.append(chunk) }
 
-    /// Marks the end of the bytes.
     mutating func finish() { isFinished = true }
 
     /// The number of the stream's bytes returned as lines.
@@ -177,7 +175,6 @@ struct ByteWindow {
     var count: Int { storage.count - start }
     var first: UInt8? { start < storage.count ? storage[start] : nil }
 
-    /// Returns a copy of the first bytes.
     func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
 
     /// Adds bytes. Invalidates indices into `storage`.
@@ -187,7 +184,6 @@ struct ByteWindow {
         storage.append(contentsOf: chunk.span)
     }
 
-    /// Removes bytes at the beginning.
     mutating func consume(_ size: Int) {
         start += size
         offset += Int64(size)

@@ -40,7 +40,6 @@ struct MessageDeflater: ~Copyable {
         return result.suffix(Self.tail.count) == Self.tail ? result.dropLast(Self.tail.count) : result
     }
 
-    /// Whether the system has zlib.
     static var isAvailable: Bool { errand_has_deflate() != 0 }
 
     private static let step = 16 << 10

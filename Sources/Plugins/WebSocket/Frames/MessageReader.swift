@@ -13,14 +13,12 @@ struct MessageReader: ~Copyable {
         case close(CloseCode?, reason: String)
     }
 
-    /// A frame whose content is incomplete.
     private struct Frame {
         var opcode: Opcode
         var isFinal: Bool
         var missing: UInt64
     }
 
-    /// An incomplete message.
     private struct Message {
         let isText: Bool
         let isDeflated: Bool
@@ -70,7 +68,6 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Releases used bytes.
     private mutating func drained() -> Event? {
         (input, position) = (Data(), 0)
         return nil
@@ -215,12 +212,11 @@ struct MessageReader: ~Copyable {
 
 /// Validates UTF-8 incrementally (RFC 3629). Fails at the first invalid byte.
 struct UTF8Check {
-    /// The number of bytes missing in the current character, and the bounds of the next one.
+    /// The number of bytes that the current character lacks, and the bounds of the next byte.
     private var missing = 0
     private var lower: UInt8 = 0x80
     private var upper: UInt8 = 0xBF
 
-    /// Whether the last character is complete.
     var isComplete: Bool { missing == 0 }
 
     /// Returns `false` at an invalid byte.

@@ -4,7 +4,6 @@ import Synchronization
 /// Lets messages be added to a connection one at a time, in the order of the calls.
 final class SendingLine: Sendable {
     private struct State {
-        /// Whether a message has the turn.
         var isTaken = false
         var waiting = WaitingQueue<CheckedContinuation<Void, any Error>>()
     }
@@ -12,7 +11,6 @@ final class SendingLine: Sendable {
     private let state = Mutex(State())
 
     var isTaken: Bool { state.withLock { $0.isTaken } }
-    /// The number of messages waiting for their turn.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full``, or `CancellationError` if the task is
@@ -47,7 +45,6 @@ final class SendingLine: Sendable {
         }
     }
 
-    /// Passes the turn to the next message.
     func leave() {
         let next = state.withLock { state in
             let next = state.waiting.popFirst()
@@ -102,7 +99,6 @@ final class WaitingLine: Sendable {
         }
     }
 
-    /// Resumes all waiting tasks.
     func resume() {
         for waiter in waiters.withLock({ $0.removeAll() }) { waiter.resume() }
     }

@@ -5,7 +5,6 @@ import Synchronization
 
 /// The state shared by a socket, its reader, its senders, and its activity.
 final class SocketCore: Sendable {
-    /// A received message and its coder.
     struct Received: Sendable {
         let message: WebSocketMessage
         let coder: SocketCoder
@@ -25,7 +24,6 @@ final class SocketCore: Sendable {
         var link: SocketLink?
         /// Whether the connection accepts no more messages but hasn't ended yet.
         var isLeft = false
-        /// Whether there has been a connection.
         var wasOpen = false
         var response: HTTPResponse?
         var closure: SocketLink.Closure?
@@ -110,7 +108,6 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Starts the activity unless it was started before.
     private func start() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }
@@ -179,7 +176,6 @@ final class SocketCore: Sendable {
         if !error.isCancellation { try? leave(link) }
     }
 
-    /// The maximum number of messages that wait for a connection.
     var maximumWaiting: Int {
         switch options.away {
         case .wait(let maximum): max(0, maximum)

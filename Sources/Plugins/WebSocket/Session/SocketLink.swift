@@ -17,7 +17,6 @@ final class SocketLink: Sendable {
         /// The numbers of the app's last ping, and of the last answered one.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
-        /// Whether the client sent a close frame.
         var isClosing = false
         var failure: (any Error)?
     }
@@ -51,7 +50,7 @@ final class SocketLink: Sendable {
 
     // MARK: Sending
 
-    /// Encodes a message. Throws `encodingFailed`.
+    /// Throws `encodingFailed`.
     func encoded(_ encode: (SocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
             throw WebSocketError(

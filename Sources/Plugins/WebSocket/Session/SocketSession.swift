@@ -63,7 +63,6 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Waits until it's time to reconnect.
     private func wait(_ silent: Int, after error: any Error) async throws {
         let time = core.clock.time
         var wait = core.options.reconnection.wait(retry: nil, silent: silent)
