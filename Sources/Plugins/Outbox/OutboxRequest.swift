@@ -35,11 +35,11 @@ public protocol OutboxRequest: Request, Codable {
 }
 
 extension OutboxRequest {
-    /// An empty string.
+    /// Defaults to an empty string.
     public var outboxLane: String { "" }
-    /// `nil`
+    /// Defaults to `nil`.
     public var replacementKey: String? { nil }
-    /// `nil`
+    /// Defaults to `nil`.
     public var outboxMaximumAge: Duration? { nil }
     /// Returns this request.
     public func merging(_ older: Self) -> Self { self }

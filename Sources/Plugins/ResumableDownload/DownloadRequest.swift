@@ -29,11 +29,11 @@ public protocol DownloadRequest: FilterProvidingRequest where Output == URL {
 }
 
 extension DownloadRequest {
-    /// `nil`
+    /// Defaults to `nil`.
     public var checksum: Checksum? { nil }
-    /// `nil`
+    /// Defaults to `nil`.
     public var downloadKey: String? { nil }
-    /// `nil`
+    /// Defaults to `nil`.
     public var downloadOptions: DownloadOptions? { nil }
     /// ``ResumableDownloads`` with default options, and a filter that prevents a download from continuing for another
     /// user.

@@ -70,11 +70,11 @@ public protocol UploadRequest: FilterProvidingRequest {
 }
 
 extension UploadRequest {
-    /// `nil`
+    /// Defaults to `nil`.
     public var uploadKey: String? { nil }
-    /// An empty dictionary.
+    /// Defaults to an empty dictionary.
     public var uploadMetadata: [String: String] { [:] }
-    /// `nil`
+    /// Defaults to `nil`.
     public var uploadOptions: UploadOptions? { nil }
     /// ``ResumableUploads`` with default options, and a filter that prevents an upload from continuing for another
     /// user.

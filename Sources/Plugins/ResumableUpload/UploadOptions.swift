@@ -8,8 +8,8 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.uploads(options)])
 /// ```
 public struct UploadOptions: Sendable {
-    /// The directory for records of unfinished uploads, so that a later start can resume them. Each upload has a small
-    /// file. The directory is created if necessary. Defaults to `nil`: only resumes within one call.
+    /// The directory for records of unfinished uploads, with which a later start can resume them. Each upload has a
+    /// small file. The directory is created if necessary. Defaults to `nil`: only resumes within one call.
     ///
     /// A record contains the upload's URL, and many servers let anyone with this URL write to the upload. Only the
     /// file's owner can read the record.

@@ -67,7 +67,7 @@ extension FailureCode<TransferError> {
     /// name.
     public static var unsupportedContentCoding: Self { Self("unsupportedContentCoding", 11) }
     /// The decoded file exceeds the limit in the download's options, or the upload's body exceeds the server's limit
-    /// (`Upload-Limit`, `Tus-Max-Size`), in which case nothing more was sent.
+    /// (`Upload-Limit`, `Tus-Max-Size`), which stops the upload.
     public static var tooLarge: Self { Self("tooLarge", 12) }
     /// The rest is only available from another URL, such as a mirror, and can't be matched to the bytes on disk. Set a
     /// checksum to allow this.

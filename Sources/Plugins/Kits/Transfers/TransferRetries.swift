@@ -12,7 +12,7 @@ public struct TransferRetries: Sendable {
     /// Creates a counter.
     public init(_ policy: TransferRetryPolicy) { self.policy = policy }
 
-    /// Counts a failed attempt, and returns the wait before the next one, or `nil` if there are no attempts left.
+    /// Counts a failed attempt, and returns the wait before the next one, or `nil` after the last attempt.
     ///
     /// - Parameters:
     ///   - madeProgress: Whether the attempt transferred bytes that no earlier attempt had.

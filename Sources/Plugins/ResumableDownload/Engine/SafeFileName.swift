@@ -4,7 +4,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Turns a file name from a server into one that is safe in any directory.
+/// Makes a server's file name safe to use in any directory.
 enum SafeFileName {
     /// The name in `Content-Disposition`, or else the last component of the final URL's path, or else "download".
     static func choose(disposition: String?, url: URL) -> String {

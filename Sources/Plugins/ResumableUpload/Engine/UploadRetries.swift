@@ -18,7 +18,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// Returns the wait after a failure, or `nil` if there are no attempts left.
+    /// Returns the wait after a failure, or `nil` after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {

@@ -28,7 +28,7 @@ extension UploadRun {
         return true
     }
 
-    /// Starts with new segments, or with those of an earlier run.
+    /// Starts with new segments, or with an earlier run's.
     func begin(_ segments: [UploadSegment], mayBeJoined: Bool, _ state: inout State, _ server: UploadServer) {
         let found = segments.map(\.acknowledged)
         let count = found.reduce(0, +)

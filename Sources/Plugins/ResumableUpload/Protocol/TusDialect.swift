@@ -138,7 +138,7 @@ enum UploadConcat: Sendable, Equatable {
         }
     }
 
-    /// Whether a URL fits in the field along with those of all other segments.
+    /// Whether a URL fits in the field along with all other segments' URLs.
     static func fits(_ place: URL, among count: Int) -> Bool {
         place.absoluteString.utf8.count < (maximumBytes - 6) / max(1, count)
     }

@@ -8,7 +8,7 @@ struct UploadMessage: Sendable, Equatable {
     var part: UploadPart?
 }
 
-/// The part of the body that one request carries.
+/// The part of the body that a request carries.
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
     /// `nil` if the body's length is unknown.
@@ -34,7 +34,7 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Excludes the body's end, so that another request has to complete the upload.
+    /// Excludes the body's end, so another request has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
         // If the body's length is unknown, so is its last byte.

@@ -12,7 +12,7 @@ final class UploadRecordFile: Sendable {
         var isOver = false
     }
 
-    /// The record of an earlier run, or `nil` if there is no valid one.
+    /// The record of an earlier run, or `nil` if it's missing or invalid.
     let found: UploadRecord?
     private let path: String
     private let file: SystemFile
@@ -97,7 +97,7 @@ final class UploadRecordFile: Sendable {
     /// transport may keep this object after its request has ended.
     func release() {
         state.withLock { state in
-            // Don't leave an empty file behind.
+            // Don't leave an empty file.
             if !state.isOver, file.status?.size == 0, file.isAt(path) { SystemFile.remove(path) }
             state.isOver = true
             file.unlock()

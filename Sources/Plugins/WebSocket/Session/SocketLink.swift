@@ -217,7 +217,7 @@ final class SocketLink: Sendable {
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // Fails messages in transit, and later ones.
+        // Fails messages in transit, and all later messages.
         _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
