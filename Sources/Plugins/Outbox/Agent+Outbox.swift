@@ -11,8 +11,7 @@ extension Agent {
     /// try await outbox.enqueue(PostComment(thread: 7, text: "Hello"))
     /// ```
     ///
-    /// Several processes can open the same directory: one of them sends, and all of them can enqueue. Throws
-    /// ``OutboxError``.
+    /// Several processes can open the same directory: one sends, all can enqueue. Throws ``OutboxError``.
     ///
     /// - Parameters:
     ///   - directory: A directory used only by this outbox and for one user. It's created if it doesn't exist.

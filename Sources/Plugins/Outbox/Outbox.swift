@@ -93,8 +93,7 @@ public final class Outbox: Sendable {
     /// Resumes a stopped lane: sends the entry that stopped it again, then the entries after it.
     public func resume(lane: String) { engine.resume(lane) }
 
-    /// Cancels deliveries in progress, and returns once they've ended and another process can send. Entries stay on the
-    /// disk.
+    /// Cancels deliveries in progress, and returns once another process can send. Entries stay on the disk.
     public func close() async { await engine.close() }
 }
 

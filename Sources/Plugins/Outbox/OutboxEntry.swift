@@ -1,12 +1,11 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request waiting in an ``Outbox``, described for display. To read the request itself, use
-/// ``Outbox/request(_:of:)``.
+/// A request waiting in an ``Outbox``, for display. Read the request itself with ``Outbox/request(_:of:)``.
 ///
 /// The requests of a delivery carry the entry as a tag: `activity.tags[OutboxEntry.self]`.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// The number of an entry. It never changes and is never reused within the directory; later entries have greater
+    /// The number of an entry. It never changes and is never reused in the directory. Later entries have greater
     /// numbers.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
         /// The number, starting at 1.

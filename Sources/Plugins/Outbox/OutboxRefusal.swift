@@ -1,8 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// An entry that can't be sent as it is. The outbox's handler decides what happens to it, and its lane waits for the
-/// decision.
+/// An entry that can't be sent as it is. Its lane waits until the outbox's handler decides what to do.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: types) { refusal in

@@ -2,8 +2,7 @@
 public struct OutboxState: Sendable {
     /// All entries, the oldest first.
     public let entries: [OutboxEntry]
-    /// Whether this process sends. `false` if another process with the same directory does, or if the options forbid
-    /// it.
+    /// Whether this process sends. `false` if another process does, or if the options forbid it.
     public let isSender: Bool
     /// Whether sending is paused, see ``Outbox/pause()``.
     public let isPaused: Bool

@@ -35,8 +35,7 @@ extension DownloadRequest {
     public var downloadKey: String? { nil }
     /// Defaults to `nil`.
     public var downloadOptions: DownloadOptions? { nil }
-    /// ``ResumableDownloads`` with default options, and a filter that prevents a download from continuing for another
-    /// user.
+    /// ``ResumableDownloads`` with default options, and a filter that never resumes a download for another user.
     public var requiredFilters: [any Filter] { [ResumableDownloads(), .keepingUser] }
 }
 

@@ -30,8 +30,7 @@ public struct PartialDownload: Sendable, Identifiable {
     public let canContinue: Bool
     let directory: String
 
-    /// Deletes the partial file and its sidecar file. Throws `TransferError.Code.busy` while a download is writing to
-    /// them.
+    /// Deletes the partial file and its sidecar file. Throws `TransferError.Code.busy` while a download uses them.
     public func remove() throws(TransferError) {
         let sidecar = PartialFile.sidecar(id, in: directory)
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)

@@ -29,7 +29,7 @@ public struct PendingUpload: Sendable, Identifiable {
     let directory: String
 
     /// Deletes the record. The server keeps the uploaded bytes until they expire. Throws `TransferError.Code.busy`
-    /// while an upload is using the record.
+    /// while an upload uses the record.
     public func remove() throws(TransferError) { try UploadRecordFile(id, in: directory).remove() }
 }
 

@@ -1,8 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Decodes a socket's messages with the request's or the agent's decoder, and encodes messages with the agent's
-/// encoder.
+/// Decodes a socket's messages with the request's or agent's decoder, and encodes with the agent's encoder.
 public struct SocketCoder: Sendable {
     private let response: HTTPResponse
     private let exchange: Exchange
@@ -16,8 +15,7 @@ public struct SocketCoder: Sendable {
         do { return try http.decoded(as: type) } catch let error as ErrandError { throw error.underlying ?? error }
     }
 
-    /// Encodes a value as a message: as text if the encoder produces JSON, and as bytes otherwise. Throws the encoder's
-    /// error.
+    /// Encodes a value: as text if the encoder produces JSON, and as bytes otherwise. Throws the encoder's error.
     public func encode(_ value: some Encodable & Sendable) throws -> WebSocketMessage {
         let body = try exchange.encoded(.encoded(value))
         let data = body.data ?? Data()

@@ -38,8 +38,7 @@ where Output == HTTPResponse {
 extension SocketRequest {
     /// The default options.
     public var socketOptions: SocketOptions { SocketOptions() }
-    /// The filter that turns the request into an opening handshake. It only works for requests passed to the agent's
-    /// `socket(_:)`.
+    /// The filter that turns the request into an opening handshake, if you open it with the agent's `socket(_:)`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 

@@ -115,8 +115,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Ends the socket immediately. Its reader gets a cancellation error.
     public func cancel() { core.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. Does nothing if reconnection is
-    /// off.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { core.reconnect() }
 
     /// Starts reading.
@@ -127,9 +126,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         fileprivate let socket: WebSocket
         fileprivate let isReader: Bool
 
-        /// Returns the next message, or `nil` once the socket is closed. After an error with the code
-        /// ``WebSocketError/Code/decodingFailed``, you can read the next message. After any other error, the socket has
-        /// ended.
+        /// Returns the next message, or `nil` once the socket is closed. After a ``WebSocketError/Code/decodingFailed``
+        /// error, you can read the next message. Any other error ends the socket.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Incoming? {
             try checkReader()
             return try decoded(try await socket.core.next())

@@ -21,8 +21,7 @@ public final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within an admitted transfer. A nested transfer doesn't wait, because it could wait for
-    /// itself.
+    /// Whether this task runs within an admitted transfer. Nested transfers don't wait, to avoid a deadlock.
     @TaskLocal private static var isInside = false
 
     package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }

@@ -17,8 +17,7 @@ public struct TransferError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The expected and the actual result, for developers. A sentence without a full stop, with the full paths of
-    /// files.
+    /// The expected and the actual result, for developers. A sentence without a full stop, with files' full paths.
     public let message: String
     /// The transfer's request, or `nil` if the operation concerned a directory.
     public var request: HTTPRequest?
@@ -43,8 +42,7 @@ public struct TransferError: Error, Sendable {
 extension FailureCode<TransferError> {
     /// The method, a header field, the checksum, the body, or the destination isn't valid for a transfer.
     public static var invalidRequest: Self { Self("invalidRequest", 1) }
-    /// Another download, possibly in another process, writes to the same destination, or the same upload is already
-    /// running.
+    /// Another download in any process writes to the same destination, or the same upload is running.
     public static var busy: Self { Self("busy", 2) }
     /// The destination's directory doesn't exist.
     public static var noDirectory: Self { Self("noDirectory", 3) }
@@ -63,8 +61,7 @@ extension FailureCode<TransferError> {
     public static var expectedChecksumMismatch: Self { Self("expectedChecksumMismatch", 9) }
     /// The bytes don't match the server's digest (RFC 9530), even after fetching them a second time.
     public static var serverDigestMismatch: Self { Self("serverDigestMismatch", 10) }
-    /// The server only sends the file in a content coding that the transport can't decode. The message contains its
-    /// name.
+    /// The server only sends the file in a content coding that the transport can't decode. The message names it.
     public static var unsupportedContentCoding: Self { Self("unsupportedContentCoding", 11) }
     /// The decoded file exceeds the limit in the download's options, or the upload's body exceeds the server's limit
     /// (`Upload-Limit`, `Tus-Max-Size`), which stops the upload.

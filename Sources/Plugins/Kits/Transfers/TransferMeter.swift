@@ -149,8 +149,7 @@ public final class TransferMeter: Sendable {
 
     /// Sets the timer to the next report, or to the time at which the transfer counts as stalled.
     ///
-    /// Returns the timer it replaces. Cancel that after releasing the lock, because cancelling runs the time source's
-    /// code.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         let stale = state.timer
         var wake: ContinuousClock.Instant?

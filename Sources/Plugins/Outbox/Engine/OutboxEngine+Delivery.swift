@@ -38,8 +38,7 @@ extension OutboxEngine {
         var failures = 0
         while true {
             do throws(OutboxError) {
-                // Try even after the outbox was closed: the disk may have space by now, and the change is lost
-                // otherwise.
+                // Try even after closing: the disk may have space by now, and the change is lost otherwise.
                 try await commit(change)
                 return state.withLock { $0.queue.wasRecorded(id) }
             } catch {
@@ -168,8 +167,7 @@ extension OutboxEngine {
         case .stop:
             stop(id, error)
             refused.delivery.settle()
-            // The server refused the only attempt, so it hasn't processed the request, and a newer entry may replace
-            // it.
+            // The server refused the only attempt without processing it, so a newer entry may replace it.
             if refused.delivery.hasBegun, refused.delivery.possibleDeliveries <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {

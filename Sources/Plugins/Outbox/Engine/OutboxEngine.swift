@@ -7,8 +7,7 @@ import Synchronization
 /// Connects the log on the disk, the queue that it describes, and the deliveries in progress.
 ///
 /// The disk lock is held while files are read, written, and flushed. The state lock is held for a few instructions,
-/// sometimes within the disk lock. User code never runs under the state lock; merging two values runs under the disk
-/// lock.
+/// sometimes within the disk lock. User code never runs under the state lock; merging values runs under the disk lock.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
@@ -219,8 +218,7 @@ final class OutboxEngine: Sendable {
 extension OutboxEngine.State {
     /// Sets the timer to the end of the next wait, or to the next check for changes by other processes.
     ///
-    /// Returns the timer it replaces. Cancel that after releasing the lock, because cancelling runs the time source's
-    /// code.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -274,8 +272,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Reads the log first, because the previous sender may have sent or edited an entry after this process last read
-    /// it.
+    /// Reads the log first, because the previous sender may have changed it since this process last read it.
     private func beginSending() {
         guard case .success = write([.look])[0] else { return releaseSender() }
         let isClosed = state.withLock { state in

@@ -71,8 +71,7 @@ struct DownloadOrder: Sendable {
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// Opens and locks the partial file. If the process has too many open files, waits until it can, or until the call
-    /// ends.
+    /// Opens and locks the partial file. If too many files are open, waits until it can, or until the call ends.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)

@@ -22,8 +22,7 @@ extension DownloadRun {
             // Keep the other properties, which describe the bytes on disk.
             try file.learn(total: representation.total)
         }
-        // The digest covers encoded bytes (RFC 9530, section 3). A missing length means that the transport has decoded
-        // them.
+        // The digest covers encoded bytes (RFC 9530, section 3). Without a length, the transport has decoded them.
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }

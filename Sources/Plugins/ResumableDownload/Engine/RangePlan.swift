@@ -61,8 +61,7 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Splits a part and returns the start of the second one, or `nil` if it would be empty or there are too many
-    /// parts.
+    /// Splits a part. Returns the second part's start, or `nil` if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,

@@ -4,7 +4,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Makes a server's file name safe to use in any directory.
+/// Sanitizes file names from servers for use in any directory.
 enum SafeFileName {
     /// The name in `Content-Disposition`, or else the last component of the final URL's path, or else "download".
     static func choose(disposition: String?, url: URL) -> String {
@@ -78,8 +78,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Shortens a name before its extension: between characters, or within the first character if that alone is too
-    /// long.
+    /// Shortens a name before its extension: between characters, or within the first if that alone is too long.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

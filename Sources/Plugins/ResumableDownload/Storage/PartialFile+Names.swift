@@ -43,8 +43,7 @@ extension PartialFile {
     }
 }
 
-/// Identifies the running system; changes at each boot. Bytes that a killed process wrote remain valid until the system
-/// restarts.
+/// Identifies the running system; changes at each boot. Until then, bytes that a killed process wrote stay valid.
 enum SystemSession {
     private static let known = Mutex("")
 

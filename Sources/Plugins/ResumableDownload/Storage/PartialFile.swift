@@ -114,8 +114,7 @@ final class PartialFile: Sendable {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Appends bytes to a part. Returns the number of bytes written, because the part may have become shorter in the
-    /// meantime.
+    /// Appends bytes to a part. Returns the number of bytes written: the part may have become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -168,14 +167,13 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Splits a part's missing bytes in half, and returns the start of the new part, or `nil` if a half is shorter than
+    /// Halves a part's missing bytes. Returns the start of the new part, or `nil` if it would be shorter than
     /// `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Ends a part after its received bytes, and returns the start of the new part, or `nil` if the part is still
-    /// empty.
+    /// Ends a part after its received bytes. Returns the start of the new part, or `nil` if the part is empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {

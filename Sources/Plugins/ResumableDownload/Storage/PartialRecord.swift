@@ -8,8 +8,7 @@ struct PartialRecord: Codable, Sendable, Equatable {
     var format = Self.format
     /// A digest of the method and key, so no secret in a URL is written to the disk.
     var request: String
-    /// The bytes' user. `nil` before the first byte, and in sidecars of earlier versions, whose bytes count as
-    /// anonymous.
+    /// The bytes' user. `nil` before the first byte, and in earlier versions' sidecars, which count as anonymous.
     var user: UserStamp?
     /// The URL for display, with its query masked.
     var url: String

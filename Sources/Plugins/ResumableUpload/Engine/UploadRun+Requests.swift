@@ -210,8 +210,7 @@ extension UploadRun {
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
         }
-        // The transport waits for this call, so don't flush. If the write fails, the record is only missed after a
-        // crash.
+        // The transport waits for this, so don't flush. A failed write only matters after a crash.
         if url != nil { try? save(state, flushes: false) }
     }
 

@@ -57,8 +57,7 @@ extension UploadRun {
         }
     }
 
-    /// Whether the server doesn't support the joining request, or a request of this length, although it announces the
-    /// extension.
+    /// Whether the server rejects the joining request or its length, although it announces the extension.
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(

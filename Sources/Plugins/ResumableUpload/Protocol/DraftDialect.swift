@@ -7,8 +7,7 @@ struct DraftDialect: UploadDialect {
     let version: Int
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
-        // Send the whole body to a server that may not support the protocol, because it would take a part for the
-        // whole.
+        // A server that may not support the protocol gets the whole body: it would take a part for all of it.
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)

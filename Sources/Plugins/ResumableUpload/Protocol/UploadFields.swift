@@ -11,8 +11,7 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// Returns a non-negative number. Accepts the leading zeros of tus servers, although structured fields don't allow
-    /// them.
+    /// Returns a non-negative number. Accepts the leading zeros of tus servers, unlike structured fields.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }

@@ -13,9 +13,8 @@ import ErrandEssentials
 /// A stream over a body has one reader. A stream created from a request sends it when you start reading, and again for
 /// each further reader.
 ///
-/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After an error with the code
-/// ``StreamingError/Code/decodingFailed``, the iterator continues with the next element. After any other error, it has
-/// ended.
+/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After a
+/// ``StreamingError/Code/decodingFailed`` error, the iterator continues with the next element. Any other error ends it.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     /// An error of the transfer or of an element.
     public typealias Failure = any Error

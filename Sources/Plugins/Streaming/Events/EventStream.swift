@@ -45,8 +45,7 @@ public final class EventStream: AsyncSequence, Sendable {
     /// Ends the stream. Its reader gets a cancellation error.
     public func cancel() { status.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and reconnects immediately. Does nothing if reconnection is
-    /// off.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { status.reconnect() }
 
     /// Starts reading.

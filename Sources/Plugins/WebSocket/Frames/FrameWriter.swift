@@ -15,8 +15,7 @@ struct FrameWriter: ~Copyable {
         self.minimumBytes = minimumBytes
     }
 
-    /// Returns the frame of a whole message, compressed if agreed. Throws `encodingFailed` if zlib can't allocate
-    /// memory.
+    /// Returns a whole message's frame, compressed if agreed. Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -27,7 +26,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Returns `nil` if zlib can't allocate memory.
+    /// Returns `nil` if zlib lacks memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)

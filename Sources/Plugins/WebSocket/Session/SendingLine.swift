@@ -13,8 +13,7 @@ final class SendingLine: Sendable {
     var isTaken: Bool { state.withLock { $0.isTaken } }
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full``, or `CancellationError` if the task is
-    /// cancelled.
+    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
     /// - Parameter maximum: The maximum number of messages, including the message that has the turn. Called without
     ///   holding a lock.
@@ -77,7 +76,7 @@ final class WaitingLine: Sendable {
     /// The maximum number of tasks is waiting.
     struct Full: Error {}
 
-    /// Waits for the next `resume`. Throws ``Full``, or `CancellationError` if the task is cancelled.
+    /// Waits for the next `resume`. Throws ``Full`` or `CancellationError`.
     ///
     /// - Parameters:
     ///   - maximum: The maximum number of waiting tasks.

@@ -49,8 +49,7 @@ final class SocketAlarm: Sendable {
         timer?.cancel()
     }
 
-    /// Returns the timer it replaces. Cancel that after releasing the lock, because cancelling runs the time source's
-    /// code.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     private func arm(
         _ state: inout State, at instant: ContinuousClock.Instant, _ time: any TimeSource
     ) -> Task<Void, Never>? {

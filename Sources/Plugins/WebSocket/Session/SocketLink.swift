@@ -295,8 +295,7 @@ extension SocketLink {
         guard let lastReceived else { return time.instant(after: interval) }
         let due = lastReceived.advanced(by: interval.bounded)
         if due > time.now { return due }
-        // The timeout starts once the system has accepted the ping. Until then, the server may still be reading earlier
-        // bytes.
+        // The timeout starts once the system has accepted the ping: the server may still be reading earlier bytes.
         var (waits, before) = (connection.pendingBytes > 0, taken)
         sendControl(.ping)
         let end = state.withLock { $0.added }
