@@ -27,9 +27,10 @@ public struct UploadOptions: Sendable {
     public var maximumSegments: Int
     /// The minimum size of a segment in bytes. Defaults to 1 MiB.
     public var minimumSegmentBytes: Int64
-    /// Whether to send a SHA-256 for the server to check. Defaults to `false`. The digest covers the whole body
-    /// (`Repr-Digest`, RFC 9530), or each request's bytes if a tus server supports the checksum extension. The bytes
-    /// are read an additional time before they are sent.
+    /// Whether to send a SHA-256 for the server to check. Defaults to `false`. The HTTP protocols send it for the whole
+    /// body (`Repr-Digest`, RFC 9530) and for each later part (`Content-Digest`). tus sends it for each part after the
+    /// creating request, if the server supports the checksum extension. The bytes are read an additional time before
+    /// they are sent.
     public var sendsDigest: Bool
     /// The minimum time between progress reports while bytes are sent. Defaults to 100 ms. The last report is always
     /// delivered, and changes of state are reported immediately.
