@@ -1,11 +1,11 @@
 import ErrandSupport
 
-/// The entries of an outbox, and the decision which one is sent next. Pure: it knows no file and no clock.
+/// The entries of an outbox, and the choice of the next one to send. Pure: doesn't use files or a clock.
 ///
-/// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each
-/// start. The rest, such as turns and failures, is of this process only.
+/// The log drives ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process and after each start.
+/// Everything else, such as turns and failures, is local to this process.
 struct OutboxQueue: Sendable {
-    /// The slot of an entry: a later one of the same type, lane and key replaces it.
+    /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -13,22 +13,20 @@ struct OutboxQueue: Sendable {
     private(set) var entries: [UInt64: StoredEntry] = [:]
     var lanes: [String: OutboxLane] = [:]
     private(set) var next: UInt64 = 1
-    /// The bytes of all contents.
     private(set) var byteCount: Int64 = 0
     var runningCount = 0
-    /// The number of changes so far.
     var revision: UInt64 = 0
     private var dependents: [UInt64: [UInt64]] = [:]
-    /// The entries of each slot, in no order.
+    /// The entries of each slot, unordered.
     private var slots: [Slot: [UInt64]] = [:]
-    /// Lanes whose first entry may be sent, and that entry; some are out of date.
+    /// Lanes whose first entry may be sent, and that entry. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that reached no server: how many in a row, the end of the wait, for all lanes, and the entry that
-    /// is sent after it.
+    /// After failures that didn't reach a server, all lanes wait: the consecutive failures, the end of the wait, and
+    /// the entry sent after it.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// A new entry, or a new content of one, which keeps its lane.
+    /// Adds an entry, or replaces an entry's content. An existing entry keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -38,7 +36,7 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // One that is not here was lost: the others are only enqueued after entries that are here.
+        // A missing dependency is damaged, because entries are only enqueued after existing entries.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -48,7 +46,7 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        // What is being sent may still fail; what has failed is not this content.
+        // Failures belong to the old content, unless its delivery is still running.
         if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
             lane.running != entry.id || lane.wait != nil || lane.stopped != nil
         {
@@ -64,7 +62,7 @@ struct OutboxQueue: Sendable {
         case .begun: entries[id]?.isBegun = true
         case .released: entries[id]?.isBegun = false
         case .sent:
-            // Those before it in its lane were sent or removed, even if the record of that is damaged.
+            // Earlier entries of the lane were sent or removed too, even if those records are damaged.
             guard let lane = entries[id]?.lane else { return findSent(id) }
             while let first = first(of: lane), first < id { remove(first, wasSent: true) }
             remove(id, wasSent: true)
@@ -72,15 +70,16 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// The content of an entry is damaged. Those that were enqueued after it still count on it: it may have been sent.
+    /// Removes an entry with damaged content. Its dependents keep it as a dependency, because a later record may show
+    /// that it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
 
-    /// Whether an entry is here, or others that were enqueued after it.
+    /// Whether an entry exists, or others depend on it.
     func isAwaited(_ id: UInt64) -> Bool { contains(id) || dependents[id] != nil }
 
-    /// An entry whose record is damaged was sent all the same, so it holds up no other.
+    /// Releases the dependents of an entry that was sent but whose record is damaged.
     private mutating func findSent(_ id: UInt64) {
         for dependent in dependents.removeValue(forKey: id) ?? [] {
             guard let lane = entries[dependent]?.lane else { continue }
@@ -116,7 +115,6 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Forgets what follows from the content of an entry.
     private mutating func release(_ entry: StoredEntry) {
         byteCount -= Int64(entry.extent.length)
         if let slot = Self.slot(entry) {
@@ -129,14 +127,13 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Those of the entries that are still here.
     func known(_ ids: [UInt64]) -> [UInt64] { ids.filter { entries[$0] != nil } }
 
     private static func slot(_ entry: StoredEntry) -> Slot? {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// The entry that one in this slot replaces, if no server can have received it and all dependencies are older.
+    /// Returns the entry to replace in a slot, if no server can have received it and all dependencies are older.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -144,14 +141,13 @@ struct OutboxQueue: Sendable {
         return entry
     }
 
-    /// The same entries in a file that was written anew.
+    /// Updates positions after the file was rewritten.
     mutating func move(_ entries: [StoredEntry]) {
         for entry in entries { self.entries[entry.id]?.extent = entry.extent }
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Takes the entries of a log that was read anew, in one step; what this process knows of those that are the same
-    /// stays.
+    /// Takes over a log that was read from the beginning. Keeps this process's knowledge of unchanged entries.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -168,13 +164,12 @@ struct OutboxQueue: Sendable {
         noteAll()
     }
 
-    /// Whether most of a file of this size is of entries that are gone.
+    /// Whether more than half of a file of this size belongs to removed entries.
     func isWorthRewriting(size: Int64) -> Bool {
         size > 1 << 20 && size / 2 > byteCount + Int64(entries.count * (OutboxFormat.headSize + OutboxFormat.sumSize))
     }
 }
 
-/// The decision which entry is sent next, and what the ends of deliveries change in it.
 extension OutboxQueue {
     struct Turn: Comparable, Sendable {
         let id: UInt64
@@ -193,17 +188,17 @@ extension OutboxQueue {
         return lanes[lane]?.first { entries[$0] != nil }
     }
 
-    /// Notes a lane whose first entry may be sent.
+    /// Adds a lane to the turns if its first entry may be sent.
     mutating func look(at lane: String) {
         revision += 1
         guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
         lanes[lane]?.noted = id
         turns.insert(Turn(id: id, lane: lane))
-        // Those that are out of date are many only where nothing is sent.
+        // Outdated turns only accumulate while the outbox isn't sending.
         if turns.count > 2 * lanes.count + 64 { noteAll() }
     }
 
-    /// How many are noted, with those that are out of date.
+    /// Includes outdated turns.
     var notedCount: Int { turns.count }
 
     mutating func noteAll() {
@@ -215,14 +210,13 @@ extension OutboxQueue {
         }
     }
 
-    /// The next lane that was noted.
     private mutating func popTurn() -> Turn? {
         guard let turn = turns.popFirst() else { return nil }
         if lanes[turn.lane]?.noted == turn.id { lanes[turn.lane]?.noted = nil }
         return turn
     }
 
-    /// The first entry of a lane, if nothing holds it back.
+    /// Returns the first entry of a lane, unless the lane or the entry has to wait.
     private mutating func sendable(of name: String) -> UInt64? {
         guard let lane = lanes[name], lane.running == nil, lane.stopped == nil, lane.wait == nil,
             let id = first(of: name), let entry = entries[id], entry.dependencies.isEmpty || entry.isOrphaned
@@ -230,7 +224,7 @@ extension OutboxQueue {
         return id
     }
 
-    /// The entry to be sent now, which counts as running from now on; nil if there is none.
+    /// Returns the entry to send now, marked as running.
     mutating func takeNext(at now: ContinuousClock.Instant, maximumConcurrent: Int) -> StoredEntry? {
         while let wait = waits.first, wait.end <= now {
             _ = waits.popFirst()
@@ -251,19 +245,19 @@ extension OutboxQueue {
         return nil
     }
 
-    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry, if nothing else happens; nil for never.
+    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry if nothing else happens, or `nil` for never.
     mutating func nextWake() -> ContinuousClock.Instant? {
         while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
         while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
-        // While one is sent after a wait of the network, its end decides.
+        // While the first attempt after a network wait runs, its outcome determines the next wait.
         let isAttemptNext = turns.first != nil && runningCount == 0
         let waiting = [isAttemptNext ? network?.wait : nil, waits.first?.end].compactMap(\.self)
         return waiting.min()
     }
 
-    /// A delivery has failed: its entry is sent again at that instant, but not before ``ended(_:)``.
+    /// Schedules another delivery after a failure. It starts at that instant, but not before ``ended(_:)``.
     ///
-    /// - Parameter reachedNoServer: whether other entries would fail in the same way, so that they wait too.
+    /// - Parameter reachedNoServer: Whether other entries would fail the same way, so they have to wait too.
     mutating func delay(
         _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
     ) {
@@ -271,51 +265,47 @@ extension OutboxQueue {
         lanes[name]?.delay(id, until: end, error: error)
         waits.insert(Wait(end: end, lane: name))
         guard reachedNoServer else { return network = nil }
-        // Those that were sent at the same time fail together, and count once.
+        // Entries sent at the same time fail together and count once.
         let failures = network.map { $0.failures + ($0.attempt == id ? 1 : 0) } ?? 1
         network = (failures, max(end, network?.wait ?? end), nil)
     }
 
-    /// A delivery was refused, and its lane stops.
     mutating func stop(_ id: UInt64, error: String?) {
         guard let name = runningLane(of: id) else { return }
         lanes[name]?.stop(id, error: error)
     }
 
-    /// What became of an entry is decided, and the disk hasn't taken it yet. The entry keeps its turn.
+    /// The outcome is decided but not on the disk yet. The entry keeps its turn.
     mutating func isUnrecorded(_ id: UInt64, error: String) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.noteFailure(id, error: error)
     }
 
-    /// The disk has taken it; an entry that was edited starts over.
+    /// The outcome is on the disk. An edited entry starts over.
     mutating func wasRecorded(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         revision += 1
         lanes[name]?.startOver()
     }
 
-    /// A server responded, with any status.
+    /// Any response counts, whatever its status.
     mutating func reachedServer() { network = nil }
 
-    /// The delivery of an entry has ended: it is the turn of its lane again, unless that waits or has stopped. Until
-    /// then nothing starts another delivery of the entry, so that the end of one decides nothing for the content of a
-    /// later one.
+    /// Ends a delivery, and gives its lane the next turn unless it waits or has stopped. Until then no other delivery
+    /// of the entry starts, so an outcome never applies to newer content.
     mutating func ended(_ id: UInt64) {
         guard let name = runningLane(of: id) else { return }
         end(name)
         look(at: name)
     }
 
-    /// Sends a stopped lane again.
     mutating func resume(_ lane: String) {
         guard lanes[lane]?.stopped != nil else { return }
         lanes[lane]?.startOver()
         look(at: lane)
     }
 
-    /// Ends all waits.
     mutating func endWaits() {
         network = nil
         for (name, lane) in lanes where lane.wait != nil {
@@ -335,7 +325,7 @@ extension OutboxQueue {
         runningCount -= 1
     }
 
-    /// How many failures in a row a delay counts: of the lane, or of the network, if that has more.
+    /// Consecutive failures for the backoff: of the lane or of the network, whichever is greater.
     func failures(of id: UInt64) -> Int {
         max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }

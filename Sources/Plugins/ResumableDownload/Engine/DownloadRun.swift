@@ -5,7 +5,7 @@ import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 
-/// The run of one download: attempts until the file is complete, or until no further attempt would help.
+/// Runs one download: makes attempts until the file is complete or another attempt wouldn't help.
 struct DownloadRun: Sendable {
     let order: DownloadOrder
     let next: Next
@@ -20,25 +20,23 @@ struct DownloadRun: Sendable {
     var control: TransferControl { order.control }
     var isRepeatable: Bool { order.isRepeatable }
 
-    /// How the next attempt requests the file.
     struct AttemptPlan: Sendable {
-        /// Whether ranges may be requested: not after the server sent a wrong one.
+        /// `false` after the server has sent a wrong range.
         var usesRanges = true
         var segments: Int
         /// Whether the transport may negotiate a content coding and decode it.
         var decodes: Bool
     }
 
-    /// How an attempt ended.
     enum Outcome: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
-        /// The bytes do not have the digest that the server sent with them.
+        /// The bytes don't match the digest that the server sent with them.
         case damaged(TransferError)
-        /// The bytes are in a content coding that was not requested.
+        /// The bytes are in a content coding that wasn't requested.
         case coded(String)
-        /// The rest comes from this source, and the bytes on disk are from another.
+        /// The rest comes from this URL, but the bytes on disk come from another source.
         case elsewhere(URL)
     }
 
@@ -47,7 +45,7 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// Downloads the file; after a failure the received bytes are kept if they can be resumed.
+    /// Downloads the file. After a failure, keeps the received bytes if they can be resumed.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await attemptUntilComplete()
@@ -55,7 +53,7 @@ struct DownloadRun: Sendable {
                 await meter.allDelivered()
                 return response
             }
-            // A 404 may be temporary, a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
+            // A 404 may be temporary, but a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
             if response.status == 410 { file.remove() } else { removeUnlessResumable() }
             await stop()
             return response
@@ -66,13 +64,11 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// Reports the final progress of the download.
     private func stop() async {
         meter.set(.interrupted)
         await meter.allDelivered()
     }
 
-    /// Removes bytes that cannot be resumed.
     private func removeUnlessResumable() {
         if file.plan.received == 0 || file.representation?.validator == nil || !isRepeatable { file.remove() }
     }
@@ -82,13 +78,13 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
-        // Requests are refused from now on, unless they are of the user in the sidecar.
+        // From here on, requests are only sent for the user recorded in the sidecar.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // A retry further in may have repeated the failed request in vain.
+            // An inner retry filter may have repeated the request already.
             let finalFailures = exchange.finalFailures
             let failure: any Error
             do {
@@ -97,7 +93,7 @@ struct DownloadRun: Sendable {
                     do { return try await finish(response) } catch let error as TransferError
                         where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
                     {
-                        // Bytes of several responses may be joined wrongly; bytes of one response are not.
+                        // Bytes of several responses may have been joined wrongly, but not bytes of one response.
                         let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
                         try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
                         continue
@@ -112,7 +108,7 @@ struct DownloadRun: Sendable {
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
                     await exchange.discard(response)
-                    // Several requests at once may have been too many.
+                    // The server may not accept several concurrent requests.
                     state.plan.segments = 1
                     try await pause(
                         for: wait, after: state.retry,
@@ -154,18 +150,17 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// The state that changes from attempt to attempt.
     private struct RunState {
         var plan: AttemptPlan
         var retry: TransferRetries
         var mark: HighWaterMark
-        /// Whether the file was fetched again for a digest that is wrong.
+        /// Whether the file was fetched again because of a wrong digest.
         var hasRefetched = false
-        /// The source that offered the rest in the last attempt, though the bytes on disk are from another.
+        /// The other source that offered the rest in the last attempt.
         var otherSource: String?
     }
 
-    /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
+    /// Fetches the file again, in one piece, because its digest is wrong. Throws the error the second time.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -176,8 +171,8 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// The rest is offered by another source, such as a mirror: the bytes on disk are kept as long as their own source may
-    /// respond again. If the same other source offers it twice in a row, the download starts over there.
+    /// Handles a rest that another source, such as a mirror, offers. Keeps the bytes on disk, because their own source
+    /// may respond again. If the same other source offers it twice in a row, starts over there.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -207,7 +202,6 @@ struct DownloadRun: Sendable {
         state.plan.segments = 1
     }
 
-    /// Discards the bytes on disk, and their digest.
     func startOver(_ representation: Representation? = nil) throws {
         try file.startOver(representation, of: representation == nil ? nil : order.stamp)
         digest.restart()
@@ -222,13 +216,13 @@ struct DownloadRun: Sendable {
 }
 
 extension DownloadRun {
-    /// One attempt: one request, or several side by side.
+    /// Runs one attempt, with one or several concurrent requests.
     @concurrent func attempt(_ plan: AttemptPlan) async throws -> Outcome {
         let wasComplete = file.plan.isDone && file.representation != nil
         let lacksLength = file.plan.total == nil && file.representation?.validator != nil
         if wasComplete || lacksLength {
-            // An earlier run received everything and was ended before it could finish, or only the end of a body without a
-            // length was lost: one byte shows whether the file has changed, and how long it is.
+            // Either an earlier run received all bytes but didn't finish, or only the end of a body without a length is
+            // missing. Requesting one byte shows whether the file has changed, and its length.
             try file.change { $1.reopen() }
         }
         meter.begin(at: file.plan.received, total: file.plan.total)
@@ -248,7 +242,7 @@ extension DownloadRun {
         Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
     }
 
-    /// Requests the first bytes: the response says whether there may be several segments.
+    /// Requests the first bytes to find out whether the server supports segments.
     private func probe(_ plan: AttemptPlan) async throws -> Outcome {
         let last = max(1, options.minimumSegmentBytes) - 1
         let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
@@ -256,8 +250,8 @@ extension DownloadRun {
         return try await segments(plan)
     }
 
-    /// Fetches the missing bytes, in several segments if the plan allows them. A segment that fails leaves its part to the
-    /// others, and the attempt ends with the first failure.
+    /// Fetches the missing bytes, in several segments if the plan allows it. If a segment fails, others continue its
+    /// part, and the attempt throws the first failure.
     private func segments(_ plan: AttemptPlan) async throws -> Outcome {
         let minimum = max(1, options.minimumSegmentBytes)
         if plan.segments > 1 || file.plan.parts.count > 1 {
@@ -287,7 +281,8 @@ extension DownloadRun {
         return try results.outcome(isDone: file.plan.isDone)
     }
 
-    /// Takes parts until none is left. A worker that fails returns its part. Nil if others fetched everything.
+    /// Fetches parts until the file is complete. If it fails, it gives its part back. Returns `nil` if other workers
+    /// fetched everything.
     private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
         var response: HTTPResponse?
         let start = exchange.time.now
@@ -311,12 +306,12 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Requests a part until it is complete. Nil if another segment has taken all of it.
+    /// Returns `nil` if another segment took over all of the part.
     private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
         var requests = 0
         var response: HTTPResponse?
         while let part = file.part(claim.start), !part.isDone {
-            // A server may send less than requested, but not endlessly, and not nothing.
+            // A server may send less than requested, but not an empty range, and not ever smaller pieces.
             requests += 1
             if requests > 100 { throw ErrandError(.truncated, "the server sends the range in ever smaller pieces") }
             let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
@@ -326,7 +321,7 @@ extension DownloadRun {
                 guard case .whole(let last) = outcome else { return outcome }
                 response = last
             } catch {
-                // Another segment has taken the rest, or the request is to be sent again.
+                // Another segment took over the rest, or the request has to be sent again.
                 if claim.takeInterrupt(), !Task.isCancelled { continue }
                 throw error
             }
@@ -338,7 +333,7 @@ extension DownloadRun {
         return response.map { .whole($0) }
     }
 
-    /// Whether Core will reject the response for its content type, so that its body need not be fetched.
+    /// Whether the request rejects the response's content type, so its body isn't needed.
     func isUnwanted(_ response: HTTPResponse) -> Bool {
         let accepted = request.acceptableContentTypes
         guard accepted != .any, let type = response.mediaType else { return false }
@@ -346,7 +341,6 @@ extension DownloadRun {
     }
 }
 
-/// The ends of the segments of one attempt.
 private struct SegmentResults {
     enum Element: Sendable {
         case ended(DownloadRun.Outcome?)
@@ -361,7 +355,7 @@ private struct SegmentResults {
     private var other: DownloadRun.Outcome?
     private var failure: (any Error)?
 
-    /// Adds the end of a segment, and returns whether the other segments have to end too.
+    /// Adds a result, and returns whether the other segments have to end.
     mutating func add(_ element: Element) -> Bool {
         switch element {
         case .supervisor: return false

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Reads an event stream, connection after connection.
+/// Reads an event stream over one or more connections.
 @usableFromInline final class EventReader {
     private let options: EventOptions
     private let status: EventStreamStatus
@@ -15,9 +15,9 @@ import Synchronization
     private var retry: Duration?
     private var isOver = false
     private var attempts = 0
-    /// Connections in a row that could not be opened.
+    /// Consecutive failures to connect.
     private var failures = 0
-    /// Connections in a row that delivered no event, and did not last.
+    /// Consecutive connections that ended soon, without an event.
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
@@ -29,7 +29,7 @@ import Synchronization
 
     deinit { finish(nil) }
 
-    /// The next event, if it was received already.
+    /// Returns the next event, if it was already received.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
@@ -40,7 +40,7 @@ import Synchronization
         } catch { throw ended(by: error) }
     }
 
-    /// The next event, from as many connections as it takes.
+    /// Returns the next event, and reconnects if necessary.
     @usableFromInline
     func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         if isOver { return nil }
@@ -89,7 +89,7 @@ import Synchronization
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader has no session, and does not affect the first.
+        // A second reader doesn't have a session, and must not affect the first.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -97,7 +97,7 @@ import Synchronization
         status.change(to: .closed(error))
     }
 
-    /// Makes a connection, or waits for the time of the next; false at the end of the stream.
+    /// Connects, or waits until the next attempt. Returns `false` at the end of the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -154,13 +154,13 @@ import Synchronization
         return session
     }
 
-    /// A connection has ended: waits for the next one, or returns false if there is none.
+    /// Handles the end of a connection: waits for the next one, or returns `false` if there won't be one.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
-        // A comment is a heartbeat: a connection that lasts is a good one without an event.
+        // Some servers only send comments as heartbeats, so a lasting connection counts as good even without events.
         if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }
@@ -192,7 +192,7 @@ import Synchronization
         status.change(to: .waiting(until: instant, after: error))
         session?.note("connects again in \(duration: wait)")
         do {
-            // Without a task where there is nothing to wait for.
+            // Don't create a task if there's no wait.
             if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }
             try Task.checkCancellation()
         } catch {
@@ -201,20 +201,20 @@ import Synchronization
     }
 }
 
-/// Adds the header fields of an event stream to a request, and checks the head of the response (HTML standard, section
+/// Adds the header fields of an event stream to a request, and validates the response's head (HTML standard, section
 /// 9.2.3).
 struct EventStreamFilter: Filter {
     let lastEventID: String
     let silence: Duration?
     let seen: SeenExchange
 
-    /// A cache passes streams on, so that its key may lack the fields that are added here.
+    /// Caches pass streams on, so the cache key may lack the fields added here.
     var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
     var explanation: String { "event stream" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        // A field that the agent has for every request does not apply to this one.
+        // The agent's default value doesn't apply to event streams.
         if !exchange.request.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
         if !exchange.http.headers.contains(.cacheControl) { exchange.http.headers.set(.cacheControl, "no-cache") }
         if !lastEventID.isEmpty { exchange.http.headers.set(.lastEventID, lastEventID) }
@@ -225,7 +225,7 @@ struct EventStreamFilter: Filter {
         return try await next(exchange)
     }
 
-    /// 200 with the right type; 204 is the end of the stream, and no failure.
+    /// Requires 200 and the correct content type. 204 ends the stream, and isn't an error.
     static func check(_ response: HTTPResponse) throws {
         if response.status == 204 { return }
         guard response.status == 200 else {

@@ -2,27 +2,27 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// Makes elements from bytes, at any split into chunks: no I/O, no waiting. An element costs its reader one call, so
-/// `next` can be called from other modules without an indirection.
+/// Parses chunks of any size into elements, without I/O or waiting. Other modules can call `next` without indirection,
+/// so each element costs one call.
 @usableFromInline class ElementReader<Element> {
-    /// The session that counts the elements, if there is one.
+    /// The session that counts elements, if any.
     final var session: StreamSession?
-    /// Whether the stream was cancelled from elsewhere: bytes that were received are not read any more then.
+    /// Whether the stream was cancelled. If so, received bytes aren't read anymore.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Adds bytes. Call it after `next` has returned `nil`.
     func push(_ chunk: Data) {}
-    /// No more bytes come.
+    /// Marks the end of the bytes.
     func finish() {}
-    /// The next complete element; nil if more bytes are needed, and at the end.
+    /// Returns the next complete element, or `nil` at the end or if more bytes are needed.
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Lines; not generic, which makes them twice as fast.
+/// Reads lines. Not generic, which makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    /// - Parameter charset: the label of the charset; nil for UTF-8.
+    /// - Parameter charset: The charset's label, or `nil` for UTF-8.
     init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
@@ -34,7 +34,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Events of one body; not generic, as ``LineReader``.
+/// Reads the events of one body. Not generic, like ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -45,7 +45,6 @@ final class EventBodyReader: ElementReader<ServerSentEvent> {
     override func next() throws -> ServerSentEvent? { try parser.next() }
 }
 
-/// Values that are decoded.
 final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     private let splitter: ElementSplitter
     private let decoding: ElementDecoding<Value>
@@ -64,7 +63,6 @@ final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     }
 }
 
-/// The bytes of values.
 final class DataReader: ElementReader<Data> {
     private let splitter: ElementSplitter
 
@@ -79,20 +77,20 @@ final class DataReader: ElementReader<Data> {
     }
 }
 
-/// The lines of a text; the last one needs no end. Invalid UTF-8 becomes U+FFFD; in another charset, a line that is not
-/// valid throws.
+/// Parses lines of text. The last line doesn't need an ending. Invalid UTF-8 becomes U+FFFD; in other charsets, an
+/// invalid line throws.
 struct LineParser: ~Copyable {
     private var lines: LineScanner
-    /// Nil for UTF-8.
+    /// `nil` for UTF-8.
     private let charset: Charset?
-    /// The label of a charset in which lines cannot be read.
+    /// The label of an unsupported charset.
     private let unreadable: String?
 
-    /// - Parameter label: the label of the charset; nil for UTF-8.
+    /// - Parameter label: The charset's label, or `nil` for UTF-8.
     init(limit: Int, charset label: String? = nil) {
         lines = LineScanner(.any, limit: limit)
         let charset = Charset(label: label ?? "utf-8")
-        // A line end is no byte of its own in UTF-16.
+        // In UTF-16, a line ending isn't a separate byte.
         unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
         self.charset = charset == .utf8 ? nil : charset
     }
@@ -120,28 +118,24 @@ struct LineParser: ~Copyable {
     }
 }
 
-/// Finds the bytes of each element, at any split into chunks; a decoder interprets them.
+/// Finds the bytes of each element in chunks of any size. A decoder interprets them. The methods work like those of
+/// ``ElementReader``.
 class ElementSplitter {
-    /// The bytes of one element, and its position.
     struct Found {
         let bytes: Data
         let byte: Int64
         let element: Int
     }
 
-    /// Adds bytes, once `next` has returned nil.
     func push(_ chunk: Data) {}
-    /// No more bytes come.
     func finish() {}
-    /// The next complete element; nil if more bytes are needed, and at the end.
     func next() throws -> Found? { nil }
 }
 
-/// Decodes the bytes of one element to a value.
 struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     private let decode: @Sendable (Data) throws -> Value
 
-    /// Uses the decoder of the request that a response belongs to, or of its agent.
+    /// Uses the decoder of the response's request or agent.
     init(_ response: HTTPResponse) {
         var head = response
         head.body = .empty
@@ -154,12 +148,11 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Uses a decoder of the caller's choice.
     init(_ decoder: some BodyDecoder) {
         decode = { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// The value. Throws `decodingFailed`, with the position.
+    /// Throws `decodingFailed` with the position.
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(found.bytes) } catch {
             throw StreamingError(
@@ -168,7 +161,7 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// A reader of elements that a splitter finds; of their bytes as they are, if `Value` is `Data`.
+    /// Returns a reader for a splitter's elements. If `Value` is `Data`, it doesn't decode them.
     func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
         DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }

@@ -3,9 +3,9 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Makes the request of a socket an opening handshake, on each attempt and hop of it, and checks the response.
+/// Turns a socket's request into an opening handshake, for each attempt and hop, and validates the response.
 struct OpeningFilter: Filter {
-    /// The socket; nil where the request is sent as a request.
+    /// The socket, or `nil` if the request was sent like an ordinary request.
     let core: SocketCore?
 
     var stages: FilterStages { .wire }
@@ -34,7 +34,7 @@ struct OpeningFilter: Filter {
     }
 }
 
-/// The connection of an opened socket, with what was agreed on.
+/// An opened socket's connection, along with the agreed parameters.
 final class OpenedConnection: ByteConnection {
     let agreement: OpeningHandshake.Agreement
     let exchange: Exchange
@@ -52,19 +52,18 @@ final class OpenedConnection: ByteConnection {
     func close() { base.close() }
 }
 
-/// One opening handshake (RFC 6455, section 4.1): what is sent, and whether the response fits it.
+/// One opening handshake (RFC 6455, section 4.1): creates its header fields, and validates the response.
 struct OpeningHandshake: Sendable {
     let key: String
     let subprotocols: [String]
     let compression: WebSocketCompression
 
-    /// The outcome of a handshake.
     struct Agreement {
         var subprotocol: String?
         var deflate: DeflateAgreement?
     }
 
-    /// With a random key of 16 bytes.
+    /// Uses a random key of 16 bytes.
     init(_ subprotocols: [String], _ compression: WebSocketCompression) {
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         self.init(key: Data(bytes).base64EncodedString(), subprotocols, compression)
@@ -78,7 +77,6 @@ struct OpeningHandshake: Sendable {
 
     private static var hasDeflate: Bool { MessageDeflater.isAvailable }
 
-    /// Sets the fields of the request.
     func prepare(_ headers: inout HTTPHeaders) {
         headers.set(.connection, "Upgrade")
         headers.set(.upgrade, "websocket")
@@ -88,7 +86,7 @@ struct OpeningHandshake: Sendable {
         if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
     }
 
-    /// Checks a response with the status 101. Throws `handshakeFailed`.
+    /// Validates a response with the status 101. Throws `handshakeFailed`.
     func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
         func fail(_ message: String) -> WebSocketError {
             WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
@@ -117,7 +115,7 @@ struct OpeningHandshake: Sendable {
         return agreement
     }
 
-    /// The digest of the key with which a server shows that it has understood it.
+    /// The digest with which a server proves that it has processed the key.
     var accept: String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }
