@@ -8,8 +8,8 @@ extension RequestBody {
     /// let call = Call<Void>(.put, "photo", body: .multipart(.field("title", "Sea"), .file(photo, name: "photo")))
     /// ```
     ///
-    /// Without parts, the body is empty. It can be sent again unless a part is a stream that can be read only once. A part
-    /// that can't be sent, such as a missing file, throws before anything is sent.
+    /// Without parts, the body is empty. It can be sent again unless a part is a stream that can be read only once. A
+    /// part that can't be sent, such as a missing file, throws before anything is sent.
     public static func multipart(_ parts: Multipart.Part...) -> RequestBody { .multipart(Multipart(parts: parts)) }
 
     /// Creates a form with parameters as its first fields, followed by parts.
