@@ -8,8 +8,8 @@ import Errand
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// Requests count for the host in the URL that the agent built, before filters and redirects. The first hosts get separate
-/// counters, up to a limit. Later hosts are counted together as "other".
+/// Requests count for the host in the URL that the agent built, before filters and redirects. The first hosts get
+/// separate counters, up to a limit. Later hosts are counted together as "other".
 public struct NetworkMetrics: Sendable, Hashable {
     /// The counters by lowercase host. Requests without a valid URL count under "none".
     public private(set) var hosts: [String: HostMetrics] = [:]
