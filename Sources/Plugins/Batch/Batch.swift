@@ -65,7 +65,6 @@ public enum BatchLimit {
 
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
-    /// The name of a part, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
     /// Creates the batch's output once its policy is met.
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success

@@ -51,7 +51,6 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// Returns the next result if it's available now.
     func poll() -> Element? {
         let (element, writer) = state.withLock { $0.next(limit) }
         writer?.resume()

@@ -56,7 +56,7 @@ extension BatchError {
     /// The label of the first part that failed.
     public var label: String? { failures.first?.label }
 
-    /// The first request that failed.
+    /// The request of the first part that failed.
     public var request: (any Request)? { failures.first?.request }
 
     /// The error of the first part that failed.

@@ -17,7 +17,6 @@ struct BatchLedger: Sendable {
 
     init(_ rule: BatchRule, count: Int) { (self.rule, self.count) = (rule, count) }
 
-    /// Returns the next part to start, or `nil` if all have started.
     mutating func take() -> Int? {
         guard !isDecided, next < count else { return nil }
         defer { next += 1 }

@@ -9,7 +9,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         var ledger: BatchLedger
         /// In the order of the parts. Empty if a channel receives the results as they arrive.
         var outputs: [Part?]
-        /// The errors of failed parts.
         var failures: [Int: any Error] = [:]
     }
 
@@ -21,7 +20,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         collects = count > 0
     }
 
-    /// Returns the next part to start, or `nil` if all have started.
     func take() -> Int? { state.withLock { $0.ledger.take() } }
 
     /// Records the output or failure of a part, including the name of a failed part.
@@ -40,7 +38,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         }
     }
 
-    /// Throws the batch's error, if it failed.
     func check() throws { try state.withLock { $0.ledger }.check() }
 
     // Loops instead of `map`: its closure would look up type metadata for each part.

@@ -83,7 +83,6 @@ struct BatchProgress: Sendable {
 
     func allReported() async { await reporter.allReported() }
 
-    /// Returns a listener for a part's progress.
     func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
         { [reporter] part in reporter.update { $0.update(index, part) } }
     }
@@ -139,7 +138,6 @@ struct ProgressSum: Sendable {
 
     init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
 
-    /// The number of running parts.
     var runningCount: Int { running.count }
 
     mutating func begin(_ index: Int) { running[index] = Part() }

@@ -60,7 +60,6 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Returns the next step, and the number of steps including it.
     func next() -> (step: ChainStep?, count: Int) {
         state.withLock { state in
             let count = state.steps.count

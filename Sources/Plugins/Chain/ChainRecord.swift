@@ -43,7 +43,6 @@ final class ChainRecord: MemberObserver {
         activity.note("chain", "step \(step): \(label())")
     }
 
-    /// Returns the options for a list step's call.
     @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
         CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }

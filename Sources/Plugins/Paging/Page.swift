@@ -12,7 +12,6 @@ public struct Page<Item: Sendable, Output: Sendable>: Sendable {
     public let next: PagePosition?
     /// The response that contained the page.
     public let response: Response<Output>
-    /// Whether the page has the same items as the previous page.
     let isRepeated: Bool
 
     /// Whether this is the first page of the list.

@@ -1,8 +1,8 @@
 import Errand
 import ErrandEssentials
 
-/// A fingerprint of a page, to compare it with the next page. A server that doesn't know the page parameter sends the
-/// same items over and over. So do many servers beyond the last page.
+/// A fingerprint to compare a page with the next. A server that doesn't know the page parameter, and many servers
+/// beyond the last page, send the same items again.
 struct PageContent: Sendable {
     /// A hash of the items' identities or values, or `nil` if they can't tell pages apart.
     private let items: Int?
@@ -24,7 +24,6 @@ struct PageContent: Sendable {
     /// Whether the fingerprint can tell pages apart.
     var isTelling: Bool { items != nil || body != nil }
 
-    /// Whether two pages have the same items.
     func isSame(as other: PageContent) -> Bool {
         guard count > 0, count == other.count else { return false }
         return items != nil && items == other.items || body != nil && body == other.body

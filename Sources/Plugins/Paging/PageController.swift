@@ -47,7 +47,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         public var isLast: Bool { page?.isLast ?? false }
     }
 
-    /// Private state that belongs to ``State``. Take its lock inside the broadcaster's lock.
+    /// State that isn't shown. Take its lock inside the broadcaster's lock.
     private struct Guarded {
         /// The positions of loaded pages, to find pages again whose names only the previous page knows.
         var visited: [PagePosition] = []
@@ -56,7 +56,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// Ensures that all visible pages belong to the first page's user.
+        /// All visible pages belong to the first page's user.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -82,13 +82,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         (self.list, self.start, self.agent, self.options) = (list, start ?? list.first, agent, options)
     }
 
-    /// Creates a controller without loading a page.
+    /// Creates a controller for the list of a request. For the other parameters, see the initializer with a list.
     ///
-    /// - Parameters:
-    ///   - request: a request for a page of the list.
-    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
-    ///   - agent: sends the requests.
-    ///   - options: the options for every request.
+    /// - Parameter request: a request for a page of the list.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -153,17 +149,15 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// try await articles.reload(options: .cache(.reload))     // pull to refresh, past the cache
     /// ```
     ///
-    /// - Parameter options: the options for this page, added to the controller's options. Defaults to no options.
+    /// - Parameter options: further options for this page.
     @discardableResult
     public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         cancel()
         return try await load(options) { _, _ in (self.list.first, .start) }
     }
 
-    /// Starts over like ``reload(options:)``, but first shows the cached first page until the fresh page arrives.
-    ///
-    /// If the cache lookup fails or finds no items, the visible pages stay. Returns the fresh page. If loading it
-    /// fails, the cached page stays.
+    /// Starts over like ``reload(options:)``, but shows the cached first page until the fresh page arrives. If the
+    /// cache lookup fails, the visible pages stay. Returns the fresh page. If loading it fails, the cached page stays.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
@@ -251,7 +245,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         return try end?.get()
     }
 
-    /// Shows only this page while the load continues.
     private func show(_ page: Page<Item, Output>, of run: UInt64, _ pin: UserPin) {
         broadcaster.update { state in
             guarded.withLock { guarded in

@@ -3,9 +3,8 @@ import ErrandEssentials
 import ErrandHTTPFields
 import Synchronization
 
-/// Describes a list that a server delivers in pages: how to request a page, and how to read its items.
-///
-/// Every ``PagedRequest`` can become such a list. Use this type directly if you don't want to declare a request type:
+/// Describes a list that a server delivers in pages: how to request a page and read its items. Every ``PagedRequest``
+/// can become such a list. Use this type if you don't want to declare a request type:
 ///
 /// ```swift
 /// let users = PageList(.number(size: 50)) { page in
@@ -53,7 +52,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Creates a list from a closure that returns the request for a page. The output of each request is its items.
+    /// Creates a list from a closure that returns the request for a page. Each output is an array of items.
     public init<R: Request>(
         _ first: PagePosition, total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
         request: @escaping @Sendable (PagePosition) throws -> R

@@ -20,7 +20,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     public private(set) var pages: [Page<Item, Output>] = []
     /// Whether a page is loading.
     public private(set) var isLoading = false
-    /// The error of the last load, or `nil` if it was cancelled. The next load resets it.
+    /// See ``PageController/State/error``.
     public private(set) var error: (any Error)?
 
     /// The controller that loads the pages.
@@ -41,13 +41,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         }
     }
 
-    /// Creates a model with its own controller, without loading a page.
-    ///
-    /// - Parameters:
-    ///   - request: a request for a page of the list.
-    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
-    ///   - agent: sends the requests.
-    ///   - options: the options for every request.
+    /// Creates a model with its own controller. For the parameters, see ``PageController``.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -60,11 +54,11 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     public var items: [Item] { pages.flatMap(\.items) }
     /// The last visible page, or `nil` before the first load.
     public var page: Page<Item, Output>? { pages.last }
-    /// The number of items in the whole list, or `nil` if the server doesn't report it.
+    /// See ``PageController/State/total``.
     public var total: Int? { page?.total }
-    /// Whether the last visible page is the list's first page. `true` before the first load.
+    /// See ``PageController/State/isFirst``.
     public var isFirst: Bool { page?.isFirst ?? true }
-    /// Whether the last visible page is the list's last page. `false` before the first load.
+    /// See ``PageController/State/isLast``.
     public var isLast: Bool { page?.isLast ?? false }
 
     /// See ``PageController/next()``.

@@ -34,7 +34,7 @@ public struct PagePosition: Sendable, Hashable {
     public internal(set) var cursor: String?
     /// The link from the previous page. `nil` for the first page and in other styles.
     public internal(set) var url: URL?
-    /// The URL of the first page, after following a link. Its origin receives the request's own secrets.
+    /// The URL of the first page. Its origin receives the request's own secrets.
     var source: URL?
     var history = PageHistory()
 
@@ -105,7 +105,7 @@ public struct PagePosition: Sendable, Hashable {
         return offset &+ count
     }
 
-    /// The same position without the previous page's content, for a page that is shown alone.
+    /// Forgets the previous page's content, to show the page alone.
     var withoutContent: PagePosition {
         var position = self
         position.history.content = nil

@@ -24,7 +24,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// Loads one page after another.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// Contain the loop's pin: all pages belong to the first page's user.
+        /// With the loop's pin: all pages belong to the first page's user.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -165,10 +165,9 @@ struct PageTrail {
 
     private static let limit = 100_000
 
-    /// - Parameter start: the first page to visit.
     init(_ start: PagePosition) { if let name = start.name { seen.insert(name) } }
 
-    /// Adds a loaded page and the position of the next page. Throws `repeatedPage` if the next page was visited before.
+    /// Adds a page. Throws `repeatedPage` if its next page was visited before.
     mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
         guard let next = page.next, let name = next.name else { return }
         // Only the first page's response reveals its URL.

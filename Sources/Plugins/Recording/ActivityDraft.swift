@@ -2,15 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A running activity.
 final class ActivityDraft: Sendable {
     struct State {
         var host: String?
         var progress = TransferProgress()
         var stream: StreamCount?
-        /// The socket's open connection.
         var socket: SocketDraft?
-        /// The latest exchange.
         var exchange: ExchangeDraft?
         /// Earlier exchanges without a response or timings so far. Each has failed or is still running.
         var pending: [ExchangeDraft] = []
@@ -21,7 +18,6 @@ final class ActivityDraft: Sendable {
 
     init(date: Date) { self.date = date }
 
-    /// Returns the current data.
     var known: State { state.withLock { $0 } }
 
     /// Returns the final data, once: this empties the draft.

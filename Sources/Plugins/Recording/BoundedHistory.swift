@@ -3,7 +3,6 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
     /// The index of the oldest element. Earlier slots are empty; they are removed in batches.
     private var first = 0
-    /// The total cost of all elements.
     private(set) var cost = 0
     private let limit: Int
     private let costLimit: Int

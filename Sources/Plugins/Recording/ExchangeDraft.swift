@@ -33,7 +33,6 @@ final class ExchangeDraft: Sendable {
     /// Whether the response and its timings have arrived. The timings follow the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
-    /// Whether a WebSocket follows the response.
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
 
     /// The start of the activity's next exchange, if this exchange hadn't received a response by then and never did.
@@ -153,7 +152,6 @@ final class EndedExchange: Sendable {
         (self.ending, self.redaction) = (ending, redaction)
     }
 
-    /// The exchange without its secrets.
     var masked: RecordedExchange {
         let known = state.withLock { $0 }
         // After unlocking, because this searches the whole exchange for secrets.

@@ -27,7 +27,6 @@ public struct ExchangePhases: Sendable, Hashable {
     /// - Parameter total: the total time, if the timings lack it.
     init(_ timings: TransferTimings, total: Duration) {
         var last = Duration.zero
-        /// Returns the time since the previous phase.
         func phase(_ end: Duration?) -> Duration? {
             guard let end else { return nil }
             defer { last = max(last, end) }

@@ -142,7 +142,6 @@ public final class ExchangeRecorder: Accessory {
         }
     }
 
-    /// The time since the recorder was created.
     private var now: Duration { origin.duration(to: time.now) }
 
     private func draft(of activity: Activity) -> ActivityDraft? { draft(of: activity.id) }

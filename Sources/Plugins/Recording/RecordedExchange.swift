@@ -180,7 +180,6 @@ extension RecordedExchange {
         }
     }
 
-    /// The recorded parts of a response, with unmasked secrets.
     struct ClearResponse: Sendable {
         let status: Int
         let version: String?

@@ -34,7 +34,6 @@ public struct HARError: CodedError, Sendable, Hashable {
         return place.isEmpty ? "\(code): \(message)" : "\(code): \(message) (\(place))"
     }
 
-    /// Returns the error with one more step in front of its path.
     func within(_ step: String) -> HARError {
         var error = self
         error.path = path.isEmpty || path.hasPrefix("[") ? step + path : "\(step).\(path)"

@@ -171,7 +171,6 @@ public final class ReplayTransport: Transport {
             redaction: redaction)
     }
 
-    /// Adds a request that isn't in the recording to the report.
     func note(_ request: HTTPRequest) {
         let text = request.line(redaction)
         state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }

@@ -36,9 +36,9 @@ public final class EventAccessory: Accessory {
     ///   - willStart: called synchronously, on the thread that starts the activity.
     ///   - progress: called for each progress update.
     ///   - willStop: called when the outcome is decided.
-    ///   - success: called with the response of a request, or `nil` for a batch or chain.
-    ///   - failure: called with the error.
-    ///   - cancelled: called with the cause.
+    ///   - success: receives the response of a request, or `nil` for a batch or chain.
+    ///   - failure: receives the error.
+    ///   - cancelled: receives the cause.
     ///   - didStop: called after the delegate and the completion.
     public init(
         willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -107,7 +107,7 @@ public final class EventAccessory: Accessory {
         call(for: event, of: activity.id)?()
     }
 
-    /// Removes the closure to call under the lock; the caller runs it after unlocking.
+    /// Removes the closure under the lock; the caller runs it after unlocking.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

@@ -114,7 +114,7 @@ public final class LoadingIndicator: Accessory {
         if let next { wake(at: next) }
     }
 
-    /// Moves the timer to an earlier instant. The next state check computes the following instant.
+    /// Moves the timer to an earlier instant.
     private func wake(at wake: Duration) {
         let stale = timer.withLock { timer -> Task<Void, Never>? in
             if let timer, timer.wake <= wake { return nil }

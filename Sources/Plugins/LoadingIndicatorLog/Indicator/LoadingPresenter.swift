@@ -13,8 +13,7 @@ public import Errand
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
-    /// Removes the display. ``LoadingIndicator/finish()`` calls it after the last state. The default implementation
-    /// does nothing.
+    /// Removes the display. ``LoadingIndicator/finish()`` calls it after the last state. By default it does nothing.
     func finish()
 }
 

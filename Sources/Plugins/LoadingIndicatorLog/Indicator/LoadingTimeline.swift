@@ -65,14 +65,12 @@ struct LoadingTimeline: Sendable {
         isDirty = true
     }
 
-    /// Removes all activities and stays hidden.
     mutating func finish() {
         isFinished = true
         (live, counted, since, shownAt, presentedAt) = ([:], 0, nil, nil, nil)
         presented = .hidden
     }
 
-    /// Updates the presented state to a time.
     mutating func advance(to now: Time) {
         since = counted == 0 ? nil : since ?? now
         if let shownAt {

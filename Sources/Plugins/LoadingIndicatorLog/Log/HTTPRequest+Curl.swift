@@ -56,7 +56,6 @@ extension HTTPRequest {
         ControlCharacters.escaped(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
 
-    /// The body to print, or `nil` to leave it out.
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
         // Only these methods announce an empty body (RFC 9110, section 8.6).

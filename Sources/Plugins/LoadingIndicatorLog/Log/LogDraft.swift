@@ -138,7 +138,6 @@ final class LogDraft: Sendable {
     }
 }
 
-/// Formats the copy of a body as readable text, with secrets masked.
 enum LogBody {
     /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns `nil` for an
     /// empty copy.

@@ -17,9 +17,7 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// Creates a sink.
-    ///
-    /// - Parameter body: the closure, called like ``LogSink/write(_:)``.
+    /// Creates a sink. It calls the closure like ``LogSink/write(_:)``.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
     /// Calls the closure.

@@ -9,9 +9,7 @@ public import os
 public struct OSLogSink: LogSink {
     private let logger: Logger
 
-    /// Creates a sink.
-    ///
-    /// - Parameter logger: the logger that receives the records.
+    /// Creates a sink that writes to a logger.
     public init(_ logger: Logger) { self.logger = logger }
 
     /// Logs the record's text as public, because it doesn't contain secrets.

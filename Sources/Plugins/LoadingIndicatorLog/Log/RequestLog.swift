@@ -43,8 +43,8 @@ public final class RequestLog: Accessory {
         queue = LogQueue(sink, redaction, limit: maximumQueue)
     }
 
-    /// The amount of detail. A new level applies to activities that end from now on; `.off` and back applies to
-    /// activities that start from now on. Bodies are logged only if the log was created with a `.bodies` level.
+    /// The amount of detail. A new level applies to activities that end from now on. Turning the log on or off applies
+    /// to activities that start from now on. Bodies are logged only if the log was created with a `.bodies` level.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -80,7 +80,6 @@ public final class RequestLog: Accessory {
         }
     }
 
-    /// Returns the activity's draft, creating it with the first event that adds data.
     private func draft(of activity: Activity) -> LogDraft {
         drafts.withLock { drafts in
             if let known = drafts[activity.id.rawValue] as? LogDraft { return known }
@@ -159,7 +158,6 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Waits until all records added so far are written.
     func flush() async {
         await withCheckedContinuation { continuation in
             let isQuiet = state.withLock { state in

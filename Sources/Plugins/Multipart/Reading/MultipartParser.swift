@@ -40,7 +40,6 @@ struct MultipartParser {
         buffer = joined
     }
 
-    /// Marks the end of the input.
     mutating func finish() { isFinished = true }
 
     /// Returns the next event, or `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it
@@ -55,7 +54,6 @@ struct MultipartParser {
         }
     }
 
-    /// Returns whether it found the first boundary.
     private mutating func skipPreamble() throws -> Bool {
         let found = scanner.find(in: buffer, isWhole: isFinished)
         switch found {
@@ -124,7 +122,6 @@ struct MultipartParser {
         return nil
     }
 
-    /// Continues after a boundary.
     private mutating func pass(_ end: Int, _ isLast: Bool) {
         drop(end)
         section = isLast ? .epilogue : .head
@@ -240,7 +237,6 @@ struct BoundaryScanner {
 }
 
 extension Span where Element == UInt8 {
-    /// Returns `nil` after the last byte.
     fileprivate func byte(at index: Int) -> UInt8? { index < count ? self[index] : nil }
 }
 

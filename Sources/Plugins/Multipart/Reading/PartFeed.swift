@@ -25,7 +25,6 @@ final class PartFeed: Sendable {
         state = Mutex(State(parser: MultipartParser(boundary: boundary, limits: limits)))
     }
 
-    /// Returns whether this is the first reader.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -121,6 +120,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// Requesting the next part skips the remaining bytes.
+    /// Does nothing: requesting the next part skips the remaining bytes.
     func cancel() {}
 }

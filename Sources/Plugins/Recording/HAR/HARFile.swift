@@ -8,6 +8,9 @@ public import ErrandEssentials
 /// ```
 ///
 /// Times are in milliseconds and sizes in bytes. Unknown numbers are -1, as the format requires.
+///
+/// Decoding throws `DecodingError` if a field has another type, or if the entries, an entry's request or response, or a
+/// request's method or URL are missing.
 public struct HARFile: Codable, Sendable, Hashable {
     /// The content of the file.
     public var log: Log
@@ -72,7 +75,7 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var serverIPAddress: String?
         /// A comment for people. Errand writes label, attempt, hop and failure.
         public var comment: String?
-        /// Why the response is missing, such as "timedOut". The file calls it `_error`, a field that browsers also write.
+        /// Why the response is missing, such as "timedOut". The file calls it `_error`, which browsers also write.
         public var error: String?
         /// The kind of resource. Errand writes "websocket" for an opening handshake, otherwise `nil`. The file calls it
         /// `_resourceType`, Chromium's field.
@@ -144,7 +147,7 @@ extension KeyedDecodingContainer where K == FieldName {
 
     fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
 
-    /// Decodes a text. Converts a number or Boolean to text.
+    /// Converts a number or Boolean to text.
     fileprivate func value(_ name: String) throws -> String? {
         let key = FieldName(name)
         do { return try decodeIfPresent(String.self, forKey: key) } catch {
@@ -157,7 +160,7 @@ extension KeyedDecodingContainer where K == FieldName {
 }
 
 extension HARFile.Log {
-    /// Decodes the content of a file. Throws `DecodingError` if the entries are missing or a field has another type.
+    /// Decodes the content of a file.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -169,7 +172,7 @@ extension HARFile.Log {
 }
 
 extension HARFile.Creator {
-    /// Decodes a creator. Throws `DecodingError` if a field has another type.
+    /// Decodes a creator.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
@@ -177,7 +180,7 @@ extension HARFile.Creator {
 }
 
 extension HARFile.Pair {
-    /// Decodes a pair. Throws `DecodingError` if a field has another type.
+    /// Decodes a pair.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
@@ -185,7 +188,7 @@ extension HARFile.Pair {
 }
 
 extension HARFile.Entry {
-    /// Decodes an entry. Throws `DecodingError` if the request or response is missing or a field has another type.
+    /// Decodes an entry.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -201,7 +204,7 @@ extension HARFile.Entry {
 }
 
 extension HARFile.Request {
-    /// Decodes a request. Throws `DecodingError` if the method or URL is missing or a field has another type.
+    /// Decodes a request.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -215,7 +218,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.PostData {
-    /// Decodes a body. Throws `DecodingError` if a field has another type.
+    /// Decodes a body.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -225,7 +228,7 @@ extension HARFile.PostData {
 }
 
 extension HARFile.Response {
-    /// Decodes a response. Throws `DecodingError` if a field has another type.
+    /// Decodes a response.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -240,7 +243,7 @@ extension HARFile.Response {
 }
 
 extension HARFile.Content {
-    /// Decodes a body. Throws `DecodingError` if a field has another type.
+    /// Decodes a body.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -251,7 +254,7 @@ extension HARFile.Content {
 }
 
 extension HARFile.WebSocketMessage {
-    /// Decodes a message. Throws `DecodingError` if a field has another type.
+    /// Decodes a message.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -261,7 +264,7 @@ extension HARFile.WebSocketMessage {
 }
 
 extension HARFile.Timings {
-    /// Decodes the phases. Throws `DecodingError` if a field has another type.
+    /// Decodes the phases.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -302,7 +305,6 @@ extension HARFile.Entry {
 }
 
 extension RecordedExchange {
-    /// The details that don't fit into HAR's fields.
     fileprivate var comment: String {
         [
             label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
@@ -368,7 +370,6 @@ extension HARFile.Timings {
 private struct HARText {
     let text: String
     let isBase64: Bool
-    /// How the text differs from the original body.
     let comment: String?
 
     /// Returns `nil` if the body is empty or wasn't copied.

@@ -71,7 +71,6 @@ struct Histogram: Sendable, Hashable {
         count += 1
     }
 
-    /// Returns the upper end of the bucket that contains the percentile, or `nil` if the histogram is empty.
     func percentile(_ percent: Double) -> UInt64? {
         guard count > 0, !percent.isNaN else { return nil }
         let rank = max(1, Int((Double(count) * min(max(percent, 0), 100) / 100).rounded(.up)))
@@ -83,14 +82,13 @@ struct Histogram: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the bucket of a value. There are eight buckets per doubling.
+    /// Eight buckets per doubling.
     static func bucket(_ value: UInt64) -> Int {
         if value < 8 { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount
         return (exponent - 2) * 8 + Int((value >> UInt64(exponent - 3)) & 7)
     }
 
-    /// Returns the greatest value in a bucket.
     static func end(of bucket: Int) -> UInt64 {
         if bucket < 8 { return UInt64(bucket) }
         let exponent = bucket / 8 + 2

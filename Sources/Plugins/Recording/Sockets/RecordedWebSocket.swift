@@ -35,7 +35,6 @@ public struct RecordedWebSocket: Sendable, Hashable {
         for index in messages.indices { messages[index].body.mask(redactor) }
     }
 
-    /// The approximate memory use in bytes.
     var approximateByteCount: Int { messages.reduce(0) { $0 + SocketMessages.overhead + $1.body.data.count } }
 }
 

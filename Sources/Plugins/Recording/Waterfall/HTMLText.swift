@@ -1,5 +1,4 @@
 enum HTMLText {
-    /// Formats milliseconds, as in "12.3 ms".
     static func milliseconds(_ value: Double) -> String {
         let tenths = Int((min(max(value, 0), 1e12) * 10).rounded())
         return "\(tenths / 10).\(tenths % 10) ms"

@@ -9,8 +9,8 @@ public import Errand
 ///
 /// Credentials and fragment of a URL are ignored. Case of scheme and host, a default port, and the style of
 /// percent-encoding don't matter: RFC 3986 and browsers (WHATWG URL, section 1.3) encode differently. Escaped
-/// delimiters, such as `%2F` in a path and `%26` in a query, still differ from unescaped delimiters. The mask of a secret in
-/// the recording matches any value.
+/// delimiters, such as `%2F` in a path and `%26` in a query, still differ from unescaped delimiters. The mask of a
+/// secret in the recording matches any value.
 public struct ReplayMatching: Sendable, Hashable {
     /// Whether to compare the body. Defaults to `false`.
     ///

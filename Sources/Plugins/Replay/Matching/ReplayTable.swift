@@ -11,7 +11,6 @@ struct ReplayTable: Sendable {
     let index: HARIndex
     private let matching: ReplayMatching
     private let redaction: Redaction
-    /// The positions of items in the index, in the order of the file.
     private var exact: [String: [Int]] = [:]
     /// Items whose queries a server may read as a form, by the key for such a server.
     private var forms: [String: [Int]] = [:]
@@ -35,7 +34,6 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Returns a key that is equal for equal requests.
     private static func key(_ method: String, _ url: String, _ headers: [String], _ body: ReplayBody?) -> String {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }

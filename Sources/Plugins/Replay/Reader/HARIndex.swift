@@ -16,12 +16,10 @@ struct HARIndex: Sendable {
     let source: HARSource
     /// The entries over HTTP.
     let items: [Item]
-    /// The number of all entries.
     let count: Int
     /// The ranges of all entries in the file, of any kind.
     let ranges: [Range<Int>]
 
-    /// Creates the index of an empty archive.
     init() { (source, items, count, ranges) = (HARSource(Data()), [], 0, []) }
 
     /// Reads the file once, in a window of 64 KiB.

@@ -21,14 +21,12 @@ struct JSONReader {
         end = range?.upperBound ?? source.byteCount
     }
 
-    /// The offset of the next byte.
     var offset: Int { windowStart + index }
 
     func fault(_ code: HARError.Code, _ message: String) -> HARError { HARError(code, message, byte: offset) }
 
     // MARK: Bytes
 
-    /// Returns the next byte, or `nil` at the end.
     mutating func peek() throws(HARError) -> UInt8? {
         if index < window.count { return window[index] }
         windowStart += window.count
@@ -105,7 +103,6 @@ struct JSONReader {
         index += 1
     }
 
-    /// Whether the container has another element.
     private mutating func next(_ isFirst: inout Bool, _ bracket: UInt8) throws(HARError) -> Bool {
         let byte = try token()
         if byte == bracket {
@@ -213,7 +210,6 @@ extension JSONReader {
     /// The maximum nesting of containers.
     private static let depthLimit = 256
 
-    /// Skips a value of any kind.
     mutating func skipValue() throws(HARError) {
         var closers: [UInt8] = []
         repeat {

@@ -12,7 +12,6 @@ struct JSONStringDecoder {
     /// A high surrogate that waits for its other half.
     private var high: UInt32?
 
-    /// Appends the decoded bytes.
     mutating func decode(_ bytes: [UInt8], into result: inout [UInt8]) {
         var index = 0
         while index < bytes.count {
@@ -40,7 +39,6 @@ struct JSONStringDecoder {
         }
     }
 
-    /// Appends the remaining bytes at the end.
     mutating func finish(into result: inout [UInt8]) { flush(into: &result) }
 
     private mutating func unescape(into result: inout [UInt8]) {

@@ -45,10 +45,9 @@ public struct EnvironmentFilter: Filter {
         return request
     }
 
-    /// Replaces the placeholder with the environment's base and calls `next`.
-    ///
-    /// All attempts of a call use the environment that was selected when the call started. Throws ``URLFilterError`` if
-    /// the base is missing or invalid, and any error that `next` throws.
+    /// Replaces the placeholder with the environment's base and calls `next`. All attempts of a call use the
+    /// environment that was selected when the call started. Throws ``URLFilterError`` if the base is missing or
+    /// invalid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }
@@ -85,7 +84,7 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// A placeholder for the base URL until the filter replaces it.
+/// A placeholder that the filter replaces.
 enum Placeholder: CaseIterable {
     case base, cdn
 
@@ -99,7 +98,7 @@ enum Placeholder: CaseIterable {
         }
     }
 
-    /// The base for relative paths. It tells them apart from paths that start at the origin.
+    /// The base for relative paths, to distinguish them from paths that start at the origin.
     var directory: String { origin + "~base~/" }
 }
 

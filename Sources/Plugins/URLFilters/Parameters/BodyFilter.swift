@@ -39,8 +39,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     public var explanation: String { "body filter \"\(name)\"" }
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
-    /// Adds parameters that a closure computes once per request. By default they replace the request's own parameters
-    /// of the same name.
+    /// Adds parameters that a closure computes once per request.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -65,8 +64,8 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the parameters if the request may receive them, and calls `next`. Throws ``URLFilterError`` for a body or
-    /// parameters it can't encode, and any error of the closure and of `next`.
+    /// Adds the parameters if the request may receive them, and calls `next`. Throws ``URLFilterError`` if it can't
+    /// encode the body or parameters.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
             let http = try await changed(exchange)
@@ -78,7 +77,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// Returns the request with the parameters in its body, or `nil` if nothing changes.
+    /// Returns the changed request, or `nil` if nothing changes.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {
@@ -108,7 +107,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
 }
 
 extension Filter where Self == BodyFilter {
-    /// Adds fixed parameters. By default they replace the request's own parameters of the same name.
+    /// Adds fixed parameters.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
@@ -118,8 +117,7 @@ extension Filter where Self == BodyFilter {
         }
     }
 
-    /// Adds parameters that a closure computes for each request. By default they replace the request's own parameters
-    /// of the same name.
+    /// Adds parameters that a closure computes for each request.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",

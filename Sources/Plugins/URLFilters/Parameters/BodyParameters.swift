@@ -46,7 +46,7 @@ enum BodyParameters {
         return opened.data
     }
 
-    /// Returns the decoded parameters in order. A JSON value that isn't a string is returned as its JSON text.
+    /// Returns the decoded parameters in order. Other JSON values than strings are JSON text.
     func parameters(filter: String) throws -> [SigningInput.Parameter] {
         switch self {
         case .form(let text):
@@ -68,7 +68,7 @@ enum BodyParameters {
     }
 }
 
-/// Edits the encoded text of a query or form, item by item.
+/// Edits an encoded query or form, item by item.
 enum QueryText {
     static func encode(_ parameters: Parameters, _ encoding: ParameterEncoding, filter: String) throws -> String {
         do { return try encoding.encode(parameters) } catch let error as ErrandError {
@@ -76,7 +76,7 @@ enum QueryText {
         }
     }
 
-    /// Merges encoded items into existing ones. Compares decoded names; items that stay keep their encoding.
+    /// Merges encoded items. Compares decoded names, and keeps the encoding of existing items.
     static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
         if old.isEmpty { return new }
         // Keep empty items, to leave the existing text unchanged.

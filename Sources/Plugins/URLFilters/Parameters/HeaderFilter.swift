@@ -19,8 +19,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The filter's name, as in `header filter "headers"`.
     public var explanation: String { "header filter \"\(name)\"" }
 
-    /// Adds header fields that a closure computes once per request. By default the request keeps its own fields of the
-    /// same name.
+    /// Adds header fields that a closure computes once per request.
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
@@ -44,7 +43,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the header fields and calls `next`. Throws any error of the closure and of `next`.
+    /// Adds the header fields and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
         let (made, mark) = try await headers(exchange)
@@ -88,13 +87,12 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == HeaderFilter {
-    /// Adds fixed header fields. By default the request keeps its own fields of the same name.
+    /// Adds fixed header fields.
     public static func headers(_ headers: HTTPHeaders, merge rule: MergeRule = .keep, name: String = "headers")
         -> HeaderFilter
     { HeaderFilter(merge: rule, name: name) { _ in headers } }
 
-    /// Adds header fields that a closure computes for each request. By default the request keeps its own fields of the
-    /// same name.
+    /// Adds header fields that a closure computes for each request.
     public static func headers(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders

@@ -18,7 +18,6 @@ struct JSONObjectText {
 
     private let bytes: [UInt8]
     let members: [Member]
-    /// The offset of the closing brace.
     private let end: Int
 
     static func isObject(_ data: Data) -> Bool {
@@ -37,8 +36,7 @@ struct JSONObjectText {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// Returns the bytes with added members. Names are unique in JSON, so `.append` adds only missing members, like
-    /// `.keep`.
+    /// Adds members. Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

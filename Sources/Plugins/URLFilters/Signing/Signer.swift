@@ -15,7 +15,7 @@ import ErrandEssentials
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the parameter or header for the signature.
     public var signature: String
-    /// The name of the parameter or header for the time in seconds since 1970, or `nil` to omit the time.
+    /// The name of the parameter or header for the time in seconds since 1970, or `nil` to omit it.
     public var timestamp: String?
     /// The signature's algorithm.
     public var algorithm: SigningAlgorithm
@@ -29,11 +29,10 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Parameters:
     ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
-    ///   - algorithm: the signature's algorithm. Defaults to HMAC-SHA-256.
+    ///   - algorithm: the algorithm. Defaults to HMAC-SHA-256.
     ///   - encoding: the signature's encoding. Defaults to hexadecimal.
-    ///   - signature: the name of the parameter or header for the signature. Defaults to `sign`.
-    ///   - timestamp: the name of the parameter or header for the time, or `nil` to omit the time. Defaults to
-    ///     `timestamp`.
+    ///   - signature: the name of the signature's parameter or header. Defaults to `sign`.
+    ///   - timestamp: the name of the time's parameter or header, or `nil` to omit it. Defaults to `timestamp`.
     ///   - message: returns the text to sign. Default: the sorted parameters, including the timestamp.
     public init(
         key: SigningKey, algorithm: SigningAlgorithm = .hmacSHA256, encoding: SignatureEncoding = .hexadecimal,
@@ -44,7 +43,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// Returns the parameters to add: the time, if the signer has one, then the signature.
+    /// Returns the parameters to add: the time, if any, then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
     }
@@ -53,7 +52,6 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         try await key.secret(exchange, filter)
     }
 
-    /// Signs with a key that was already read for the request.
     func sign(
         _ url: URLText, _ exchange: Exchange, with key: SecretKey, filter: String
     ) throws -> [(name: String, value: String)] {

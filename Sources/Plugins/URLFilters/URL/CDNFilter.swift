@@ -20,11 +20,11 @@ public struct CDNFilter: URLTextFilter {
     /// Creates the filter.
     ///
     /// - Parameters:
-    ///   - base: an origin. A path in it is put before the request's path. If it has a query or a fragment, requests
+    ///   - base: an origin. Its path, if any, precedes the request's path. If it has a query or fragment, requests
     ///     throw ``URLFilterError/Code/invalidURL``.
     ///   - inCacheKey: whether cache keys contain the other origin. Defaults to `false`, because both servers return
     ///     the same response.
-    ///   - name: the filter's name in errors and exemptions. Defaults to `cdn`.
+    ///   - name: the filter's name. Defaults to `cdn`.
     ///   - chooses: returns whether to send a request to the other origin.
     public init(
         _ base: String, inCacheKey: Bool = false, name: String = "cdn",

@@ -41,7 +41,7 @@ public struct PathFilter: URLTextFilter {
         self.init(name, inCacheKey) { .computed(path) }
     }
 
-    /// Changes the path. Throws ``URLFilterError`` if the new path isn't valid, and any error of the closure.
+    /// Changes the path. Throws ``URLFilterError`` if the new path isn't valid.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         switch try work.get() {
         case .prefix(let prefix): try url.prefixPath(checked: prefix)

@@ -50,8 +50,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds the items if the request's origin may receive them. Throws ``URLFilterError/Code/invalidParameters``, and
-    /// any error of the closure.
+    /// Adds the items if the request's origin may receive them. Throws ``URLFilterError/Code/invalidParameters``.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard toAnyOrigin || exchange.isTrusted else { return }
         switch source {
@@ -63,7 +62,7 @@ public struct QueryFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == QueryFilter {
-    /// Adds fixed items to every query. By default they are appended and part of cache keys.
+    /// Adds fixed items to every query.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -72,7 +71,7 @@ extension URLFilter where Self == QueryFilter {
             parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
-    /// Adds items that a closure computes for each request. By default they are appended and part of cache keys.
+    /// Adds items that a closure computes for each request.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",

@@ -42,7 +42,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         self.traits = traits
     }
 
-    /// Filters the URL and calls `next`. Throws any error of the filters and of `next`.
+    /// Filters the URL and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
@@ -100,8 +100,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Calls the remaining filters. If an error has no request, sets this one, because the agent only knows the request
-    /// it built.
+    /// Calls the remaining filters. If an error lacks a request, adds this one, because the agent only knows the
+    /// request it built.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http

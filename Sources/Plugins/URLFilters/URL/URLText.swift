@@ -36,7 +36,6 @@ public struct URLText: Sendable {
     /// Returns the current URL. Throws ``URLFilterError/Code/invalidURL`` if the text isn't a valid URL.
     public func url() throws -> URL { try url(of: text) }
 
-    /// Returns the cache key's URL, if it differs.
     func keyURL() throws -> URL? { try keyText.map(url(of:)) }
 
     private func url(of text: String) throws -> URL {
@@ -128,7 +127,6 @@ extension URLText {
         try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
     }
 
-    /// Adds a validated prefix.
     mutating func prefixPath(checked prefix: String) throws {
         if prefix.isEmpty { return }
         try changePath { path in prefix + path }
@@ -205,7 +203,6 @@ extension URLText {
         }
     }
 
-    /// Throws unless the base is a valid http or https URL.
     func checkBase(_ base: String) throws {
         do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
         try Self.checkWithoutQuery(base, filter: filter)
@@ -297,7 +294,6 @@ extension URLText {
         merge(query: try QueryText.encode(parameters, encoding, filter: filter), by: rule)
     }
 
-    /// Adds items that are already encoded.
     mutating func merge(query: String, by rule: MergeRule) {
         if query.isEmpty { return }
         change { text in
