@@ -15,10 +15,10 @@ public import Errand
 }
 
 extension BatchDelegate {
-    /// Does nothing.
+    /// Ignored by default.
     public func batchDidSucceed(_ activity: Activity, output: any Sendable, cached: CacheShare) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func batchDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func batchDidCancel(_ activity: Activity) {}
 }

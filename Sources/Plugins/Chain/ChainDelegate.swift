@@ -17,13 +17,13 @@ public import Errand
 }
 
 extension ChainDelegate {
-    /// Does nothing.
+    /// Ignored by default.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidCancel(_ activity: Activity) {}
 }
 

@@ -26,7 +26,7 @@ extension ResponseCheck {
     }
 }
 
-/// The size limit of files to check for an envelope.
+/// The maximum size in bytes of a file to check for an envelope.
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {

@@ -10,11 +10,11 @@ import Synchronization
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///
-/// The accessory belongs to the first activity that starts with it and ignores later activities. It releases each closure
-/// that can no longer be called. The delegate and the completion run between `willStop` and `didStop`, and after
-/// `willStart`. Exactly one of `success`, `failure` and `cancelled` follows `willStop`.
+/// The accessory belongs to the first activity that starts with it and ignores later activities. It releases each
+/// closure that can no longer be called. `willStop` runs before the delegate and the completion, `didStop` after them.
+/// Exactly one of `success`, `failure` and `cancelled` follows directly after `willStop`.
 ///
-/// Closures run on the event's thread. To run them on the main actor, use
+/// Closures run on the event's thread. For the main actor, use
 /// ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)``.
 public final class EventAccessory: Accessory {
     private struct State {

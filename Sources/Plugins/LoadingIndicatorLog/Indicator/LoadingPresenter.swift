@@ -13,12 +13,12 @@ public import Errand
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
-    /// Removes the display. ``LoadingIndicator/finish()`` calls it after the last state. By default it does nothing.
+    /// Removes the display. Optional. ``LoadingIndicator/finish()`` calls it after the last state.
     func finish()
 }
 
 extension LoadingPresenter {
-    /// Does nothing, because the presenter has already received `.hidden`.
+    /// Empty by default, because the presenter has already received `.hidden`.
     public func finish() {}
 }
 

@@ -25,12 +25,12 @@ public final class FileSink: LogSink {
     private let kept: Int
     private let state = Mutex(State())
 
-    /// Creates a sink. The file opens with the first record.
+    /// Creates a sink.
     ///
     /// - Parameters:
     ///   - file: a file URL in an existing directory.
     ///   - maximumBytes: the approximate maximum size of one file in bytes. Defaults to 10 MB.
-    ///   - maximumOldFiles: the number of old files to keep in addition to the current one, at most 100. Defaults to 3.
+    ///   - maximumOldFiles: the number of old files to keep, at most 100. Defaults to 3.
     public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
         path = file.path
         self.limit = max(1, maximumBytes)

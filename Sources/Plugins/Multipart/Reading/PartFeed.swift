@@ -120,6 +120,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// Does nothing: requesting the next part skips the remaining bytes.
+    /// Empty: requesting the next part skips the remaining bytes.
     func cancel() {}
 }

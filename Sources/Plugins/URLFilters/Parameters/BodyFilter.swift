@@ -11,10 +11,10 @@ import ErrandEssentials
 ///
 /// Parameters may be secret, so requests to other origins don't get them unless `toAnyOrigin` is true; see
 /// `Exchange.isTrusted`. Existing content stays the same, byte for byte. A POST, PUT or PATCH without a body gets a
-/// form by default. If an outer filter compressed the body, this filter changes the body before its compression.
+/// form by default. If an outer filter has compressed the body, this filter changes it before compression.
 ///
-/// The filter doesn't change files, streams, multipart bodies or JSON that isn't an object. It also skips bodies in a
-/// content coding that the request applied itself, and adds a note to the exchange. It throws
+/// Files, streams, multipart bodies and JSON that isn't an object don't change. Neither do bodies in a content coding
+/// that the request applied itself; the filter adds a note about those to the exchange. It throws
 /// ``URLFilterError/Code/invalidBody`` if a form or JSON object is malformed or isn't in memory.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     /// The body to create for a POST, PUT or PATCH without one.
@@ -27,7 +27,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         case nothing
     }
 
-    /// The filter's name in errors and exemptions.
+    /// The filter's name, for errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let empty: EmptyBody

@@ -10,7 +10,7 @@ import ErrandEssentials
 /// .headers(merge: .replace) { exchange in exchange.http.url.path == "/login" ? [:] : ["X-Session": session.id] }
 /// ```
 public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     private let rule: MergeRule
     private let headers: @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)

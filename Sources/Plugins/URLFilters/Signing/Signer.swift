@@ -123,7 +123,7 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 
 /// Appends a signature to the query. Create it with `.sign`.
 public struct SigningURLFilter: URLTextFilter {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Cache keys don't contain the signature, because it doesn't change the response.
     public var isInCacheKey: Bool { false }

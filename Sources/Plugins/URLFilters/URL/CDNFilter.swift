@@ -10,7 +10,7 @@ public import Errand
 /// its `cdnURL` or through `trustedOrigins`. A request can also choose the CDN itself, with `base: .cdn` and the
 /// agent's `cdnURL`.
 public struct CDNFilter: URLTextFilter {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Whether cache keys contain the other origin.
     public let isInCacheKey: Bool

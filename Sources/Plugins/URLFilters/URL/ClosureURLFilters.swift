@@ -3,7 +3,7 @@ public import ErrandEssentials
 
 /// A URL filter whose closure returns another URL. Create it with `.closure`.
 public struct ClosureURLFilter: URLFilter {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Whether cache keys contain the change.
     public let isInCacheKey: Bool
@@ -20,7 +20,7 @@ public struct ClosureURLFilter: URLFilter {
 
 /// A URL filter whose closure edits the URL. Create it with `.edit`.
 public struct ClosureURLTextFilter: URLTextFilter {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Whether cache keys contain the change.
     public let isInCacheKey: Bool

@@ -8,7 +8,7 @@ public struct PathFilter: URLTextFilter {
         case computed(@Sendable (_ path: String, Exchange) async throws -> String)
     }
 
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Whether cache keys contain the change.
     public let isInCacheKey: Bool

@@ -17,7 +17,7 @@ public struct QueryFilter: URLTextFilter {
         case computed(@Sendable (Exchange) async throws -> Parameters, ParameterEncoding)
     }
 
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     /// Whether cache keys contain the items.
     public let isInCacheKey: Bool

@@ -3,7 +3,7 @@ public import Errand
 /// Removes URL parts that don't matter to the server: fragments or tracking parameters. Create it with
 /// `.withoutFragment` or `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
-    /// The filter's name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     private let parameters: Set<String>?
 
