@@ -11,7 +11,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var reader: CheckedContinuation<Element?, Never>?
         var writers = WaitingQueue<CheckedContinuation<Void, Never>>()
 
-        /// Returns the next unread result, if any, and the worker that can continue.
+        /// The next result, if any, and the worker that can continue.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
             let element = unread.popFirst()
             return (element, unread.count < limit ? writers.popFirst() : nil)
@@ -57,8 +57,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         return element
     }
 
-    /// Returns the next result, or `nil` once the channel is closed and all results are read. Supports one reader at a
-    /// time.
+    /// `nil` once the channel is closed and all results are read. Supports one reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {

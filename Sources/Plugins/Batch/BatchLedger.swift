@@ -23,8 +23,7 @@ struct BatchLedger: Sendable {
         return next
     }
 
-    /// Records the end of a part, including the name of a failed part. Returns whether the result counts: after the
-    /// decision it doesn't.
+    /// Records a part's end. Returns whether the result counts: after the decision it doesn't.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {

@@ -2,7 +2,6 @@ import Synchronization
 
 /// The ledger of one run and its parts' results, protected by one lock.
 final class BatchOutcomes<Part: Sendable>: Sendable {
-    /// Whether a part's result counts, and whether the batch is decided.
     typealias End = (counts: Bool, isDecided: Bool)
 
     private struct State {
@@ -22,7 +21,6 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     func take() -> Int? { state.withLock { $0.ledger.take() } }
 
-    /// Records the output or failure of a part, including the name of a failed part.
     func end(_ index: Int, _ output: Part?, _ failure: (any Error)?, _ name: BatchLedger.PartName?) -> End {
         state.withLock { state in
             let counts = state.ledger.end(index, failure, name)
@@ -42,7 +40,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
 
     // Loops instead of `map`: its closure would look up type metadata for each part.
 
-    /// Returns all results. Throws if a part never ran because the batch was cancelled.
+    /// Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var all: [Result<Part, any Error>] = []
@@ -59,7 +57,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// Returns all outputs. Throws the first failure, or like `all`.
+    /// Throws the first failure, or like `all`.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []
@@ -71,7 +69,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return successes
     }
 
-    /// Returns the first success. Throws if the batch was cancelled before any success.
+    /// Throws if the batch was cancelled before any success.
     func winner() throws -> (index: Int, response: Part) {
         try state.withLock { state in
             guard let index = state.ledger.winner, let output = state.outputs[index] else { throw CancellationError() }

@@ -26,7 +26,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         return try parts.gather(outcomes)
     }
 
-    /// Runs the parts. The channel, if any, receives their results.
     func carryOut() async throws {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<min(batch.maximumConcurrent, batch.count) { group.addTask { await work() } }

@@ -30,7 +30,7 @@ extension ResponseCheck {
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {
-    /// Returns the envelope, or `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
+    /// `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
     fileprivate func envelope<Envelope: ResponseEnvelope>() async throws -> Envelope? {
         if body.data != nil { return try decoded(as: Envelope.self) }
         guard let file = body.file, let mediaType, ContentTypes.json.contains(mediaType),

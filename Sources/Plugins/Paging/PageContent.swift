@@ -53,7 +53,6 @@ struct PageContent: Sendable {
 
 /// Facts about the previous pages, carried along by a position. They don't affect equality of positions.
 struct PageHistory: Sendable, Hashable {
-    /// The number of items on the largest page.
     var largest = 0
     /// The content of the previous page. `nil` if the server names pages by cursor or link, or after a jump to a page.
     var content: PageContent?

@@ -51,7 +51,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     private struct Guarded {
         /// The positions of loaded pages, to find pages again whose names only the previous page knows.
         var visited: [PagePosition] = []
-        /// The URL of the first page, if pages are linked.
         var firstURL: URL?
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
@@ -187,7 +186,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     private enum Placement { case add, replace, show, start }
 
-    /// Returns the position of the page at an index. Throws `unreachablePage` if it isn't known.
+    /// Throws `unreachablePage` if the position isn't known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
         if index >= 0, index < guarded.visited.count { return guarded.visited[index].withoutContent }
         if index >= 0, let position = list.first.at(index: index, largest: guarded.firstCount) { return position }
@@ -195,8 +194,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     /// - Parameters:
-    ///   - more: the options for this page.
-    ///   - preview: the options for an earlier request, whose page is shown until this one arrives. `nil` to skip it.
+    ///   - more: options for this page.
+    ///   - preview: options for an earlier request, whose page is shown until this one arrives.
     private func load(
         _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
@@ -297,7 +296,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 }
 
 extension Page {
-    /// Returns a copy of the page, as the list's last page.
     fileprivate func ending(with empty: Page) -> Page {
         Page(
             position: position, items: items, total: empty.total ?? total, next: nil, response: response,

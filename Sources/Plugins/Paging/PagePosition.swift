@@ -97,7 +97,6 @@ public struct PagePosition: Sendable, Hashable {
         }
     }
 
-    /// Returns the number of items up to the end of the page, if it has this many.
     func end(with count: Int) -> Int {
         // After a jump to a numbered page with fewer items than requested, the number of items before it is unknown.
         // Assume that all pages have this page's size, which is a lower bound.
@@ -115,7 +114,7 @@ public struct PagePosition: Sendable, Hashable {
     /// The first page in the same style.
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// Returns the position at an index, or `nil` if only the previous page can name it.
+    /// `nil` if only the previous page can name the page.
     ///
     /// - Parameter largest: the number of items on the first page, which the server may limit, or 0 if it isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {

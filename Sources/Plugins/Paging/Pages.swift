@@ -192,7 +192,6 @@ extension PagePosition {
         return cursor?.hashValue
     }
 
-    /// Whether the previous page gave both the same name.
     func hasSameName(as other: PagePosition) -> Bool {
         style == other.style && url == other.url && cursor == other.cursor && (url != nil || cursor != nil)
     }
@@ -206,6 +205,6 @@ extension URL {
         return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
     }
 
-    /// The URL without its fragment, in the form that resolved links have.
+    /// In the form that resolved links have.
     var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

@@ -20,7 +20,7 @@ final class ActivityDraft: Sendable {
 
     var known: State { state.withLock { $0 } }
 
-    /// Returns the final data, once: this empties the draft.
+    /// Empties the draft.
     func take() -> State {
         var taken = State()
         state.withLock { swap(&$0, &taken) }
@@ -29,7 +29,7 @@ final class ActivityDraft: Sendable {
 
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
-    /// Begins an exchange. Returns the exchange that this ends, if any.
+    /// Returns the exchange that this ends, if any.
     func begin(_ draft: ExchangeDraft, at now: Duration) -> ExchangeDraft? {
         state.withLock { state in
             let last = state.exchange
@@ -42,7 +42,7 @@ final class ActivityDraft: Sendable {
         }
     }
 
-    /// Adds an event to its exchange. Returns the exchange if it has ended and a newer one has begun.
+    /// Returns the exchange if it has ended and a newer one has begun.
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)
@@ -51,7 +51,6 @@ final class ActivityDraft: Sendable {
         return exchange
     }
 
-    /// Returns the exchange that an event belongs to, and whether a newer one has begun.
     private func exchange(of event: ActivityEvent) -> (ExchangeDraft?, isPending: Bool) {
         var position: (attempt: Int, hop: Int)?
         switch event {

@@ -16,7 +16,7 @@ struct BoundedHistory<Element: Sendable>: Sendable {
     /// The position of the next element, counting every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// Returns the element at a position, or `nil` if it doesn't exist or was dropped.
+    /// `nil` if the element doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }
@@ -27,7 +27,6 @@ struct BoundedHistory<Element: Sendable>: Sendable {
         drop()
     }
 
-    /// Corrects the cost of an element, if it hasn't been dropped.
     mutating func setCost(_ new: Int, at position: Int) {
         guard self[position] != nil else { return }
         let index = first + position - dropped

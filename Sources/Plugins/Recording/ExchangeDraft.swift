@@ -127,7 +127,6 @@ extension TransportEvent {
 /// An exchange that has ended. It contains unmasked secrets until the recorder's queue masks it within seconds, or an
 /// earlier reader does.
 final class EndedExchange: Sendable {
-    /// Properties of an exchange that its activity knows.
     struct Ending: Sendable {
         let activity: Activity.ID
         let parent: Activity.ID?

@@ -61,7 +61,7 @@ extension FailureCode<ReplayError> {
 }
 
 extension HTTPRequest {
-    /// Returns method and URL for a report or error, with secrets masked. Cuts the URL after 500 characters.
+    /// For a report or error: secrets masked, the URL cut after 500 characters.
     func line(_ redaction: Redaction) -> String {
         var redactor = Redactor(redaction)
         return "\(method) \(redactor.url(urlText).prefix(500))"

@@ -14,9 +14,9 @@ final class ReplayRecorder: Sendable {
         var secrets: Redactor
     }
 
-    /// The maximum size of one recorded body in bytes.
+    /// In bytes, for one recorded body.
     static let bodyLimit = 64 << 20
-    /// The maximum size of all unsaved exchanges in bytes.
+    /// In bytes, for all unsaved exchanges.
     static let costLimit = 512 << 20
 
     private let redaction: Redaction
@@ -30,10 +30,9 @@ final class ReplayRecorder: Sendable {
         state = Mutex(State(secrets: Redactor(shared)))
     }
 
-    /// The number of recorded exchanges, and the exchanges that weren't recorded.
     var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
 
-    /// The exchanges, in the order in which their requests were sent.
+    /// In the order in which their requests were sent.
     var exchanges: [RecordedExchange] {
         let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
         return exchanges.sorted { $0.order < $1.order }.map { recorded in
@@ -96,7 +95,7 @@ final class ReplayRecorder: Sendable {
         }
     }
 
-    /// Returns the request with a body that is copied while it is sent.
+    /// Copies the request's body while it is sent.
     private func watched(_ request: HTTPRequest, _ upload: SentCopy) -> HTTPRequest {
         let body = request.body
         if let data = body.data {
@@ -146,7 +145,7 @@ final class ReplayRecorder: Sendable {
         if !isKept { omit(draft.request, "the recording has reached \(Self.costLimit) bytes") }
     }
 
-    /// Adds an exchange that isn't recorded to the report.
+    /// Reports an exchange that isn't recorded.
     func omit(_ request: HTTPRequest, _ reason: String) {
         let text = "\(request.line(redaction)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }

@@ -123,7 +123,7 @@ public final class ReplayTransport: Transport {
         return try await transport.send(request, options: options)
     }
 
-    /// Returns the request's body in memory. If the body can be read only once, replaces it with the copy.
+    /// If the body can be read only once, replaces it with the copy.
     private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
         if let data = request.body.data { return data }
         let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)
@@ -133,7 +133,6 @@ public final class ReplayTransport: Transport {
 
     // MARK: Entries
 
-    /// Returns the next of the found entries and marks it as used.
     private func take(_ found: (key: String, exact: [Int], others: [Int])) -> Int? {
         state.withLock { state in
             let turn = state.turns[found.key] ?? 0

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Rebuilds an entry's response for one request.
 struct ReplayedResponse {
-    /// The maximum size in bytes of a body to read into memory. Longer bodies are read on demand.
+    /// In bytes. Longer bodies are read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -107,7 +107,6 @@ struct ReplayedResponse {
         if !isAsLong { headers.remove(.contentLength) }
     }
 
-    /// Whether the bytes are still in their content coding.
     private func isCoded(_ bytes: [UInt8], _ coding: String, _ isAsLong: Bool, _ length: Int64?) -> Bool {
         guard entry.body.isBase64, isAsLong || length == nil, !bytes.isEmpty else { return false }
         switch coding {
@@ -121,7 +120,6 @@ struct ReplayedResponse {
 
     // MARK: Failures
 
-    /// The request's failure, as far as the file contains it.
     private var failure: ErrandError {
         let last = entry.comment.split(separator: ",").last.map { ASCII.trimmed($0) } ?? ""
         let text = entry.failure.isEmpty ? String(last) : entry.failure
@@ -182,8 +180,8 @@ private final class ReplayedBody: HTTPBodySource {
 /// charset was.
 enum RecordedText {
     /// - Parameters:
-    ///   - text: the text in UTF-8.
-    ///   - charset: the charset of `Content-Type`.
+    ///   - text: UTF-8.
+    ///   - charset: from `Content-Type`.
     ///   - sizes: the possible sizes of the body, if the archive contains them.
     static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
         let isASCII = text.allSatisfy { $0 < 0x80 }
@@ -222,10 +220,10 @@ enum RecordedText {
 enum EncodedText {
     private typealias Table = [Unicode.Scalar: [UInt8]]
 
-    /// The tables of the charsets seen so far. Their number is limited by the standard's charsets.
+    /// For the charsets seen so far; the standard limits their number.
     private static let tables = Mutex<[Charset: Table]>([:])
 
-    /// Returns `nil` if a character isn't in the charset, or needs more than two bytes or an escape sequence.
+    /// `nil` if a character isn't in the charset, or needs more than two bytes or an escape sequence.
     static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
         let table = table(of: charset)
         var bytes: [UInt8] = []

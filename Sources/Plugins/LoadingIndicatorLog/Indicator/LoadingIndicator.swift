@@ -161,7 +161,6 @@ extension LoadingIndicator {
     }
 }
 
-/// The receivers of visible states: presenters and streams.
 final class LoadingObservers: Sendable {
     private let presenters: [any LoadingPresenter]
     private let broadcaster = StateBroadcaster(LoadingState.hidden)

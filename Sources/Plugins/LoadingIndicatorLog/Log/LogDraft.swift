@@ -85,7 +85,7 @@ final class LogDraft: Sendable {
         }
     }
 
-    /// Returns the record, once: this empties the draft.
+    /// Empties the draft.
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {

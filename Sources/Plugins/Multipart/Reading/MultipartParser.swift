@@ -42,8 +42,7 @@ struct MultipartParser {
 
     mutating func finish() { isFinished = true }
 
-    /// Returns the next event, or `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it
-    /// ends too early.
+    /// Returns `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it ends too early.
     mutating func next() throws -> Event? {
         if section == .preamble, try !skipPreamble() { return nil }
         return switch section {
@@ -96,7 +95,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// Returns the end of the header fields and the start of the content, or `nil` if it needs more bytes.
+    /// `nil` if it needs more bytes.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -155,7 +154,6 @@ struct BoundaryScanner {
         case needsMore
     }
 
-    /// The maximum number of blanks after a boundary.
     private static let paddingLimit = 256
     private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
     private let delimiter: [UInt8]
@@ -163,7 +161,7 @@ struct BoundaryScanner {
     private let separator: [UInt8]
     /// The body's line end, known after the first boundary.
     private(set) var lineEnd: [UInt8] = []
-    /// Whether the bytes start at the beginning of a line, where a boundary may start.
+    /// A boundary may start only here.
     var isAtLineStart = true
 
     init(_ boundary: String) {
@@ -200,7 +198,7 @@ struct BoundaryScanner {
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// Returns the kind of a line that starts with a delimiter, or `nil` if the line is content.
+    /// `nil` if the line is content.
     private func judge(
         _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {

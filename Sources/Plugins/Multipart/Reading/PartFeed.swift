@@ -7,7 +7,7 @@ final class PartFeed: Sendable {
     private struct State {
         /// `nil` while in use.
         var parser: MultipartParser?
-        /// The number of the current part, from 1.
+        /// From 1.
         var number = 0
         var isInPart = false
         var isOver = false
@@ -32,7 +32,6 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// Returns the next part, or `nil` after the last part.
     func nextPart() async throws -> (HTTPHeaders, Int)? {
         guard var parser = try take(part: nil) else { return nil }
         do {
@@ -54,7 +53,6 @@ final class PartFeed: Sendable {
         } catch { throw failed(error) }
     }
 
-    /// Returns the next bytes of a part, or `nil` at its end.
     func nextChunk(of number: Int) async throws -> Data? {
         guard var parser = try take(part: number) else { return nil }
         do {
@@ -76,7 +74,7 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// Returns the parser for the next read, or `nil` at the end of the part or body.
+    /// `nil` at the end of the part or body.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {

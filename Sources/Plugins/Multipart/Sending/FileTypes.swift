@@ -2,7 +2,6 @@ import ErrandEssentials
 
 /// The media types of commonly uploaded files, by extension. The same on every platform.
 enum FileTypes {
-    /// Returns the type for a file name, or `application/octet-stream` if its extension is unknown.
     static func contentType(of name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         return types[name[name.index(after: dot)...].lowercased()] ?? unknown

@@ -174,7 +174,6 @@ final class MultipartSource: HTTPBodySource {
     private struct State {
         var index = 0
         var opened: Opened?
-        /// The number of bytes received from the open part.
         var received: Int64 = 0
         /// The last bytes sent of the part, which may contain the start of a boundary.
         var tail = Data()

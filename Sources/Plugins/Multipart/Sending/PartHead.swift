@@ -10,7 +10,7 @@ struct PartHead {
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// Returns the header lines and the blank line after them. Throws if a header can't contain the text.
+    /// Includes the blank line at the end. Throws if a header can't contain the text.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
         if !part.headers.contains(.contentDisposition), let disposition = try disposition() {
@@ -52,8 +52,7 @@ struct PartHead {
         return disposition.description
     }
 
-    /// Escapes a name in quotes according to the HTML standard (section "Multipart form data"): raw UTF-8 except for
-    /// quotes and line breaks.
+    /// Escapes a quoted name as in the HTML standard (section "Multipart form data"): only quotes and line breaks.
     static func escaped(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -66,8 +66,7 @@ final class PartFile: Sendable {
         state = Mutex(State(file: nil, rest: plan.length))
     }
 
-    /// Returns the next piece, or `nil` at the end. Throws as soon as the file has changed, so the rest of the body
-    /// isn't sent.
+    /// Throws as soon as the file has changed, so the rest of the body isn't sent.
     @concurrent func next() async throws -> Data? {
         try Task.checkCancellation()
         return try state.withLock { state in

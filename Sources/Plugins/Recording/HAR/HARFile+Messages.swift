@@ -187,7 +187,6 @@ extension RecordedExchange {
     /// Whether this is a WebSocket's opening handshake, accepted or not.
     var isWebSocket: Bool { webSocket != nil || request.headers.requestsWebSocket }
 
-    /// Describes how many messages the recorder dropped, or `nil` if it kept all.
     var droppedMessages: String? {
         guard let count = webSocket?.droppedMessages, count > 0 else { return nil }
         return count == 1 ? "the first message was dropped" : "the first \(count) messages were dropped"

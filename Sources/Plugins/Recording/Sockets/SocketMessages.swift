@@ -15,9 +15,6 @@ struct SocketMessages: Sendable {
     private var kept: BoundedHistory<Message>
     private let maximumBytes: Int
 
-    /// - Parameters:
-    ///   - limit: the number of messages to keep.
-    ///   - maximumBytes: the memory limit for them in bytes.
     init(limit: Int, maximumBytes: Int) {
         kept = BoundedHistory(limit: limit, costLimit: maximumBytes)
         self.maximumBytes = maximumBytes
@@ -32,7 +29,6 @@ struct SocketMessages: Sendable {
 
     var approximateByteCount: Int { kept.cost }
 
-    /// Returns the messages, with secrets masked that have names in them.
     func masked(_ redactor: inout Redactor) -> RecordedWebSocket {
         RecordedWebSocket(
             messages: kept.all.map { kept in
@@ -59,7 +55,7 @@ extension RecordedBody {
         if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
     }
 
-    /// Returns the position of the first brace or bracket, if only one short word precedes it.
+    /// The first brace or bracket, if only one short word precedes it.
     private static func jsonStart(in data: Data) -> Data.Index? {
         let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
         let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256

@@ -16,8 +16,7 @@ struct WaterfallRow: Sendable {
     /// The number of composites around the activity.
     var depth = 0
 
-    /// Returns the rows of a recording: parts below their composite, both ordered by start, then the exchanges without
-    /// an activity.
+    /// Parts follow their composite, both ordered by start. Exchanges without an activity come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []

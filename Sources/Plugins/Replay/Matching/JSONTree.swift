@@ -40,15 +40,14 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Returns the first difference as a JSON Pointer, or `nil` if the values are equal. A mask in this value matches
-    /// anything.
+    /// The first difference as a JSON Pointer. A mask in this value matches anything.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
         }
     }
 
-    /// Returns the names and indices that lead to the difference, innermost first. Only these are formatted.
+    /// The names and indices that lead to the difference, innermost first. Only these are formatted.
     private func path(to other: JSONTree) -> [String]? {
         if case .string(Redaction.mask) = self { return nil }
         switch (self, other) {
@@ -68,7 +67,7 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// Writes the value in a form that doesn't depend on the order of names.
+    /// Writes a form that doesn't depend on the order of names.
     func write(into result: inout String) {
         switch self {
         case .object(let members):
@@ -92,7 +91,7 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// The name of a member, compared by bytes (RFC 8259, section 8.3) and not by Unicode's canonical equivalence.
+/// A member's name. Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
@@ -100,11 +99,11 @@ struct JSONName: Sendable, Hashable, Comparable {
     static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 }
 
-/// Gives equal JSON numbers (RFC 8259, section 6) the same form, without losing digits: `1`, `1.0` and `10e-1` are the
-/// same number.
+/// Gives equal JSON numbers (RFC 8259, section 6) the same form without losing digits: `1`, `1.0` and `10e-1` are
+/// equal.
 enum JSONNumberText {
-    /// Returns the digits without leading and trailing zeros, and the power of ten of the last digit, as in `1e0`. Text
-    /// that isn't a number, or whose exponent has more than 15 digits, stays unchanged.
+    /// The digits without outer zeros, and the power of ten of the last digit: `1e0`. Text that isn't a number, or
+    /// whose exponent has more than 15 digits, stays unchanged.
     static func normal(_ text: String) -> String {
         var rest = Array(text.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -125,7 +124,7 @@ enum JSONNumberText {
         return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
     }
 
-    /// Returns `nil` if the text isn't an exponent or is too long to calculate with. Zero accepts any exponent.
+    /// `nil` if the text isn't an exponent or has too many digits. Zero accepts any exponent.
     private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
         guard let mark = text.first else { return 0 }
         guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }

@@ -5,7 +5,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A request body, in the form in which a replay compares it.
+/// A request body, for comparison.
 struct ReplayBody: Sendable {
     private enum Content: Sendable {
         case json(JSONTree)
@@ -14,7 +14,7 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// The size limit in bytes for parsing. Larger bodies are compared as bytes, whatever their type.
+    /// Larger bodies are compared as bytes, whatever their type.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
@@ -27,8 +27,8 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///   - contentCoding: the `Content-Encoding` of the bytes, or `nil` if the recording program has undone it.
-    ///   - depth: the number of multipart bodies around this body.
+    ///   - contentCoding: the `Content-Encoding`, or `nil` if the recording program has undone it.
+    ///   - depth: the number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { RequestCoding.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -46,7 +46,7 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// Creates a multipart body from fields, which some recordings contain instead of the text.
+    /// Some recordings contain a multipart body's fields instead of its text.
     init(parts: [HAREntry.Part]) {
         // Keeps the masks in the values.
         bytes = Array(parts.map(\.value).joined().utf8)
@@ -73,7 +73,7 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// Describes the first difference, or returns `nil` if the bodies are equal. A mask in this body matches anything.
+    /// Describes the first difference. A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):
@@ -100,14 +100,14 @@ struct ReplayBody: Sendable {
     }
 }
 
-/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), in the form in which a replay compares it: without the
-/// boundary and details that vary between senders.
+/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), for comparison: without the boundary and details that
+/// vary between senders.
 struct ReplayPart: Sendable {
     /// The name, file name and media type, and the other fields.
     let head: String
     let body: ReplayBody
 
-    /// The maximum number of parts. Bodies with more parts are compared as bytes.
+    /// Bodies with more parts are compared as bytes.
     private static let maximumParts = 1_000
 
     init(_ part: HAREntry.Part) {
@@ -149,7 +149,7 @@ struct ReplayPart: Sendable {
         return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
     }
 
-    /// Returns the parts between the delimiters, or `nil` if the bytes aren't a multipart body with this boundary.
+    /// `nil` if the bytes aren't a multipart body with this boundary.
     static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
         guard !boundary.isEmpty else { return nil }
         // A delimiter starts a line.

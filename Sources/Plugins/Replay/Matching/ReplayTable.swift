@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 
 /// Finds the recorded requests that equal a request, or else the nearest.
 struct ReplayTable: Sendable {
-    /// The maximum size in bytes of a body to compare.
+    /// In bytes.
     static let bodyLimit = 64 << 20
 
     let index: HARIndex
@@ -38,7 +38,7 @@ struct ReplayTable: Sendable {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
-    /// Returns the parts of a recorded request to compare in addition to method and URL.
+    /// The parts to compare in addition to method and URL.
     private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
         guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
         let entry = try index.entry(item)
@@ -83,7 +83,7 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Finds equal entries, in order: exact matches for a key, then others, such as entries with masks.
+    /// Finds equal entries: first exact matches for a key, then others, such as entries with masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {
@@ -110,7 +110,6 @@ struct ReplayTable: Sendable {
 
     // MARK: Nearest entry
 
-    /// Returns the error for a request that doesn't equal any recorded request.
     func unmatched(_ request: HTTPRequest, _ body: ReplayBody?) -> ReplayError {
         let url = ReplayURL(request.urlText, matching)
         var (nearest, least) = (0, Int.max)

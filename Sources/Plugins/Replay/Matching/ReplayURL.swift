@@ -4,7 +4,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A URL, in the form in which a replay compares it.
+/// A URL, for comparison.
 struct ReplayURL: Sendable, Hashable {
     let origin: String
     let path: String
@@ -73,11 +73,10 @@ struct ReplayURL: Sendable, Hashable {
         return String(decoding: result, as: UTF8.self).replacing("%E2%80%A2%E2%80%A2%E2%80%A2", with: Redaction.mask)
     }
 
-    /// The URL as text, different for different URLs.
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// The URL as seen by a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;`
-    /// isn't a separator. `nil` if the URL contains neither.
+    /// The URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a
+    /// separator. `nil` if the URL contains neither.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
@@ -87,7 +86,7 @@ struct ReplayURL: Sendable, Hashable {
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
-    /// Whether another URL equals this URL. A mask in this URL matches any text.
+    /// A mask in this URL matches any text.
     func matches(_ other: ReplayURL) -> Bool {
         items.count == other.items.count && MaskedText.matches(origin, other.origin)
             && MaskedText.matches(path, other.path)
@@ -99,7 +98,7 @@ struct ReplayURL: Sendable, Hashable {
 enum MaskedText {
     static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
 
-    /// Whether the text matches the pattern. Each mask in the pattern matches any text.
+    /// A mask in the pattern matches any text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         if pattern.hasSameBytes(as: text) { return true }
         guard hasMask(pattern) else { return false }

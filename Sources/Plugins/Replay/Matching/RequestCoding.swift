@@ -10,8 +10,8 @@ enum RequestCoding {
     ]
     private static let step = 64 << 10
 
-    /// Returns the decoded content. Returns `nil` if this system can't undo the coding, the bytes aren't valid, or the
-    /// content exceeds `limit` bytes.
+    /// Returns `nil` if this system can't undo the coding, the bytes aren't valid, or the content exceeds `limit`
+    /// bytes.
     static func decoded(_ bytes: [UInt8], _ contentEncoding: String, upTo limit: Int) -> [UInt8]? {
         let names = contentEncoding.split(separator: ",").map { ASCII.trimmed($0).lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }

@@ -18,7 +18,6 @@ struct HARBody {
         (self.source, rest, self.isBase64, self.path) = (source, range, isBase64, path)
     }
 
-    /// Returns the next bytes, or `nil` at the end.
     mutating func next() throws(HARError) -> [UInt8]? {
         var result: [UInt8] = []
         while result.isEmpty, !hasEnded {

@@ -10,7 +10,6 @@ struct HAREntry: Sendable {
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
-        /// The fields of a form whose text is missing.
         var parts: [Part] = []
     }
 
@@ -27,25 +26,24 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// "1.1" or "2", for example. `nil` if the file doesn't contain it.
+    /// "1.1" or "2", for example.
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// The size of the body in bytes, as stated in the file, or -1 if it's missing.
+    /// In bytes as stated in the file, or -1 if it's missing.
     private(set) var size = -1.0
     /// How many bytes content coding saved on the wire.
     private(set) var compression = 0.0
     /// Whether the text is only the start of the body, as marked by Errand's recorder.
     private(set) var isCut = false
     private(set) var redirectURL = ""
-    /// The time from the request to the head of the response.
     private(set) var timeToHead = Duration.zero
-    /// The time from the head to the end of the response.
+    /// From the head to the end of the response.
     private(set) var timeToReceive = Duration.zero
     /// Why the response is missing.
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Whether the program marked this as a WebSocket, whatever the scheme of its URL.
+    /// Some programs mark a WebSocket that has an HTTP URL.
     private var isWebSocket = false
 
     /// Whether this is a request over HTTP, as opposed to a data URL, a WebSocket or a page of an extension.
@@ -57,7 +55,7 @@ struct HAREntry: Sendable {
 
 extension HAREntry {
     private static let urlLimit = 64 << 10
-    /// The maximum size in bytes of a message's header fields.
+    /// In bytes, for a message's header fields.
     private static let headLimit = 1 << 20
 
     /// Reads an entry. Skips the parts that a replay doesn't need.
@@ -166,8 +164,7 @@ extension HAREntry {
         return body
     }
 
-    /// Returns the fields without HTTP/2's pseudo-fields, such as `:status`. Programs join fields of the same name with
-    /// various line breaks.
+    /// Skips HTTP/2's pseudo-fields, such as `:status`. Programs join fields of the same name with various line breaks.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in try parts(&reader) {
@@ -207,7 +204,7 @@ extension HAREntry {
         return parts
     }
 
-    /// Parses the version: "HTTP/1.1", "h2", "http/2.0", "h3" → "1.1", "2", "2", "3".
+    /// "HTTP/1.1", "h2", "http/2.0", "h3" → "1.1", "2", "2", "3".
     private static func version(_ text: String) -> String? {
         let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
         if digits.isEmpty { return nil }

@@ -5,7 +5,7 @@ import ErrandSupport
 /// The positions of an archive's entries, with method and URL. The rest is read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
-        /// The number of the entry in the file, from 0.
+        /// The index in the file, from 0.
         let number: Int
         let range: Range<Int>
         let method: String
@@ -17,7 +17,7 @@ struct HARIndex: Sendable {
     /// The entries over HTTP.
     let items: [Item]
     let count: Int
-    /// The ranges of all entries in the file, of any kind.
+    /// Of all entries, of any kind.
     let ranges: [Range<Int>]
 
     init() { (source, items, count, ranges) = (HARSource(Data()), [], 0, []) }

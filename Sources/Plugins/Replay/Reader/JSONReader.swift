@@ -14,7 +14,6 @@ struct JSONReader {
     private var windowStart: Int
     var index = 0
 
-    /// Creates a reader for a part of the bytes. Default: all bytes.
     init(_ source: HARSource, _ range: Range<Int>? = nil) {
         self.source = source
         windowStart = range?.lowerBound ?? 0
@@ -40,7 +39,7 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space. Returns the byte after it, or `nil` at the end.
+    /// Skips white space and returns the byte after it, or `nil` at the end.
     mutating func space() throws(HARError) -> UInt8? {
         while let byte = try peek() {
             guard JSONGrammar.isSpace(byte) else { return byte }
@@ -81,7 +80,7 @@ struct JSONReader {
         }
     }
 
-    /// Returns a name as a step of a path. Hides names that the format doesn't contain.
+    /// Hides names that the format doesn't contain.
     private static func step(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
@@ -128,21 +127,20 @@ struct JSONReader {
         }
     }
 
-    /// Returns a string of at most `limit` bytes in the file, or `nil` for `null`. Returns numbers, `true` and `false`
-    /// as text, because some programs omit the quotes.
+    /// `nil` for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a text of more than \(limit) bytes") }
         return try text(range)
     }
 
-    /// Returns a string, cut after `limit` bytes, or `nil` for `null`.
+    /// A string, cut after `limit` bytes. `nil` for `null`.
     mutating func beginning(limit: Int) throws(HARError) -> (text: String, isCut: Bool)? {
         guard let range = try stringRange() else { return nil }
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// Returns the range of a string without quotes, or of a value in its place. Returns `nil` for `null`.
+    /// The range without quotes, or of a value in place of a string. `nil` for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -152,7 +150,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// Returns a number, or `nil` for `null`. Accepts a number in quotes, because some programs write it that way.
+    /// `nil` for `null`. Accepts a number in quotes, because some programs write it that way.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -164,7 +162,7 @@ struct JSONReader {
         return try skipNumber()
     }
 
-    /// Returns a number, `true`, `false` or `null` as written.
+    /// A number, `true`, `false` or `null` as written.
     mutating func word() throws(HARError) -> String {
         _ = try token()
         let start = offset
@@ -174,7 +172,7 @@ struct JSONReader {
 
     // MARK: Strings
 
-    /// Skips a string. Returns its range without quotes.
+    /// Returns the range without quotes.
     mutating func skipString() throws(HARError) -> Range<Int> {
         index += 1
         let start = offset
@@ -191,7 +189,7 @@ struct JSONReader {
         throw fault(.truncated, "the file ends within a text")
     }
 
-    /// Returns the text of a string. Invalid UTF-8 is replaced.
+    /// Replaces invalid UTF-8.
     private func text(_ range: Range<Int>) throws(HARError) -> String {
         var decoder = JSONStringDecoder()
         var bytes: [UInt8] = []

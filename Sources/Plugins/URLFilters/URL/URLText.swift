@@ -77,10 +77,10 @@ extension URLText: CustomStringConvertible, CustomReflectable {
 struct URLLayout {
     /// The end of the authority and start of the path, or `nil` without a scheme.
     var pathStart: Int?
-    /// The offset of the question mark, or the end of the path without a query.
+    /// The offset of the question mark, or the end of the path.
     var queryStart: Int
     var hasQuery: Bool
-    /// The offset of the fragment's `#`, or the end of the text if there is no fragment.
+    /// The offset of the fragment's `#`, or the end of the text.
     var end: Int
 
     init(_ text: String) { self = text.withSpan { URLLayout($0) } }
@@ -176,7 +176,6 @@ extension URLText {
         change { $0 = new }
     }
 
-    /// Returns a copy with another URL and another cache key URL.
     func replacing(with new: URL, key: URL) throws -> URLText {
         var (result, keyed) = (self, self)
         result.keyText = nil
@@ -187,7 +186,6 @@ extension URLText {
         return result
     }
 
-    /// Throws if this URL must not replace the current one.
     private func check(_ new: String) throws {
         guard URLSyntax.isAbsolute(new) else { throw error(.relativeURL, "it returned a URL without scheme and host") }
         if Self.scheme(of: text) == "https", Self.scheme(of: new) == "http" {
@@ -229,7 +227,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// Returns a valid path with a leading slash. Throws if the text can't be a path.
+    /// Adds a leading slash. Throws if the text can't be a path.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -259,7 +257,7 @@ extension URLText {
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
-    /// Returns the query items, as written, that another query doesn't contain, or `nil` if it contains them all.
+    /// The items, as written, that another query lacks, or `nil` if it contains them all.
     func items(besides other: Substring) -> String? {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
