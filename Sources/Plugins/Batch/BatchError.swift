@@ -109,8 +109,8 @@ extension BatchError: CustomReflectable {
 extension BatchError.Failure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The part, its label and its failure.
     public var description: String { "part \(index) (\(label)): \(error.briefDescription)" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal values that the description leaves out.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -58,7 +58,7 @@ extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
         "the service reported the code \(code)" + (response.map { " (\($0))" } ?? "")
     }
 
-    /// The same as `description`, so dumps don't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
 
     /// The sentence for the status, or that the service refused the request.

@@ -142,8 +142,8 @@ extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible,
     public var description: String {
         "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
     }
-    /// The same as `description`, so dumps don't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal values that the description hides.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let articles = PageController(GetArticles(), on: agent)
-/// try await articles.next()                               // the first page, then the ones after it
+/// try await articles.next()                               // the first page; later calls add the following pages
 /// show(articles.state.items)
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
@@ -145,7 +145,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
-    /// try await articles.reload(options: .cache(.reload))     // pull to refresh, past the cache
+    /// try await articles.reload(options: .cache(.reload))     // pull to refresh, bypassing the cache
     /// ```
     ///
     /// - Parameter options: further options for this page.

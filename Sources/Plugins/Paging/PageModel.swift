@@ -41,7 +41,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         }
     }
 
-    /// Creates a model with its own controller. For the parameters, see ``PageController``.
+    /// Creates a model with its own controller. Takes the parameters of a ``PageController``.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {

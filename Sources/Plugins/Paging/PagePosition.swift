@@ -6,8 +6,8 @@ public import ErrandEssentials
 /// ```swift
 /// PagePosition.number()                   // 1, 2, 3 …, 10 items each
 /// PagePosition.offset(size: 50)           // 0, 50, 100 …
-/// PagePosition.cursor()                   // what the page before names
-/// PagePosition.link()                     // the "next" link of the page before (RFC 8288)
+/// PagePosition.cursor()                   // a text from the previous page
+/// PagePosition.link()                     // the previous page's "next" link (RFC 8288)
 /// ```
 public struct PagePosition: Sendable, Hashable {
     /// How a server names its pages.
@@ -198,8 +198,8 @@ extension PagePosition: Codable {
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The page's number, without cursor or link.
     public var description: String { "page \(number)" }
-    /// The same as `description`, so dumps don't reveal more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty, because children would reveal values that the description hides.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

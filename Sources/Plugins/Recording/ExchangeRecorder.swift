@@ -47,13 +47,13 @@ public final class ExchangeRecorder: Accessory {
     ///
     /// - Parameters:
     ///   - maximumBodyBytes: the number of bytes to keep of each body. Defaults to 0.
-    ///   - maximumExchanges: the number of exchanges, and of activities, to keep. Defaults to 1,000 each, the newest.
-    ///     With 0, the recorder only counts, at a fraction of the cost.
+    ///   - maximumExchanges: the number of exchanges, and of activities, to keep. By default, the recorder keeps the
+    ///     newest 1,000 of each. With 0, it only counts, at a fraction of the cost.
     ///   - maximumBytes: the approximate memory limit in bytes for exchanges, and for activities. Defaults to 64 MiB
     ///     each.
     ///   - maximumHosts: the number of hosts with separate counters. Defaults to 100.
     ///   - maximumSocketMessages: the number of messages to keep of each WebSocket, with up to `maximumBodyBytes` of
-    ///     each. Defaults to 1,000, the newest. Pass 0 to keep no messages.
+    ///     each. By default, the recorder keeps the newest 1,000. With 0, it doesn't keep messages.
     ///   - maximumSocketBytes: the approximate memory limit in bytes for these messages. Defaults to 1 MiB. Open
     ///     sockets don't count toward `maximumBytes`.
     ///   - redaction: the rules for masking secrets.

@@ -3,7 +3,7 @@ public import Errand
 /// Exempts a request or a call from common filters.
 ///
 /// ```swift
-/// struct GetStatus: FilterExemptRequest {}                                       // all of them
+/// struct GetStatus: FilterExemptRequest {}                                       // skips all filters
 /// struct GetPrices: FilterExemptRequest { var filterExemption: FilterExemption { ["sign", "token"] } }
 /// try await agent.send(GetFeed(), options: CallOptions(tags: Tags().with(FilterExemption.self, ["sign"])))
 /// ```

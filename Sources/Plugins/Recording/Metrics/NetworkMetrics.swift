@@ -3,7 +3,7 @@ import Errand
 /// The counters and response times of requests, by host.
 ///
 /// ```swift
-/// let recorder = ExchangeRecorder(maximumExchanges: 0)          // counts, and keeps nothing else
+/// let recorder = ExchangeRecorder(maximumExchanges: 0)          // only counts
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .curl, accessories: [recorder])
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
