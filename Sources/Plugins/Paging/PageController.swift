@@ -95,7 +95,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The current state.
     public var state: State { broadcaster.state }
 
-    /// The current state and every later state. A slow reader gets only the latest one. Ends with the controller.
+    /// The current state and every later state. A slow reader gets only the latest. Ends with the controller.
     public var states: AsyncStream<State> { broadcaster.states }
 
     /// Loads the page after the visible pages and adds it. The first call loads the start page.
@@ -258,7 +258,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         run: UInt64, placement: Placement, pin: UserPin, task: Task<Page<Item, Output>, any Error>
     )
 
-    /// Throws `repeatedPage` if a page names itself or an earlier page as the next one.
+    /// Throws `repeatedPage` if a page names itself or an earlier page as the next page.
     private static func checked(
         _ page: Page<Item, Output>, _ guarded: borrowing Guarded
     ) throws -> Page<Item, Output> {

@@ -15,7 +15,7 @@ public struct PagingError: Error, Sendable, Hashable {
 }
 
 extension FailureCode<PagingError> {
-    /// A page names itself or an earlier page as the next one, so the list would never end. Or counted pages repeat
+    /// A page names itself or an earlier page as the next page, so the list would never end. Or counted pages repeat
     /// their items although the total promises more.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
     /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
