@@ -195,7 +195,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - more: options for this page.
-    ///   - preview: options for an earlier request, whose page is shown until this one arrives.
+    ///   - preview: options for an earlier request, whose page is shown until this page arrives.
     private func load(
         _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
