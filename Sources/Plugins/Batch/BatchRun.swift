@@ -2,15 +2,15 @@ import Errand
 
 /// One run of a batch.
 ///
-/// As many workers as parts may run at a time take the parts from the ledger one by one, so a part that has not begun
-/// has no task, and no part begins after the decision or a cancellation.
+/// There are as many workers as parts that may run at a time. They take parts from the ledger one by one, so a waiting
+/// part doesn't need a task, and no part starts after the decision or a cancellation.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// Takes the results as they arrive, for a reader; nil for a run with one output.
+    /// Passes results to a reader as they arrive. `nil` if the run has one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -21,13 +21,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             BatchLedger(batch.rule, count: batch.count), count: channel == nil ? batch.count : 0)
     }
 
-    /// Sends the parts and combines their outputs.
     func output() async throws -> Success {
         try await carryOut()
         return try parts.gather(outcomes)
     }
 
-    /// Runs the parts; their results are put into the channel.
     func carryOut() async throws {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<min(batch.maximumConcurrent, batch.count) { group.addTask { await work() } }
@@ -38,11 +36,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Runs one part after the other; false if the rest is to be cancelled.
+    /// Runs one part after another. Returns `false` to cancel the remaining parts.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // A request computes its label: not under the lock.
+            // Before locking, because this runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -55,7 +53,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         return true
     }
 
-    /// The output of a part, or its error.
     private func send(_ index: Int) async -> (output: Part?, failure: (any Error)?) {
         progress.begin(index)
         let options = CallOptions(progress: listener(of: index))
@@ -72,7 +69,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     }
 }
 
-/// Reports the progress of the batch on its activity.
 struct BatchProgress: Sendable {
     private let reporter: ProgressReporter<ProgressSum>
 
@@ -86,17 +82,16 @@ struct BatchProgress: Sendable {
 
     func allReported() async { await reporter.allReported() }
 
-    /// Receives the progress of a part.
     func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
         { [reporter] part in reporter.update { $0.update(index, part) } }
     }
 }
 
-/// The sum of the progress of the parts: never decreases, whatever the parts report. A pure value.
+/// The combined progress of the parts. It never decreases, whatever the parts report. A pure value.
 ///
-/// The fraction is of bytes while the total of every part is known, or at least the total to send, and otherwise of
-/// parts, of which a running one counts by its bytes. In a batch that needs one success only, it is that of the part
-/// with the largest one.
+/// The fraction counts bytes if the total of every part is known, or at least the total to send. Otherwise it counts
+/// parts, and a running part contributes by its bytes. If a batch needs only one success, its fraction is the largest
+/// fraction of any part.
 struct ProgressSum: Sendable {
     private struct Part {
         var bytes = Bytes()
@@ -133,7 +128,7 @@ struct ProgressSum: Sendable {
     private let needsOne: Bool
     private var running: [Int: Part] = [:]
     private var ended = 0
-    /// The bytes of running parts and of ended ones.
+    /// The bytes of running and finished parts.
     private var bytes = Bytes()
     private var fractions = 0.0
     private var known = 0
@@ -142,12 +137,11 @@ struct ProgressSum: Sendable {
 
     init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
 
-    /// The number of parts that have begun and not ended.
     var runningCount: Int { running.count }
 
     mutating func begin(_ index: Int) { running[index] = Part() }
 
-    /// A running part reports its progress; a number that is smaller than one before is ignored.
+    /// Records a running part's progress. Ignores numbers that decrease.
     mutating func update(_ index: Int, _ progress: TransferProgress) {
         change(index) { part in
             part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
@@ -162,7 +156,7 @@ struct ProgressSum: Sendable {
         }
     }
 
-    /// A part has ended, with or without success: its bytes so far are all.
+    /// Records the end of a part, successful or not. Its bytes so far become its total.
     mutating func end(_ index: Int, isSuccess: Bool) {
         let isDone = isSuccess || !needsOne
         let isRunning = change(index, isLast: true) { part in
@@ -174,7 +168,7 @@ struct ProgressSum: Sendable {
         if isRunning { ended += 1 }
     }
 
-    /// Returns whether the part is running, and no longer keeps it if this is the last change.
+    /// Changes a running part, and forgets it after its last change. Returns `false` if the part isn't running.
     @discardableResult
     private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
         guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
@@ -198,7 +192,7 @@ struct ProgressSum: Sendable {
         return true
     }
 
-    /// The progress of the batch. A total is nil until that of all parts is known.
+    /// The progress of the batch. A total is `nil` until the totals of all parts are known.
     var whole: TransferProgress {
         let isKnown = known == count
         let isDone = ended == count && !needsOne

@@ -1,12 +1,12 @@
 import Errand
 import Synchronization
 
-/// The record of one run of a chain: the failed steps, and the progress of the others.
+/// Records the failed steps of one run, and the progress of the others.
 final class ChainRecord: MemberObserver {
-    /// A chain that continues after failures remembers only the last ones.
+    /// A chain that continues after failures remembers only the last failures.
     private static let maximumFailures = 16
 
-    /// Sends the steps of a list, which records its results itself; a body sends with the same agent, observed.
+    /// Sends the steps of a list, which records its own results. A body sends with an observed copy of this agent.
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
@@ -38,12 +38,11 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// A line for accessories, before the step's will-start.
+    /// Adds a note for accessories, before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
 
-    /// The options for the call of a step of a list.
     @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
         CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }
@@ -56,9 +55,9 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// An error of the body as an error of the chain: the failure of a step is named, a cancellation and an error of
-    /// the body's own stay as they are. The failure of a step is recognised as ``ThrownError`` describes, so that the
-    /// order of several simultaneous failures does not matter.
+    /// Turns an error of the body into the chain's error. A step's failure gets the step's name; cancellations and the
+    /// body's own errors stay unchanged. ``ThrownError`` recognizes a step's failure, so the order of simultaneous
+    /// failures doesn't matter.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }
@@ -67,9 +66,9 @@ final class ChainRecord: MemberObserver {
     }
 }
 
-/// The sum of the bytes of the steps, and for a list the number of completed steps: never decreases. A pure value.
+/// The bytes of all steps and, for a list, the number of completed steps. It never decreases. A pure value.
 struct ChainProgress: Sendable {
-    /// The steps that have begun and not ended, in order: few, usually one.
+    /// The running steps, in order. Usually there is only one.
     private var running: [(step: Int, progress: TransferProgress)] = []
     private var sent: Int128 = 0
     private var received: Int128 = 0
@@ -81,7 +80,7 @@ struct ChainProgress: Sendable {
         running.insert((step, TransferProgress()), at: index)
     }
 
-    /// A running step reports its progress; a number that is smaller than one before is ignored.
+    /// Records a running step's progress. Ignores numbers that decrease.
     mutating func update(_ step: Int, _ progress: TransferProgress) {
         guard let index = index(of: step) else { return }
         let before = running[index].progress
@@ -96,13 +95,13 @@ struct ChainProgress: Sendable {
         if let index = index(of: step) { running.remove(at: index) }
     }
 
-    /// This many steps of a list are complete; each ends where the next one begins.
+    /// Records that this many steps of a list are complete. Each step ends when the next begins.
     mutating func count(_ done: Int, of all: Int) {
         if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
         fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
     }
 
-    /// A binary search: a body may run thousands at a time.
+    /// A binary search, because a body may run thousands of steps at a time.
     private func index(of step: Int) -> Int? {
         var (low, high) = (0, running.count)
         while low < high {
@@ -112,21 +111,21 @@ struct ChainProgress: Sendable {
         return low < running.count && running[low].step == step ? low : nil
     }
 
-    /// The progress of the chain. Later steps are unknown, so it has no totals.
+    /// The chain's progress. Later steps are unknown, so the totals are `nil`.
     var whole: TransferProgress {
         TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
     }
 }
 
-/// A thrown error, recognised where it arrives again.
+/// Recognizes an error that is thrown again.
 struct ThrownError {
     private let error: any Error
 
     init(_ error: any Error) { self.error = error }
 
-    /// Whether another error is this one, thrown again: the same object, the same failure of one activity, or the same
-    /// failure of a step. Swift gives other values no identity: they are the same if they are equal or, without
-    /// `Equatable`, read the same.
+    /// Whether another error is this error, thrown again: the same object, the same failure of one activity, or the
+    /// same failure of a step. Swift gives other values no identity, so they match if they are equal or, for types that
+    /// aren't `Equatable`, have the same text.
     func isSame(as other: any Error) -> Bool {
         guard type(of: error) == type(of: other) else { return false }
         switch (error, other) {

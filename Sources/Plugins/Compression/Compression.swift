@@ -1,18 +1,18 @@
 public import Errand
 import ErrandEssentials
 
-// Start here: `filters: [.bodyCompression(.gzip)]` compresses what requests send.
+// Start here: `filters: [.bodyCompression(.gzip)]` compresses request bodies.
 //
-// CShim/  the calls of the codings' libraries
+// CShim/ calls into the codings' libraries
 
 /// A failure to compress a body.
 public struct CompressionError: CodedError, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Codes are stable and suitable for metrics.
     public typealias Code = FailureCode<CompressionError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence that says what is missing or failed.
+    /// A sentence that describes the failure.
     public var message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -22,8 +22,8 @@ public struct CompressionError: CodedError, Sendable {
 }
 
 extension FailureCode<CompressionError> {
-    /// The library for the coding is not on this system; see ``ContentCompression/isAvailable``. Nothing was sent.
+    /// The coding's library isn't on this system; see ``ContentCompression/isAvailable``. The request wasn't sent.
     public static var unavailable: Self { Self("unavailable", 1) }
-    /// The library failed for lack of memory.
+    /// The library ran out of memory.
     public static var compressionFailed: Self { Self("compressionFailed", 2) }
 }

@@ -1,11 +1,11 @@
 public import Errand
 import ErrandEssentials
 
-// Start here: conform a request to ``PagedRequest``; then `agent.pages(of:)`, or a ``PageController`` for a screen.
+// Start here: conform a request to ``PagedRequest``, then call `agent.pages(of:)` or create a ``PageController``.
 
-/// A failure in the sequence of pages, beside the errors of the requests.
+/// A failure in the sequence of pages. Errors of the requests themselves are thrown unchanged.
 public struct PagingError: Error, Sendable, Hashable {
-    /// The kind of failure; codes may be added.
+    /// A kind of failure. Later versions may add codes.
     public typealias Code = FailureCode<PagingError>
 
     /// The kind of failure.
@@ -15,15 +15,14 @@ public struct PagingError: Error, Sendable, Hashable {
 }
 
 extension FailureCode<PagingError> {
-    /// A page names itself as the next one, or one before it, so that the list would have no end; or pages that are
-    /// counted show the same items again although the total promises more.
+    /// A page names itself or an earlier page as the next page, so the list would never end. Or counted pages repeat
+    /// their items although the total promises more.
     public static var repeatedPage: Self { Self("repeatedPage", 1) }
-    /// The page has no number that can be requested: it is below the first, or known only to the page before it.
+    /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
     public static var unreachablePage: Self { Self("unreachablePage", 2) }
-    /// The "next" link of the page is not a URL, so that the rest of the list is unknown.
+    /// The page's "next" link isn't a URL, so the rest of the list is unknown.
     public static var invalidLink: Self { Self("invalidLink", 3) }
-    /// 1,000 pages in a row brought nothing new: they're empty, though each names another one, or all their items are
-    /// equal.
+    /// 1,000 consecutive pages brought no new items: they are empty but name a next page, or all their items are equal.
     public static var endlessList: Self { Self("endlessList", 4) }
 }
 
@@ -41,6 +40,6 @@ extension PagingError: CodedError {
 }
 
 extension PagingError {
-    /// The sentence for people.
+    /// The sentence to show to users.
     public var failureSentence: FailureSentence { .unusableResponse }
 }

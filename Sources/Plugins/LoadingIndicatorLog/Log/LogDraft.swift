@@ -5,7 +5,7 @@ import ErrandMessageSyntax
 import ErrandRedaction
 import Synchronization
 
-/// A running activity, with its secrets in the clear; its record is made at its end.
+/// The data of a running activity, with unmasked secrets. It becomes a record when the activity ends.
 final class LogDraft: Sendable {
     private let state = Mutex(State())
 
@@ -13,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// As the timings have it: of a response whose version was not known with its head.
+        /// The version from the timings, for a response whose head came without a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -24,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The part of a response that a record needs: not its body, since a record may wait in the queue, and not the
-    /// response, which its receivers could then change in a copy only.
+    /// The parts of a response that a record needs. Doesn't keep the body, because a record may wait in the queue, or
+    /// the response, because a second reference would force its receivers to copy it on write.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -39,7 +39,9 @@ final class LogDraft: Sendable {
         }
     }
 
-    // MARK: Events, of which a copy of the whole would cost more than what is kept of it
+    // MARK: Events
+
+    // Each method takes only the values to keep: copying a whole event would cost more.
 
     func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
 
@@ -83,14 +85,14 @@ final class LogDraft: Sendable {
         }
     }
 
-    /// The record, once: the draft is empty then.
+    /// Empties the draft.
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        // Headers before the rest: their secrets are masked in the rest as well.
+        // Headers first: their secrets are masked in everything else too.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
         // A label may contain the request's URL.
         let label = redactor.url(activity.label)
@@ -126,7 +128,7 @@ final class LogDraft: Sendable {
         return record
     }
 
-    /// Text from the app or a server, without secrets and control characters.
+    /// Masks secrets and control characters in text from the app or server.
     private static func line(_ text: String, _ redactor: Redactor) -> String {
         ControlCharacters.escaped(redactor.masking(text))
     }
@@ -136,9 +138,9 @@ final class LogDraft: Sendable {
     }
 }
 
-/// The copy of a body as text for people, secrets masked.
 enum LogBody {
-    /// JSON indented, forms and text as they are, the rest as its size; nil for an empty copy.
+    /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns `nil` for an
+    /// empty copy.
     static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
         if data.isEmpty { return nil }
         let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
@@ -153,8 +155,8 @@ enum LogBody {
     }
 }
 
-/// A redactor that knows the secrets of header fields. Those of most records that are written together are the same: one
-/// user's credential, whose forms are found once.
+/// A redactor that knows the secrets in header fields. Most records that are written together share one user's
+/// credential, so this caches the forms in which it may appear.
 struct HeaderSecrets {
     private var fields: [HTTPHeaders.Field] = []
     private var redactor: Redactor
@@ -174,12 +176,12 @@ struct HeaderSecrets {
     }
 }
 
-/// JSON with a line for each value, indented; names, order and numbers stay as they are. The text may be cut off.
+/// Indents JSON, one line per value, keeping names, order and numbers. The text may be truncated.
 struct JSONIndenter {
     private var result: [UInt8] = []
     private var depth = 0
 
-    /// - Parameter bytes: JSON as far as it goes; of anything else the result is of no use.
+    /// - Parameter bytes: JSON, possibly truncated. The result for other bytes is meaningless.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         var indenter = JSONIndenter()
         indenter.indent(Array(bytes))
@@ -193,7 +195,7 @@ struct JSONIndenter {
             let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
             if isClosing { depth = max(0, depth - 1) }
             switch previous {
-            // An empty container stays on its line.
+            // An empty container stays on one line.
             case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
                 newLine()
             case .none, .openBrace, .openBracket: break

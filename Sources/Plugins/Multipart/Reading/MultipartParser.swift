@@ -3,18 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses a multipart body (RFC 2046, section 5.1), at any split into chunks: no I/O, no waiting.
+/// Parses a multipart body (RFC 2046, section 5.1), however it is split into chunks. Does no I/O and never waits.
 ///
-/// The end of the first boundary's line determines the line end of the whole body: CR LF, or LF alone as some servers
-/// write it.
+/// The first boundary's line end sets the line end of the whole body: CR LF, or a bare LF as some servers send.
 struct MultipartParser {
     enum Event {
-        /// A part begins.
         case head(HTTPHeaders)
-        /// Bytes of the part, at least one.
+        /// Bytes of the part, at least one byte.
         case body(Data)
         case endOfPart
-        /// The body has ended; a possible epilogue is ignored.
+        /// The end of the body. An epilogue is ignored.
         case end
     }
 
@@ -33,19 +31,18 @@ struct MultipartParser {
         self.limits = limits
     }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Adds bytes, after `next` has returned `nil`.
     mutating func push(_ chunk: Data) {
-        // In fresh memory: a slice would keep what was dropped before it.
+        // Copy to fresh memory: a slice would keep its dropped bytes alive.
         var joined = Data(capacity: buffer.count + chunk.count)
         joined.append(buffer)
         joined.append(chunk)
         buffer = joined
     }
 
-    /// No more bytes come.
     mutating func finish() { isFinished = true }
 
-    /// The next event; nil if more bytes are needed. Throws for a malformed body, `truncated` if it ends too early.
+    /// Returns `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it ends too early.
     mutating func next() throws -> Event? {
         if section == .preamble, try !skipPreamble() { return nil }
         return switch section {
@@ -56,7 +53,6 @@ struct MultipartParser {
         }
     }
 
-    /// Whether the first boundary was found.
     private mutating func skipPreamble() throws -> Bool {
         let found = scanner.find(in: buffer, isWhole: isFinished)
         switch found {
@@ -99,7 +95,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// Where the header fields end, and where the content begins; nil if more bytes are needed.
+    /// `nil` if it needs more bytes.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -125,7 +121,6 @@ struct MultipartParser {
         return nil
     }
 
-    /// Continues behind a boundary.
     private mutating func pass(_ end: Int, _ isLast: Bool) {
         drop(end)
         section = isLast ? .epilogue : .head
@@ -143,13 +138,13 @@ struct MultipartParser {
     }
 }
 
-/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, the end of the line. A line
-/// that begins like one and continues is content.
+/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, line end. A line that only
+/// starts with a boundary is content.
 struct BoundaryScanner {
     enum Found {
-        /// The content before it ends at `start`; the line ends at `end`. The last one has `--` behind the boundary.
+        /// The content ends at `start`, the boundary's line at `end`. The last boundary is followed by `--`.
         case boundary(start: Int, end: Int, isLast: Bool)
-        /// None so far; the first `safe` bytes belong to no boundary.
+        /// No boundary yet. The first `safe` bytes are content.
         case none(safe: Int)
     }
 
@@ -159,15 +154,14 @@ struct BoundaryScanner {
         case needsMore
     }
 
-    /// The maximum number of blanks behind a boundary.
     private static let paddingLimit = 256
     private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
     private let delimiter: [UInt8]
-    /// The delimiter with the line feed before it.
+    /// The line feed and the delimiter.
     private let separator: [UInt8]
-    /// The line end of the body; known once the first boundary was found.
+    /// The body's line end, known after the first boundary.
     private(set) var lineEnd: [UInt8] = []
-    /// Whether the bytes begin at the start of a line, so that a boundary may begin there.
+    /// A boundary may start only here.
     var isAtLineStart = true
 
     init(_ boundary: String) {
@@ -175,7 +169,7 @@ struct BoundaryScanner {
         separator = [Self.lf] + delimiter
     }
 
-    /// - Parameter isWhole: whether no more bytes follow.
+    /// - Parameter isWhole: whether these are the last bytes.
     mutating func find(in data: Data, isWhole: Bool) -> Found {
         let (found, lineEnd) = search(data.span, isWhole)
         if let lineEnd, self.lineEnd.isEmpty { self.lineEnd = lineEnd }
@@ -200,11 +194,11 @@ struct BoundaryScanner {
                 return result
             }
         }
-        // A carriage return and the beginning of a separator may stand at the end.
+        // The end may contain a carriage return and the start of a separator.
         return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
     }
 
-    /// The kind of the line that a delimiter begins; nil if the line is content.
+    /// `nil` if the line is content.
     private func judge(
         _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
     ) -> (Found, [UInt8]?)? {
@@ -241,11 +235,10 @@ struct BoundaryScanner {
 }
 
 extension Span where Element == UInt8 {
-    /// Nil behind the last byte.
     fileprivate func byte(at index: Int) -> UInt8? { index < count ? self[index] : nil }
 }
 
-/// The headers of a part, read from their lines (RFC 2046, section 5.1; RFC 5322, section 2.2).
+/// Parses a part's headers (RFC 2046, section 5.1; RFC 5322, section 2.2).
 enum PartHeaders {
     private static let fieldLimit = 100
 
@@ -253,7 +246,7 @@ enum PartHeaders {
         var lines: [[UInt8]] = []
         for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
             if lineEnd.count == 2, line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            // A folded line continues the one before it.
+            // A folded line continues the previous line.
             if let first = line.first, ASCII.isBlank(first), var last = lines.popLast() {
                 last.append(UInt8(ascii: " "))
                 last += line.drop { ASCII.isBlank($0) }
@@ -273,7 +266,7 @@ enum PartHeaders {
             guard colon < line.endIndex, name.isValid,
                 line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else { throw MultipartError(.malformedPart, "a line in the headers of a part is no header") }
-            // Text that is not UTF-8 is Latin-1, as in HTTP.
+            // Text that isn't UTF-8 is Latin-1, as in HTTP.
             let text = value ?? String(String.UnicodeScalarView(line[colon...].dropFirst().map { Unicode.Scalar($0) }))
             headers.add(name, String(ASCII.trimmed(text[...])))
         }

@@ -4,9 +4,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// A multipart body that is ready to be sent: everything that can be checked before is checked.
+/// A multipart body that is ready to be sent, after all checks that are possible in advance.
 struct MultipartPlan: Sendable {
-    /// One segment of the body, in order.
     enum Segment: Sendable {
         /// Delimiters, headers and bytes in memory.
         case data(Data)
@@ -14,7 +13,7 @@ struct MultipartPlan: Sendable {
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// The maximum size of a body that is joined in memory: one piece, one write, and a body that filters can read.
+    /// The maximum size of a body to join in memory: it needs one write, and filters can read it.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []
@@ -45,7 +44,7 @@ struct MultipartPlan: Sendable {
         append(.data(Data("\r\n--\(boundary.text)--\r\n".utf8)))
     }
 
-    /// The body to send: in memory where it is short, else read while it is sent.
+    /// The body to send: in memory if it's short, otherwise read while it is sent.
     var body: RequestBody {
         if let joined { return .data(joined, contentType: contentType) }
         if isReplayable {
@@ -75,7 +74,7 @@ struct MultipartPlan: Sendable {
         switch segment {
         case .data(let data):
             lengthen(by: Int64(data.count))
-            // Delimiters and headers go out in one piece.
+            // Send delimiters and headers in one piece.
             if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
                 last.append(data)
                 segments[segments.count - 1] = .data(last)
@@ -87,7 +86,7 @@ struct MultipartPlan: Sendable {
         segments.append(segment)
     }
 
-    /// A body whose length is not known, or cannot be counted, is sent without one.
+    /// Adds to the length. If a length is unknown or overflows, the body is sent without a length.
     private mutating func lengthen(by count: Int64?) {
         guard let known = length, let count, count >= 0 else { return length = nil }
         let (sum, isBeyond) = known.addingReportingOverflow(count)
@@ -124,15 +123,15 @@ struct MultipartPlan: Sendable {
     }
 }
 
-/// The separator of the parts (RFC 2046, section 5.1.1).
+/// The separator between parts (RFC 2046, section 5.1.1).
 struct Boundary: Sendable {
     let text: String
-    /// Whether the caller has given it, so that a part may contain it on purpose.
+    /// Whether the caller chose the boundary, so a part could contain it deliberately.
     let isGiven: Bool
     /// `--` and the boundary.
     let delimiter: [UInt8]
 
-    /// The given boundary, or a random one of 128 bits that no part in memory contains.
+    /// Uses the given boundary, or creates a random 128-bit boundary that no part in memory contains.
     init(_ given: String?, avoiding data: [Data]) throws {
         var text = given ?? Self.random()
         if given == nil {
@@ -165,7 +164,7 @@ struct Boundary: Sendable {
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ".utf8)
 }
 
-/// The bytes of a multipart body for one sending, pulled from its parts one after the other.
+/// Reads a multipart body for one sending, part by part.
 final class MultipartSource: HTTPBodySource {
     private enum Opened: Sendable {
         case file(PartFile)
@@ -175,14 +174,13 @@ final class MultipartSource: HTTPBodySource {
     private struct State {
         var index = 0
         var opened: Opened?
-        /// The number of bytes received of the open part.
         var received: Int64 = 0
-        /// The last bytes that were sent of the part, in which a boundary may begin.
+        /// The last bytes sent of the part, which may contain the start of a boundary.
         var tail = Data()
         var isCancelled = false
     }
 
-    /// A shorter piece waits for the next one, so that small parts do not cause small writes.
+    /// Shorter pieces wait for the next piece, to avoid small writes for small parts.
     private static let gatheredBytes = 64 << 10
 
     private let plan: MultipartPlan
@@ -195,7 +193,7 @@ final class MultipartSource: HTTPBodySource {
         while let (piece, isLive) = try await nextPiece() {
             if gathered.isEmpty, piece.count >= Self.gatheredBytes { return piece }
             gathered.append(piece)
-            // The bytes of a stream are not held back.
+            // Don't delay the bytes of a stream.
             if gathered.count >= Self.gatheredBytes || isLive { break }
         }
         return gathered.isEmpty ? nil : gathered
@@ -238,7 +236,8 @@ final class MultipartSource: HTTPBodySource {
         }
     }
 
-    /// The part whose turn it is; opened on first use. A source of the user may be cancelled meanwhile.
+    /// Returns the current part, opening it on first use. Opening runs user code, so a cancellation may arrive
+    /// meanwhile.
     private func opened(_ open: () throws -> Opened) throws -> Opened {
         if let opened = state.withLock({ $0.opened }) { return opened }
         let new = try open()
@@ -251,7 +250,7 @@ final class MultipartSource: HTTPBodySource {
     }
 
     private func pass() {
-        // The last use of a source may run code of the user's: not under the lock.
+        // After unlocking, because releasing the source may run user code.
         let old = state.withLock { state in
             defer { (state.index, state.opened, state.received, state.tail) = (state.index + 1, nil, 0, Data()) }
             return state.opened
@@ -271,7 +270,7 @@ final class MultipartSource: HTTPBodySource {
             "the stream of the part \(name.debugDescription) announced \(length) bytes, and \(came) came")
     }
 
-    /// Searches for a given boundary; a random one occurs only with a probability of 2^-128.
+    /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.
     private func checkBoundary(_ piece: Data) throws {
         guard plan.boundary.isGiven else { return }
         let kept = plan.boundary.delimiter.count - 1

@@ -10,8 +10,7 @@ struct PartHead {
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// The lines with their ends, and the blank line that follows the last one. Throws for text that a header cannot
-    /// contain.
+    /// Includes the blank line at the end. Throws if a header can't contain the text.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
         if !part.headers.contains(.contentDisposition), let disposition = try disposition() {
@@ -53,8 +52,7 @@ struct PartHead {
         return disposition.description
     }
 
-    /// A name in quotes, as the HTML standard escapes it (section "Multipart form data"): raw UTF-8 except for the
-    /// quote and the line ends.
+    /// Escapes a quoted name as in the HTML standard (section "Multipart form data"): only quotes and line breaks.
     static func escaped(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -1,23 +1,26 @@
 import Errand
 public import ErrandEssentials
 
-/// An HTTP Archive (HAR 1.2), which the network panel of a browser opens. The names are the format's.
+/// An HTTP Archive (HAR 1.2), which you can open in a browser's network panel. The names follow the format.
 ///
 /// ```swift
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// ```
 ///
-/// Times are in milliseconds, sizes in bytes, and unknown numbers are -1, as the format requires.
+/// Times are in milliseconds and sizes in bytes. Unknown numbers are -1, as the format requires.
+///
+/// Decoding throws `DecodingError` if a field has another type, or if the entries, an entry's request or response, or a
+/// request's method or URL are missing.
 public struct HARFile: Codable, Sendable, Hashable {
     /// The content of the file.
     public var log: Log
 
-    /// Makes a file.
+    /// Creates a file.
     public init(log: Log) { self.log = log }
 
-    /// The file as JSON, indented, with sorted names.
+    /// Returns the file as indented JSON with sorted keys.
     ///
-    /// - Throws: `EncodingError`, if a time is not finite.
+    /// - Throws: `EncodingError` if a time isn't finite.
     public func encoded() throws -> Data { try Self.encode(self) }
 
     fileprivate static func encode(_ value: some Encodable) throws -> Data {
@@ -32,12 +35,12 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// The entries, one for each request on the wire.
+        /// The entries, one per request sent.
         public var entries: [Entry]
-        /// A comment for people; the number of dropped entries, in a file of Errand's.
+        /// A comment for people. Errand writes the number of dropped entries.
         public var comment: String?
 
-        /// Makes the content of a file.
+        /// Creates the content of a file.
         public init(creator: Creator, entries: [Entry], comment: String? = nil) {
             (self.creator, self.entries, self.comment) = (creator, entries, comment)
         }
@@ -45,43 +48,42 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The program that wrote a file.
     public struct Creator: Codable, Sendable, Hashable {
-        /// Its name.
+        /// The program's name.
         public var name: String
-        /// Its version.
+        /// The program's version.
         public var version: String
 
-        /// Makes a creator.
+        /// Creates a creator.
         public init(name: String, version: String) { (self.name, self.version) = (name, version) }
     }
 
     /// One exchange.
     public struct Entry: Codable, Sendable, Hashable {
-        /// The time at which the request was sent, in ISO 8601.
+        /// When the request was sent, in ISO 8601.
         public var startedDateTime: String
-        /// The sum of the timings, in milliseconds.
+        /// The sum of the timings in milliseconds.
         public var time: Double
         /// The request.
         public var request: Request
         /// The response.
         public var response: Response
-        /// Required by the format, and empty.
+        /// Required by the format. Always empty.
         public var cache = Cache()
         /// The phases.
         public var timings: Timings
-        /// The address of the server.
+        /// The server's address.
         public var serverIPAddress: String?
-        /// A comment for people; label, attempt, hop and failure, in a file of Errand's.
+        /// A comment for people. Errand writes label, attempt, hop and failure.
         public var comment: String?
-        /// The reason why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write
-        /// too.
+        /// Why the response is missing, such as "timedOut". The file calls it `_error`, which browsers also write.
         public var error: String?
-        /// The kind of the resource: "websocket" for an opening handshake, nil for anything else of Errand's;
-        /// `_resourceType` in the file, a field of Chromium's.
+        /// The kind of resource. Errand writes "websocket" for an opening handshake, otherwise `nil`. The file calls it
+        /// `_resourceType`, Chromium's field.
         public var resourceType: String?
-        /// The messages of a WebSocket; `_webSocketMessages` in the file, a field of Chromium's.
+        /// The messages of a WebSocket. The file calls them `_webSocketMessages`, Chromium's field.
         public var webSocketMessages: [WebSocketMessage]?
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
             serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
@@ -91,9 +93,9 @@ public struct HARFile: Codable, Sendable, Hashable {
             self.error = error
         }
 
-        /// The entry as JSON, as it stands in a file: for a program that writes an archive piece by piece.
+        /// Returns the entry as JSON, as it appears in a file. Use it to write an archive piece by piece.
         ///
-        /// - Throws: `EncodingError`, if a time is not finite.
+        /// - Throws: `EncodingError` if a time isn't finite.
         public func encoded() throws -> Data { try HARFile.encode(self) }
 
         private enum CodingKeys: String, CodingKey {
@@ -104,26 +106,26 @@ public struct HARFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// The state of a browser's cache; empty.
+    /// The state of a browser's cache. Always empty.
     public struct Cache: Codable, Sendable, Hashable {
-        /// The empty state.
+        /// Creates the empty state.
         public init() {}
     }
 
-    /// A header field, a query item or a cookie.
+    /// A header field, query item or cookie.
     public struct Pair: Codable, Sendable, Hashable {
         /// The name.
         public var name: String
         /// The value.
         public var value: String
 
-        /// Makes a pair.
+        /// Creates a pair.
         public init(name: String, value: String) { (self.name, self.value) = (name, value) }
     }
 }
 
-// Programs leave out fields that the format requires: a missing field gets the value that means "unknown". Some leave out
-// the quotes of a text, so that a header field or a version is a number.
+// Some programs omit fields that the format requires, so a missing field gets the value that means "unknown". Some omit
+// quotes, so a header field or version may be a number.
 
 private struct FieldName: CodingKey {
     let stringValue: String
@@ -145,7 +147,7 @@ extension KeyedDecodingContainer where K == FieldName {
 
     fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
 
-    /// A text; a number or a Boolean in its place as text.
+    /// Converts a number or Boolean to text.
     fileprivate func value(_ name: String) throws -> String? {
         let key = FieldName(name)
         do { return try decodeIfPresent(String.self, forKey: key) } catch {
@@ -158,7 +160,7 @@ extension KeyedDecodingContainer where K == FieldName {
 }
 
 extension HARFile.Log {
-    /// Reads the content of a file. Throws `DecodingError` where the entries are missing, or a field has another type.
+    /// Decodes the content of a file.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -170,7 +172,7 @@ extension HARFile.Log {
 }
 
 extension HARFile.Creator {
-    /// Reads a creator. Throws `DecodingError` where a field has another type.
+    /// Decodes a creator.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
@@ -178,7 +180,7 @@ extension HARFile.Creator {
 }
 
 extension HARFile.Pair {
-    /// Reads a pair. Throws `DecodingError` where a field has another type.
+    /// Decodes a pair.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
@@ -186,7 +188,7 @@ extension HARFile.Pair {
 }
 
 extension HARFile.Entry {
-    /// Reads an entry. Throws `DecodingError` where request or response are missing, or a field has another type.
+    /// Decodes an entry.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -195,14 +197,14 @@ extension HARFile.Entry {
             response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
             timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
             comment: fields.value("comment"), error: fields.value("_error"))
-        // Not of the format: another program may mean something else by them.
+        // Other programs may use these unofficial fields differently.
         resourceType = try? fields.value("_resourceType")
         webSocketMessages = try? fields.value("_webSocketMessages")
     }
 }
 
 extension HARFile.Request {
-    /// Reads a request. Throws `DecodingError` where method or URL are missing, or a field has another type.
+    /// Decodes a request.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -216,7 +218,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.PostData {
-    /// Reads a body. Throws `DecodingError` where a field has another type.
+    /// Decodes a body.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -226,7 +228,7 @@ extension HARFile.PostData {
 }
 
 extension HARFile.Response {
-    /// Reads a response. Throws `DecodingError` where a field has another type.
+    /// Decodes a response.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -241,7 +243,7 @@ extension HARFile.Response {
 }
 
 extension HARFile.Content {
-    /// Reads a body. Throws `DecodingError` where a field has another type.
+    /// Decodes a body.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -252,7 +254,7 @@ extension HARFile.Content {
 }
 
 extension HARFile.WebSocketMessage {
-    /// Reads a message. Throws `DecodingError` where a field has another type.
+    /// Decodes a message.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -262,7 +264,7 @@ extension HARFile.WebSocketMessage {
 }
 
 extension HARFile.Timings {
-    /// Reads the phases. Throws `DecodingError` where a field has another type.
+    /// Decodes the phases.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: FieldName.self)
         try self.init(
@@ -274,7 +276,7 @@ extension HARFile.Timings {
 }
 
 extension HARFile {
-    /// The exchanges of a recording, one entry each.
+    /// Creates an archive with one entry per exchange of a recording.
     public init(_ recording: Recording) {
         let dropped = recording.droppedExchanges
         log = Log(
@@ -284,7 +286,7 @@ extension HARFile {
 }
 
 extension HARFile.Entry {
-    /// The entry of an exchange.
+    /// Creates the entry of an exchange.
     public init(_ exchange: RecordedExchange) {
         let version = exchange.version.map { "HTTP/\($0)" } ?? ""
         let timings = HARFile.Timings(exchange.phases)
@@ -295,7 +297,7 @@ extension HARFile.Entry {
             timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
             error: exchange.response == nil ? exchange.outcome?.failureName : nil)
         guard exchange.isWebSocket else { return }
-        // "ws" for "http", "wss" for "https".
+        // Turns "http" into "ws" and "https" into "wss".
         if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
         resourceType = "websocket"
         webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []
@@ -303,7 +305,6 @@ extension HARFile.Entry {
 }
 
 extension RecordedExchange {
-    /// The details for which HAR has no field.
     fileprivate var comment: String {
         [
             label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
@@ -337,7 +338,7 @@ extension HARFile.Request {
 }
 
 extension HARFile.Response {
-    /// - Parameter wireBytes: the length of the body on the wire, its content coding not undone.
+    /// - Parameter wireBytes: the size of the encoded body on the wire.
     fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
         let body = response.flatMap { HARText($0.body) }
         let size = response?.body.length ?? 0
@@ -365,14 +366,13 @@ extension HARFile.Timings {
     }
 }
 
-/// A body in the form of HAR: text, or bytes in Base64.
+/// A body in HAR's form: text, or bytes in Base64.
 private struct HARText {
     let text: String
     let isBase64: Bool
-    /// The difference from the original body.
     let comment: String?
 
-    /// Nil for a body that is empty or was not copied.
+    /// Returns `nil` if the body is empty or wasn't copied.
     init?(_ body: RecordedBody) {
         if body.copiedBytes == 0 { return nil }
         if let omission = body.omission {

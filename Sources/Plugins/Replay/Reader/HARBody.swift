@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// The bytes of a body in an archive, decoded piece by piece as they are pulled.
+/// Decodes a body in an archive piece by piece.
 struct HARBody {
     private static let pieceSize = 256 << 10
 
@@ -18,7 +18,6 @@ struct HARBody {
         (self.source, rest, self.isBase64, self.path) = (source, range, isBase64, path)
     }
 
-    /// The next bytes; nil at the end.
     mutating func next() throws(HARError) -> [UInt8]? {
         var result: [UInt8] = []
         while result.isEmpty, !hasEnded {
@@ -43,7 +42,6 @@ struct HARBody {
         return result.isEmpty ? nil : result
     }
 
-    /// All bytes.
     mutating func all() throws(HARError) -> [UInt8] {
         var result: [UInt8] = []
         while let piece = try next() { result += piece }
@@ -51,14 +49,13 @@ struct HARBody {
     }
 }
 
-/// Decodes Base64 (RFC 4648, section 4), fed piece by piece; accepts the alphabet for URLs, line breaks, and a text whose
-/// padding is left out.
+/// Decodes Base64 (RFC 4648, section 4) piece by piece. Also accepts the URL alphabet, line breaks and missing padding.
 struct Base64Decoder {
     private var bits: UInt32 = 0
     private var count = 0
     private var isPadded = false
 
-    /// Appends the decoded bytes; false if a character is not allowed.
+    /// Appends the decoded bytes. Returns `false` if a character isn't allowed.
     mutating func decode(_ bytes: ArraySlice<UInt8>, into result: inout [UInt8]) -> Bool {
         result.reserveCapacity(result.count + bytes.count / 4 * 3 + 3)
         for byte in bytes {
@@ -87,7 +84,7 @@ struct Base64Decoder {
         return true
     }
 
-    /// Appends the last bytes; false if a single character is left over.
+    /// Appends the last bytes. Returns `false` if a single character is left over.
     mutating func finish(into result: inout [UInt8]) -> Bool {
         switch count {
         case 0: return true

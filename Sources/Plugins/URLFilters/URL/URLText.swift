@@ -4,7 +4,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The percent-encoded text of a request's URL, edited in place.
+/// The percent-encoded text of a request's URL, to edit in place.
 ///
 /// ```swift
 /// try address.append(["q": "swift & more"])       // …?q=swift%20%26%20more
@@ -12,20 +12,20 @@ import ErrandSupport
 /// address.removeQuery { $0.hasPrefix("utm_") }
 /// ```
 ///
-/// Nothing is decoded and encoded again, so that the existing text is not changed: escapes, order, repeated names, empty
-/// values. If the URL of the cache's key differs, and the key contains the filter's change, each edit applies to both.
+/// Edits never decode and re-encode, so the existing text keeps its escapes, order, repeated names and empty values. If
+/// the cache key has a different URL and contains the filter's change, each edit applies to both.
 public struct URLText: Sendable {
-    /// The URL as it is sent. May contain secrets; `description` masks them.
+    /// The URL to send. It may contain secrets; `description` masks them.
     public internal(set) var text: String
-    /// The URL of the cache's key, if it differs.
+    /// The cache key's URL, if it differs.
     var keyText: String?
     private(set) var isChanged = false
     /// The name of the running filter, for errors.
     var filter = ""
-    /// Whether the cache's key does not contain the changes of the running filter.
+    /// Whether cache keys leave out the running filter's changes.
     var isHidden = false
 
-    /// Makes the text of an absolute URL.
+    /// Creates the text of an absolute URL.
     public init(_ url: URL) { text = url.absoluteString }
 
     init(_ url: URL, key: URL?) {
@@ -33,21 +33,20 @@ public struct URLText: Sendable {
         keyText = key?.absoluteString
     }
 
-    /// The current URL. Throws ``URLFilterError/Code/invalidURL`` if the text is not a valid URL.
+    /// Returns the current URL. Throws ``URLFilterError/Code/invalidURL`` if the text isn't a valid URL.
     public func url() throws -> URL { try url(of: text) }
 
-    /// The URL of the cache's key, if it differs.
     func keyURL() throws -> URL? { try keyText.map(url(of:)) }
 
     private func url(of text: String) throws -> URL {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw error(.invalidURL, "it made a URL that cannot be read")
         }
-        // Dot segments are removed as when the agent builds a request, so that later steps use the same path.
+        // Removes dot segments, as the agent does when it builds a request: later steps must use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Applies an edit to the text, and to the URL of the cache's key if the key contains it.
+    /// Applies an edit to the text, and to the cache key's URL if the key contains the edit.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -65,23 +64,23 @@ public struct URLText: Sendable {
 }
 
 extension URLText: CustomStringConvertible, CustomReflectable {
-    /// The URL without its fragment, with the values that `Redaction` masks by default.
+    /// The URL without its fragment, masking the values that `Redaction` masks by default.
     public var description: String {
         var redactor = Redactor()
         return redactor.url(text)
     }
-    /// No children, since the text may contain secrets.
+    /// Empty, because the text may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The offsets of the parts of a URL's text, in UTF-8 bytes.
+/// The positions of a URL's parts, as UTF-8 offsets.
 struct URLLayout {
-    /// Where the authority ends and the path starts; nil if there is no scheme.
+    /// The end of the authority and start of the path, or `nil` without a scheme.
     var pathStart: Int?
-    /// The offset of the question mark; without a query, the end of the path.
+    /// The offset of the question mark, or the end of the path.
     var queryStart: Int
     var hasQuery: Bool
-    /// The offset of the fragment's `#`; without a fragment, the end of the text.
+    /// The offset of the fragment's `#`, or the end of the text.
     var end: Int
 
     init(_ text: String) { self = text.withSpan { URLLayout($0) } }
@@ -98,12 +97,10 @@ struct URLLayout {
 }
 
 extension String {
-    /// The text between two UTF-8 offsets.
     subscript(offsets range: Range<Int>) -> Substring {
         self[utf8.index(startIndex, offsetBy: range.lowerBound)..<utf8.index(startIndex, offsetBy: range.upperBound)]
     }
 
-    /// Replaces the text between two UTF-8 offsets.
     mutating func replace(offsets range: Range<Int>, with text: some Collection<Character>) {
         let start = utf8.index(startIndex, offsetBy: range.lowerBound)
         replaceSubrange(start..<utf8.index(startIndex, offsetBy: range.upperBound), with: text)
@@ -111,33 +108,32 @@ extension String {
 }
 
 extension URLText {
-    /// The path, percent-encoded; `/` if it is empty.
+    /// The percent-encoded path, or `/` if it is empty.
     public var path: String {
         let layout = URLLayout(text)
         let path = layout.pathStart.map { text[offsets: $0..<layout.queryStart] } ?? ""
         return path.isEmpty ? "/" : String(path)
     }
 
-    /// Replaces the path; query and fragment stay. The path has to be percent-encoded, as `"users/\(segment: name)"` is.
-    /// Throws ``URLFilterError/Code/invalidURL`` for what cannot be a path.
+    /// Replaces the path and keeps the query and fragment. Percent-encode the path, as in `"users/\(segment: name)"`.
+    /// Throws ``URLFilterError/Code/invalidURL`` if the text can't be a path.
     public mutating func setPath(_ path: String) throws {
         let path = try checked(path)
         try changePath { _ in path }
     }
 
-    /// Adds a prefix to the path, with one slash between them. Throws as ``setPath(_:)``.
+    /// Adds a prefix to the path, with one slash in between. Throws the same errors as ``setPath(_:)``.
     public mutating func prefixPath(_ prefix: String) throws {
         try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
     }
 
-    /// Adds a prefix that has been validated.
     mutating func prefixPath(checked prefix: String) throws {
         if prefix.isEmpty { return }
         try changePath { path in prefix + path }
     }
 
-    /// Replaces the beginning of the path in whole segments, so that `/v1` does not match `/v10`. Other paths stay. Throws
-    /// as ``setPath(_:)``.
+    /// Replaces the beginning of the path in whole segments: `/v1` doesn't match `/v10`. Other paths don't change.
+    /// Throws the same errors as ``setPath(_:)``.
     public mutating func replacePath(_ old: String, with new: String) throws {
         let old = Self.normalized(prefix: try checked(old))
         let new = Self.normalized(prefix: try checked(new))
@@ -154,8 +150,9 @@ extension URLText {
         change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
     }
 
-    /// Replaces scheme, host and port: `https://cdn.example.com`. A path in the origin precedes the URL's path, a query in
-    /// it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentialsInURL` or `invalidURL`.
+    /// Replaces scheme, host and port, as in `https://cdn.example.com`. A path in the origin is put before the URL's
+    /// path; a query in it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentialsInURL` or
+    /// `invalidURL`.
     public mutating func setOrigin(_ origin: String) throws {
         try check(origin)
         let layout = URLLayout(origin)
@@ -168,8 +165,8 @@ extension URLText {
         }
     }
 
-    /// Replaces the URL. Throws ``URLFilterError`` unless it is absolute, http or https, not
-    /// http for https, and without credentials.
+    /// Replaces the URL. Throws ``URLFilterError`` unless the new URL is absolute, http or https, and free of
+    /// credentials, and doesn't turn https into http.
     public mutating func replace(with url: URL) throws {
         let new = url.absoluteString
         if let scheme = url.scheme?.lowercased(), scheme != "http", scheme != "https" {
@@ -179,7 +176,6 @@ extension URLText {
         change { $0 = new }
     }
 
-    /// Replaces the URL and the URL of the cache's key.
     func replacing(with new: URL, key: URL) throws -> URLText {
         var (result, keyed) = (self, self)
         result.keyText = nil
@@ -190,7 +186,6 @@ extension URLText {
         return result
     }
 
-    /// Throws if the URL must not be replaced with this one.
     private func check(_ new: String) throws {
         guard URLSyntax.isAbsolute(new) else { throw error(.relativeURL, "it returned a URL without scheme and host") }
         if Self.scheme(of: text) == "https", Self.scheme(of: new) == "http" {
@@ -206,13 +201,12 @@ extension URLText {
         }
     }
 
-    /// Throws unless the base is a valid http or https URL.
     func checkBase(_ base: String) throws {
         do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
         try Self.checkWithoutQuery(base, filter: filter)
     }
 
-    /// Throws for a base with a query or a fragment, which appended paths would lose.
+    /// Throws if a base has a query or a fragment, which would be lost when a path is appended.
     static func checkWithoutQuery(_ base: String, filter: String) throws {
         if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
             throw URLFilterError(.invalidURL, filter: filter, "a base URL has a query or a fragment")
@@ -233,7 +227,7 @@ extension URLText {
 
     private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
 
-    /// A valid path with a leading slash; throws for text that cannot be a path.
+    /// Adds a leading slash. Throws if the text can't be a path.
     static func checked(path: String, filter: String) throws -> String {
         do throws(URLSyntax.Fault) {
             let path = try PathSegment.resolve(path)
@@ -244,33 +238,33 @@ extension URLText {
         }
     }
 
-    /// The prefix without trailing slashes.
+    /// Returns the prefix without trailing slashes.
     static func normalized(prefix: String) -> String {
         String(prefix.reversed().drop { $0 == "/" }.reversed())
     }
 }
 
 extension URLText {
-    /// The items of the query in order, decoded as servers decode them: `+` and `%20` are a space. The value is nil for a
-    /// name without `=`.
+    /// The query items in order, decoded as servers do: both `+` and `%20` are a space. The value is `nil` for a name
+    /// without `=`.
     public var queryItems: [(name: String, value: String?)] {
         QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
     }
 
-    /// The text of the query without its question mark.
+    /// The query's text, without the question mark.
     var query: Substring {
         let layout = URLLayout(text)
         return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
     }
 
-    /// The items of the query, as they are written, that another query has not; nil if there are none.
+    /// The items, as written, that another query lacks, or `nil` if it contains them all.
     func items(besides other: Substring) -> String? {
         let known = Set(other.split(separator: "&"))
         let added = query.split(separator: "&").filter { !known.contains($0) }
         return added.isEmpty ? nil : added.joined(separator: "&")
     }
 
-    /// Removes items, as they are written, each once.
+    /// Removes items, as written, each once.
     mutating func removeItems(_ items: [Substring]) {
         change { text in
             let layout = URLLayout(text)
@@ -285,20 +279,19 @@ extension URLText {
         }
     }
 
-    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` for items that cannot be encoded.
+    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
     public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
         try merge(parameters, by: .append, encoding: encoding)
     }
 
-    /// Adds items to the query, by a rule for names that it has already. Throws ``URLFilterError/Code/invalidParameters`` for
-    /// items that cannot be encoded.
+    /// Adds items to the query. The rule applies to names that the query already has. Throws
+    /// ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
     public mutating func merge(
         _ parameters: Parameters, by rule: MergeRule, encoding: ParameterEncoding = ParameterEncoding()
     ) throws {
         merge(query: try QueryText.encode(parameters, encoding, filter: filter), by: rule)
     }
 
-    /// Adds items that are encoded already.
     mutating func merge(query: String, by rule: MergeRule) {
         if query.isEmpty { return }
         change { text in
@@ -317,7 +310,6 @@ extension URLText {
         }
     }
 
-    /// The separator between the existing query and a new item.
     private static func separator(_ text: String, _ layout: URLLayout) -> String {
         guard layout.hasQuery else { return "?" }
         if layout.end == layout.queryStart + 1 { return "" }
@@ -325,7 +317,7 @@ extension URLText {
         return last == UInt8(ascii: "&") ? "" : "&"
     }
 
-    /// Removes the items whose decoded name matches. The question mark of a query that becomes empty is removed too.
+    /// Removes the items whose decoded name matches. If the query becomes empty, also removes its question mark.
     public mutating func removeQuery(where matches: (_ name: String) -> Bool) {
         change { text in
             let layout = URLLayout(text)
