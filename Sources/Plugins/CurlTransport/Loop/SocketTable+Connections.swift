@@ -110,7 +110,7 @@ extension SocketTable {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends connections itself, and libcurl doesn't use one that was idle for too long.
+            // QUIC ends connections itself, and libcurl doesn't use old ones.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))

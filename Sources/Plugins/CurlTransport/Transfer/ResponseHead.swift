@@ -18,7 +18,7 @@ struct ResponseHead: ~Copyable {
     /// The bytes of all lines, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Makes a handle collect lines here. Returns `false` if memory runs out.
+    /// Collects a handle's lines here. Returns `false` if memory runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }

@@ -26,7 +26,7 @@ public final class TestConversation {
         return data
     }
 
-    /// Sends bytes, split into pieces of `size` bytes if you pass one.
+    /// Sends bytes, in pieces of `size` bytes if you pass it.
     public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
         var rest = data[...]
         while !rest.isEmpty {
