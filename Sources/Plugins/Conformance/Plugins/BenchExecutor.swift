@@ -22,7 +22,7 @@ final class BenchExecutor: TaskExecutor {
 
     deinit { bell.close() }
 
-    /// Waits until the thread is idle.
+    /// Ends the thread once it is idle.
     func end() {
         state.withLock { $0.isOver = true }
         bell.ring()

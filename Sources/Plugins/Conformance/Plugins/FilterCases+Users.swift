@@ -170,7 +170,7 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "one") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // A filter may extend the query, and redirect to another environment.
+        // A filter may extend the query, and send the request to another environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

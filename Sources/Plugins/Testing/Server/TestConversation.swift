@@ -36,7 +36,7 @@ public final class TestConversation {
         }
     }
 
-    /// Waits until the test opens a gate. Throws if the client closes the connection.
+    /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
     /// Stays silent until the client closes the connection or the server stops.

@@ -269,7 +269,7 @@ extension TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
 
-    /// Delays the response, until the client closes the connection or the server stops.
+    /// Delays the response. The wait ends early if the client closes the connection or the server stops.
     public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
 
     /// Delays the response until the test opens a gate.

@@ -59,7 +59,7 @@ final class StubReply: Sendable {
     }
 }
 
-/// Produces each chunk when it is pulled.
+/// A body that produces each chunk when it is pulled.
 final class StubBody: HTTPBodySource {
     private let chunks: [Data]
     private let interval: Duration
@@ -89,7 +89,7 @@ final class StubBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Takes chunks from the test's closure.
+/// A body whose chunks come from the test's closure.
 final class StubStream: HTTPBodySource {
     private let next: @Sendable () async throws -> Data?
     private let onCancel: @Sendable () -> Void

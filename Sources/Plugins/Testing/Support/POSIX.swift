@@ -114,7 +114,7 @@ enum POSIX {
         return isBound
     }
 
-    /// Accepts a pending connection, for blocking calls. Returns `nil` if there is none or accepting fails.
+    /// Accepts a pending connection, for blocking calls. Returns `nil` without one, or if accepting fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         var descriptor = accept(listener, nil, nil)
         while descriptor < 0 && errno == EINTR { descriptor = accept(listener, nil, nil) }

@@ -8,7 +8,7 @@ public struct TestFrame: Sendable, Hashable {
     public var reserved: UInt8 = 0
     /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
     public var opcode: UInt8
-    /// The four-byte masking key, or `nil` as for servers. Missing bytes count as zero.
+    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
     public var mask: [UInt8]?
     /// The unmasked content.
     public var content: Data
