@@ -41,7 +41,7 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Some libcurl versions close a socket that isn't connected without a callback.
+    /// Forgets sockets closed without a callback, as some libcurl versions do before a socket is connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }

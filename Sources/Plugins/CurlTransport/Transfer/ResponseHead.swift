@@ -79,7 +79,7 @@ struct ResponseHead: ~Copyable {
         block.received = 0
     }
 
-    /// Whether the fields define the end of the response.
+    /// Defects of the fields that specify where the response ends.
     var framing: (hasUnknownCoding: Bool, hasInvalidLength: Bool) {
         let found = block.framing
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
