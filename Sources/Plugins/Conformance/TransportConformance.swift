@@ -52,7 +52,7 @@ public enum TransportConformance {
     }
 }
 
-/// Not bound to a transport yet.
+/// A case that isn't bound to a transport yet.
 struct ConformanceDraft: Sendable {
     let feature: TransportFeature
     let name: String

@@ -42,7 +42,7 @@ public enum AccessoryConformance {
     }
 }
 
-/// Not bound to an accessory yet.
+/// A case that isn't bound to an accessory yet.
 struct AccessoryDraft: Sendable {
     let name: String
     let body: @Sendable (AccessoryBench) async throws -> Void

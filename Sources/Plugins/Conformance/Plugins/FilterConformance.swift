@@ -45,7 +45,7 @@ public enum FilterConformance {
     }
 }
 
-/// Not bound to a filter yet.
+/// A case that isn't bound to a filter yet.
 struct FilterDraft: Sendable {
     let name: String
     let body: @Sendable (FilterBench) async throws -> Void

@@ -105,7 +105,8 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Waits until all started activities have stopped, at least one. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until at least one activity has started and all started ones have stopped. Throws ``WaitTimeout`` after
+    /// `limit`.
     public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
@@ -114,8 +115,8 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// Returns violations of the event order. Each activity must begin with will-start, have exactly one will-stop, and
-    /// end with exactly one did-stop, with the same outcome.
+    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have exactly
+    /// one will-stop, and end with exactly one did-stop, with the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
         var problems = dropped > 0 ? ["\(dropped) events were not kept; raise maximumRecords"] : []

@@ -130,7 +130,7 @@ extension TestResponse {
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// Requires this user name and password. Challenges other requests with a 401 (RFC 7617).
+    /// Responds to requests with this user name and password. Challenges others with a 401 (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -235,7 +235,7 @@ extension TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Adds a header field. Replaces only `Content-Type`.
+    /// Adds a header field, but replaces an existing `Content-Type`.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
@@ -245,7 +245,7 @@ extension TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Sends chunks of these sizes, and one for the remaining bytes (RFC 9112, section 7.1).
+    /// Sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
     /// Sends the body without a length, and ends it by closing the connection.
@@ -280,8 +280,8 @@ extension TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Sends pieces in separate writes, with a pause before each but the first. An interval of `.zero` only splits the
-    /// body.
+    /// Sends the response in pieces, each in a separate write, with a pause before each but the first. An interval of
+    /// `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {

@@ -59,7 +59,7 @@ extension TestServer {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Responds to any method.
+    /// Responds to a path and any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
@@ -96,7 +96,7 @@ extension TestServer {
     /// The number of bytes sent so far, including heads.
     public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
 
-    /// The first 1,000 requests that weren't valid HTTP/1.1.
+    /// The requests that weren't valid HTTP/1.1, up to 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 
     /// The number of connections accepted so far.

@@ -70,7 +70,7 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Adds a header field. Replaces only `Content-Type`.
+    /// Adds a header field, but replaces an existing `Content-Type`.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// Selects requests of a ``StubTransport``, and responds to them. Omitted conditions match any request.
+/// Matches requests of a ``StubTransport``, and provides the responses. Omitted conditions match any request.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
         /// The last one is repeated.
@@ -23,7 +23,7 @@ public struct StubRule: Sendable {
     ///   - path: The whole path, such as `/v1/users/7`, optionally after `https://host`. A `*` at its start or end is a
     ///     wildcard.
     ///   - query: Items the request must have, with decoded values. It may have others.
-    ///   - headers: Fields the request must have. It may have others.
+    ///   - headers: Fields the request must have, with these values. It may have others.
     ///   - body: The exact bytes.
     ///   - responses: One for each request; the last one is repeated. Defaults to a 200 with an empty body.
     public init(

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// Responds from memory, to test code that sends requests without a server. Use one transport per agent.
+/// A transport that responds from memory, to test code without a server. Use one per agent.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -56,7 +56,7 @@ public final class StubTransport: Transport {
     /// The requests so far, oldest first, with bodies as data.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
-    /// Throws the scripted error, ``UnmatchedRequest`` or `CancellationError`.
+    /// Responds to a request. Throws the scripted error, ``UnmatchedRequest`` or `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
         switch try reply(to: request, options) {

@@ -55,7 +55,7 @@ public final class StubSocket: Sendable {
         try await connection.flush()
     }
 
-    /// Sends a close frame, and returns the client's.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") async throws -> TestFrame? {
         try await send(.close(code, reason))
         while let frame = try await receive() { if frame.opcode == 8 { return frame } }

@@ -51,7 +51,7 @@ public final class TestWebSocket {
         try connection.send(frame.wireBytes(), inPiecesOf: size)
     }
 
-    /// Sends a close frame, and returns the client's.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
         try send(.close(code, reason))
         while let frame = try receive() { if frame.opcode == 8 { return frame } }
