@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The tools of a case: a server, a transport, and checks that report what they expected.
+/// A case's server, transport, and checks that report the expected values.
 struct ConformanceBench: Sendable {
     let server: TestServer
     let transport: any Transport
@@ -52,7 +52,7 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// Sends a request through an agent, which adds Core's checks and events.
+    /// An agent adds Core's checks and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
@@ -76,7 +76,7 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// Checks that the transport still serves requests after a fault.
+    /// The transport must still serve requests after a fault.
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")
@@ -100,7 +100,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// Returns the typed error that an operation throws, and checks its code if you pass any.
+    /// Returns the typed error of an operation, and checks its code if you pass any.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -120,7 +120,7 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// Returns the response, or `nil` if the operation throws a typed error other than cancellation or a timeout.
+    /// `nil` for a typed error other than cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
@@ -131,7 +131,7 @@ extension ConformanceBench {
         }
     }
 
-    /// Returns bytes whose pattern doesn't repeat soon.
+    /// Bytes whose pattern doesn't repeat soon.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -145,7 +145,7 @@ extension ConformanceBench {
     }
 }
 
-/// Runs an operation, and cancels and abandons it if it exceeds the limit.
+/// Cancels and abandons an operation that exceeds the limit.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {

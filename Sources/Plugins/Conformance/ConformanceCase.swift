@@ -6,25 +6,24 @@ import ErrandTesting
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The requirement, in a sentence that is unique in the suite.
     public let name: String
-    /// The feature the case belongs to. Excuses can name it.
+    /// The feature, which an excuse can name.
     public let feature: TransportFeature
-    /// Why the case doesn't apply to this transport, or `nil` if it does.
+    /// Why the case doesn't apply to this transport.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case against its own server. Throws ``ConformanceFailure`` if the transport doesn't meet the
-    /// requirement or the case exceeds the suite's limit. An excused case doesn't run and throws
-    /// ``ConformanceExcused``.
+    /// Runs the case against its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds
+    /// the suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }
 
-    /// The feature and the name, along with the excuse, if any.
+    /// The feature and the name, with the excuse, if any.
     public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Runs a case of any suite, and turns its errors into failures with its name.
+/// Turns the errors of any suite's case into failures with its name.
 func runCase(
     _ name: String, excuse: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -80,7 +79,7 @@ public struct ConformanceExcuse: Sendable {
         ConformanceExcuse(feature: feature, name: nil, reason: reason)
     }
 
-    /// Excuses one case by its name. The suite fails if no case has that name, so an excuse can't outlive its case.
+    /// Excuses a case by its name. If no case has that name, the suite fails, so an excuse can't outlive its case.
     public static func named(_ name: String, because reason: String) -> ConformanceExcuse {
         ConformanceExcuse(feature: nil, name: name, reason: reason)
     }

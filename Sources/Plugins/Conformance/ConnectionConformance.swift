@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The requirements for connections of a ``Errand/ConnectingTransport``, as a list of cases for any test framework.
+/// The requirements of a ``Errand/ConnectingTransport`` for its connections, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: ConnectionConformance.cases(for: { CurlTransport() }))
@@ -187,7 +187,6 @@ public enum ConnectionConformance {
     ]
 }
 
-/// The tools of a connection case.
 struct ConnectionBench: Sendable {
     let server: TestServer
     let transport: any ConnectingTransport
@@ -199,7 +198,7 @@ struct ConnectionBench: Sendable {
         return HTTPRequest(.get, url)
     }
 
-    /// Hands each connection to a closure, once the client has read the head and sent a byte.
+    /// Hands over each connection once the client has read the head and sent a byte.
     func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
         let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
         server.on(
@@ -209,7 +208,7 @@ struct ConnectionBench: Sendable {
             })
     }
 
-    /// Static, because a handler that captured the bench would keep its server alive.
+    /// Static: a handler that captured the bench would keep its server alive.
     static func echo(_ conversation: TestConversation) throws {
         while let bytes = try conversation.receive() { try conversation.send(bytes) }
     }
@@ -219,7 +218,6 @@ struct ConnectionBench: Sendable {
         return try await opened()
     }
 
-    /// Returns a connection that has left HTTP.
     func opened() async throws -> any ByteConnection {
         let connection = try await transport.connect(for: request(), options: TransportOptions())
         connection.enqueue(Data("GET /raw HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\r\n".utf8))
@@ -231,7 +229,7 @@ struct ConnectionBench: Sendable {
         return connection
     }
 
-    /// Reads `count` bytes, or fewer if the connection ends.
+    /// Returns fewer bytes if the connection ends.
     func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
         var data = Data()
         while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }

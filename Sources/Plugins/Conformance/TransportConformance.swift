@@ -1,7 +1,7 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of a ``Transport``, as a list of cases for any test framework.
+/// The requirements of a ``Transport``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
@@ -9,7 +9,7 @@ import ErrandTesting
 /// ```
 ///
 /// Each case creates a transport and starts its own server on the loopback interface, so cases can run in any order and
-/// in parallel. If your transport has limitations, excuse the cases by feature or by name, with a reason:
+/// in parallel. Excuse limitations of your transport by feature or by name, with a reason:
 ///
 /// ```swift
 /// TransportConformance.cases(
@@ -20,7 +20,7 @@ public enum TransportConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a new transport, without connections or shared state.
-    ///   - excuses: The transport's limitations. The list still contains excused cases, with the reason.
+    ///   - excuses: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = [],

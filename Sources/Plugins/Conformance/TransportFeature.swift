@@ -1,9 +1,9 @@
 import ErrandTesting
 
 /// A feature of transports, which groups the cases of ``TransportConformance``. More may be added, so write a `default`
-/// when you switch over it.
+/// in a switch.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// Where a response ends: lengths, chunks, HEAD, 204, 304.
+    /// The end of a response: lengths, chunks, HEAD, 204, 304.
     case framing
     /// Fields of requests and responses, methods and targets.
     case headers
@@ -17,7 +17,7 @@ public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomSt
     case codings
     /// Partial responses.
     case ranges
-    /// Connections that end at the wrong moment, and invalid responses.
+    /// Connections that end at the wrong moment, invalid responses.
     case faults
     /// Connection reuse.
     case reuse

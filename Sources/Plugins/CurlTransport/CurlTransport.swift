@@ -22,7 +22,7 @@ import Synchronization
 /// When the transport is deallocated, it closes its connections and ends its thread; a streamed body with a reader
 /// keeps both alive until it has ended.
 ///
-/// ``send(_:options:)`` only throws ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76,
+/// `send` only throws ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76,
 /// and a matching code for each libcurl error, with a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
     /// The transport's settings.

@@ -56,7 +56,7 @@ extension SessionTransfer {
 }
 
 extension ResponseFields {
-    /// System releases from the time of Safari 26.3 on decode zstd; older ones pass it through.
+    /// Only system releases since the time of Safari 26.3 decode zstd.
     static var hasZstd: Bool {
         if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { true } else { false }
     }

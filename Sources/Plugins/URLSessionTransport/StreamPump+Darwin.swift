@@ -54,6 +54,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         super.init()
     }
 
+    /// Without a length, the session sends the stream in chunks.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }

@@ -21,7 +21,7 @@ public import Foundation
 /// store and timeouts are ignored, because Core and filters provide them. When the transport is deallocated, the
 /// session ends once the last body has been read.
 ///
-/// ``send(_:options:)`` only throws ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the
+/// `send` only throws ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the
 /// transport also opens connections for WebSockets. On Linux, it works with the limits its guide lists; prefer `.curl`
 /// there.
 public final class URLSessionTransport: Transport {

@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A host with several addresses, some of which don't connect (RFC 8305, section 5).
+/// A host with several addresses, only some of which connect (RFC 8305, section 5).
 enum AddressCases {
     typealias Make = @Sendable ([String: [String]]) throws -> any Transport
 
@@ -44,7 +44,6 @@ enum AddressCases {
 
     private static let host = "several.test"
 
-    /// An address that refuses connections, or doesn't respond.
     private enum Address: ExpressibleByStringLiteral {
         case refusing(String)
         case silent(UInt8)
@@ -58,7 +57,7 @@ enum AddressCases {
         return HTTPRequest(.get, url)
     }
 
-    /// Sends requests to a host whose last address is the server's.
+    /// The host's last address is the server's.
     private static func reach(
         _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
         timeout: Duration = .seconds(14)
@@ -93,7 +92,7 @@ enum AddressCases {
 }
 
 extension TransportConformance {
-    /// Returns the cases for transports whose apps can specify a host's addresses.
+    /// Returns the cases for transports with configurable host addresses.
     ///
     /// ```swift
     /// let cases = TransportConformance.addressCases { addresses in
@@ -107,8 +106,7 @@ extension TransportConformance {
     /// They need 127.0.0.2 and its neighbors, which Linux has without any setup.
     ///
     /// - Parameters:
-    ///   - make: Creates a new transport that connects to these addresses, by host name, instead of looking the host
-    ///     up.
+    ///   - make: Creates a new transport that connects to these addresses, by host name, without a lookup.
     ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func addressCases(
         for make: @escaping @Sendable (_ addresses: [String: [String]]) throws -> any Transport,

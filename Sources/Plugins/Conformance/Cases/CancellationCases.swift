@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Cancellation at every stage. The server must see the connection close.
+/// The server must see the connection close.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.cancellation, "before it begins") { bench in
@@ -123,7 +123,7 @@ enum CancellationCases {
     }
 }
 
-/// A body source that waits until its reader's task is cancelled.
+/// Waits until its reader's task is cancelled.
 private final class StuckSource: HTTPBodySource {
     private let gate: Gate
 

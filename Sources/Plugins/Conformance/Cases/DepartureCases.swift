@@ -2,7 +2,6 @@ import Errand
 import ErrandTesting
 import Synchronization
 
-/// The last check of requests that have waited in the transport.
 enum DepartureCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.departure, "what waits for a connection is not sent when a filter holds it back") { bench in
@@ -20,8 +19,7 @@ enum DepartureCases {
                 gate.open()
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // Responses only arrive once the barrier is down, so the second request on a connection was sent after
-            // that.
+            // The server only responds once the barrier is down, so the second request on a connection was sent later.
             let late = bench.server.received.count { $0.index > 1 }
             try bench.equal(late, 0, "requests that were sent although a filter held them back")
             try bench.equal(bench.server.requestCount, all - held, "requests at the server, \(held) being held back")
@@ -42,7 +40,7 @@ enum DepartureCases {
         }
     }
 
-    /// Lets every request pass, or holds back every request that hasn't been sent.
+    /// Holds back every request that hasn't been sent, once it is down.
     private final class Barrier: DepartureFilter {
         struct Down: Error {}
 

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The events a transport reports while it works.
 enum EventCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.events, "timings come once, and what is not known is nil") { bench in

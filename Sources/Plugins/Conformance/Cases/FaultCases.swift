@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Connections that end at the wrong moment, and invalid responses.
 enum FaultCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
@@ -17,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // The last two bytes are an empty line, which the client needn't wait for.
+            // The client needn't wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },

@@ -75,7 +75,7 @@ enum HeaderCases {
     ]
 }
 
-/// Responses that the transport must leave to Core and to filters (see ``Transport``).
+/// Responses for Core and filters to handle (see ``Transport``).
 enum NeutralityCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in

@@ -2,13 +2,12 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Backpressure from a slow reader.
 enum PressureCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.backpressure, "a reader that stops holds back the server, and others go on") { bench in
             let total = 256 << 20
             let gate = Gate()
-            // Sockets buffer a few megabytes each. If 64 MiB are sent, something else buffers too.
+            // Sockets buffer a few megabytes each, so 64 MiB mean that something else buffers too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
@@ -57,7 +56,7 @@ enum PressureCases {
     ]
 }
 
-/// A body source with two pieces, the second of which waits for a gate.
+/// The second of its two pieces waits for a gate.
 private final class LateSource: HTTPBodySource {
     private let gate: Gate
     private let count = Watched(0)

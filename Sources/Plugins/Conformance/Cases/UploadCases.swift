@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Request bodies with exact framing (RFC 9112, section 6).
+/// Request bodies, framed exactly (RFC 9112, section 6).
 enum UploadCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.uploads, "a body in memory arrives with its length") { bench in
@@ -114,7 +114,7 @@ enum UploadCases {
     }
 }
 
-/// Delivers bytes in pieces of given sizes, which may include 0. May fail at the end, or never end.
+/// Delivers pieces of given sizes, which may be 0. May fail at the end, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 
@@ -136,7 +136,6 @@ final class PiecesSource: HTTPBodySource {
         state = Mutex(State(rest: data, sizes: sizes[...]))
     }
 
-    /// The number of bytes pulled so far.
     var pulled: Int { state.withLock { $0.pulled } }
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

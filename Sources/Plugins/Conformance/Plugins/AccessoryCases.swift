@@ -6,7 +6,7 @@ import ErrandTesting
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// How calls end with an accessory and without it.
+    /// Calls must end as they do without an accessory.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends as it does without it") { bench in
             let (accessory, _) = try bench.make()
@@ -21,7 +21,7 @@ extension AccessoryDraft {
         AccessoryDraft("it reports nothing of its own") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // If one accessory requests bodies, all accessories receive them.
+                // If one accessory requests bodies, all of them receive bodies.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -70,7 +70,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // Events of an activity stay in order; those of different activities interleave.
+            // Only events of different activities interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -94,7 +94,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// The accessory's use of threads it doesn't own.
+    /// The use of threads the accessory doesn't own.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("it does not block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -116,7 +116,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // The first activity ends only after the other has ended, or is known to wait.
+            // It ends after the other activity has ended, or is known to wait.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -152,7 +152,7 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Sends every kind of event often enough for a reliable median.
+    /// Often enough for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)
@@ -167,7 +167,6 @@ extension AccessoryDraft {
 }
 
 extension AccessoryDraft {
-    /// The memory an accessory keeps.
     static let memory: [AccessoryDraft] = [
         AccessoryDraft("it asks for a bounded copy of bodies") { bench in
             let limit = try bench.make().0.maximumBodyBytes
@@ -235,7 +234,6 @@ extension AccessoryDraft {
         },
     ]
 
-    /// Sends calls with secrets in every possible position.
     private static func playWithSecrets(
         _ bench: AccessoryBench, _ accessory: any Accessory, afterEach look: () throws -> Void = {}
     ) async throws {
@@ -264,7 +262,7 @@ extension AccessoryDraft {
             came: "\(found.count) secrets: \(places.joined(separator: ", "))")
     }
 
-    /// Sends requests and checks that their activities are released.
+    /// Checks that activities are released.
     private static func keepsNone(
         _ bench: AccessoryBench, _ accessory: any Accessory, _ forwarder: BenchForwarder, _ problem: String
     ) async throws {
@@ -276,14 +274,13 @@ extension AccessoryDraft {
         withExtendedLifetime((agent, accessory)) {}
     }
 
-    /// Returns the bytes an accessory keeps for each activity, in addition to the text it has written, or `nil` if they
-    /// are bounded.
+    /// The bytes kept for each activity, without the text written, or `nil` if they are bounded.
     private static func growth(
         _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
         let output = Watched<@Sendable () async throws -> String>({ "" })
         var meter = GrowthMeter()
-        // Text in a collection takes additional space.
+        // A collection of texts takes additional space.
         meter.written = { _ in
             let text = try await output.read({ $0 })()
             return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128
@@ -301,7 +298,6 @@ extension AccessoryDraft {
         }
     }
 
-    /// Uses an agent and releases it.
     private static func released(_ bench: AccessoryBench) async throws -> (Weak, Weak) {
         let (transport, (accessory, _)) = (BenchScene.transport(), try bench.make())
         let agent = bench.agent(transport, BenchForwarder(accessory))

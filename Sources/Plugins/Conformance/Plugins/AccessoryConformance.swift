@@ -1,15 +1,15 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of an ``Accessory``, as a list of cases for any test framework.
+/// The requirements of an ``Accessory``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: AccessoryConformance.cases(for: { MyAccessory() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates an accessory and installs it in its own agent, over an in-memory transport. If your accessory
-/// writes output, pass it, and the cases check it for secrets:
+/// Each case creates an accessory and installs it in its own agent, over an in-memory transport. Pass the accessory's
+/// output, if any, to check it for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
@@ -19,9 +19,8 @@ public enum AccessoryConformance {
     ///
     /// - Parameters:
     ///   - make: Creates an accessory that doesn't share state with another one.
-    ///   - output: Returns the text the accessory has written so far, to search for secrets. Defaults to an empty text.
-    ///   - excuses: The cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. The list still contains
-    ///     excused cases, with the reason.
+    ///   - output: Returns the text written so far, to check for secrets. Defaults to an empty text.
+    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
@@ -53,18 +52,18 @@ struct AccessoryDraft: Sendable {
     }
 }
 
-/// The tools of a case: accessories to create, and agents that use them.
+/// A case's accessories, and agents that use them.
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
 
-    /// The tools for agents and checks, with a filter that passes everything through.
+    /// Agents and checks. The filter passes everything through.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
-    /// Returns an agent that can play every scene.
+    /// Can play every scene.
     func agent(_ accessories: any Accessory...) -> NetworkAgent { agent(BenchScene.transport(), accessories) }
 
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {

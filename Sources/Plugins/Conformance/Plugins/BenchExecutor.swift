@@ -2,7 +2,7 @@ import ErrandSupport
 import ErrandTesting
 import Synchronization
 
-/// A thread for tasks to prefer. It measures each piece of their work, from where a task resumes to where it suspends.
+/// A thread for tasks to prefer. Measures each piece of their work between two suspensions.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -13,8 +13,7 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// Returns `nil` if the system has no thread or descriptor left. The thread keeps the executor alive until
-    /// ``end()``.
+    /// `nil` if the system is out of threads or descriptors. The thread keeps the executor alive until ``end()``.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -30,13 +29,12 @@ final class BenchExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // Each job is taken once and run once, before its thread's executor ends.
+        // Each job is run once, before its thread's executor ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
     }
 
-    /// Returns the use since the last call.
     func takeUse() -> ThreadUse {
         state.withLock { state in
             defer { state.use = ThreadUse() }
@@ -62,11 +60,10 @@ final class BenchExecutor: TaskExecutor {
     }
 }
 
-/// How some work used its thread.
 struct ThreadUse: Sendable {
-    /// The processor time.
+    /// Processor time.
     var worked = Duration.zero
-    /// The time the thread was occupied without using a processor.
+    /// Time without a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -83,13 +80,12 @@ struct ThreadUse: Sendable {
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// Returns the median of each part, which isn't affected by other load on the machine.
+    /// Other load on the machine doesn't affect a median.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// The maximum allowed use. A lock that is held for an instant blocks for less, and a small message needs less work
-    /// in any build.
+    /// Locks that are held for an instant block for less, and small messages need less work in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

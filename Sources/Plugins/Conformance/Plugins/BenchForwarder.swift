@@ -2,18 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Forwards events to an accessory. Measures it, or withholds or repeats events.
+/// Forwards, withholds or repeats events, and measures an accessory.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
         let event: ActivityEvent
     }
 
-    /// Which events to forward.
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// The thread use of each event, by the event's name.
+        /// By the event's name.
         var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
         var counts: [Activity.ID: Int] = [:]
@@ -39,7 +38,7 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // An accessory that reports an event for each event would never return.
+        // An accessory that reports an event for each event never returns.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -55,10 +54,10 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// Whether an activity had more events than is possible.
+    /// An activity had too many events.
     var isFlooded: Bool { state.read { $0.isFlooded } }
 
-    /// Returns the event with the largest median of one part, which isn't affected by other load on the machine.
+    /// Returns the event with the largest median.
     func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
         let medians = state.read { state in
             state.uses.filter { $0.value.count >= 20 }.map {

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The clock of a case. A wait that ends before the horizon is short and advances the clock; a longer wait lasts until
-/// it is cancelled.
+/// A case's clock. A wait that ends before the horizon is short and advances the clock; other waits last until they are
+/// cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
@@ -12,7 +12,7 @@ final class BenchTime: TimeSource {
 
     /// - Parameters:
     ///   - horizon: The distance of the initial horizon.
-    ///   - pace: The real duration of a short wait. It allows the operation that the wait limits to end first.
+    ///   - pace: The real duration of a short wait, in which the operation under a time limit can end first.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -20,16 +20,16 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest of the waits that last.
+    /// The longest of the lasting waits.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// Advances the clock. The horizon keeps its distance.
+    /// The horizon keeps its distance.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
     }
 
-    /// Makes all waits that begin from now on last.
+    /// All later waits last.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -64,7 +64,7 @@ extension FilterDraft {
         }
     }
 
-    /// Failures after which the server may still have processed the request.
+    /// The server may still have processed the request.
     private static let unclear: [Ending] =
         [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
             .error(ErrandError($0, "conformance"))
@@ -102,7 +102,7 @@ extension FilterDraft {
                 let request = BenchRequest(method: method, body: .text("once"))
                 let task = Task { try await agent.send(request, options: CallOptions()).value.status }
                 try await transport.arrived(1)
-                // Gives a turn to work that waits for milliseconds, or on the agent's clock.
+                // Work that waits for milliseconds, or on the agent's clock, gets a turn.
                 for _ in 0..<10 { try await bench.pause() }
                 gate.open()
                 _ = await task.result
@@ -163,8 +163,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Sends twice to a host that always responds in the same way. Only the filter may end the calls: deadlines that
-    /// pass don't fire.
+    /// The host always responds the same way. Only the filter may end the calls: deadlines don't fire.
     private static func endsItself(
         _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
     ) async throws {
@@ -177,7 +176,7 @@ extension FilterDraft {
         for _ in 0..<2 {
             var request = BenchRequest(deadline: deadline)
             request.acceptableStatuses = .successful
-            // Less than the minute that a filter with its own clock may wait.
+            // Less than the minute a filter with its own clock may wait.
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }

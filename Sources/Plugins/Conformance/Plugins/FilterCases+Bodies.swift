@@ -6,7 +6,7 @@ import Synchronization
 extension FilterDraft {
     private static let chunk = Data(repeating: 0x61, count: 1_000)
 
-    /// Returns a stream of `count` chunks that counts the pulls.
+    /// Counts the pulls.
     private static func stream(
         of count: Int, pulled: Counter, failure: (any Error)? = nil, cancel: @escaping @Sendable () -> Void = {}
     ) -> HTTPBody {
@@ -118,7 +118,6 @@ extension FilterDraft {
     ]
 }
 
-/// An atomic counter.
 final class Counter: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .acquiring) }

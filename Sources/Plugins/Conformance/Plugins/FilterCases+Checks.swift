@@ -83,7 +83,7 @@ extension FilterDraft {
         },
     ]
 
-    /// A request whose response must be a number.
+    /// Accepts only a number.
     private struct Demanding: Request {
         typealias Output = Int
         let isChecked: Bool

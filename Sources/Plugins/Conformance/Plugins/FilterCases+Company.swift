@@ -114,7 +114,7 @@ extension FilterDraft {
         },
     ]
 
-    /// Returns the bodies that `count` concurrent requests with different paths receive.
+    /// The bodies that concurrent requests with different paths receive.
     private static func texts(
         of count: Int, _ send: @escaping @Sendable (BenchRequest) async throws -> HTTPResponse
     ) async throws -> [String] {
@@ -131,7 +131,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in a second agent and, concurrently, in an agent that is released at the end.
+    /// Shares a filter with an agent that is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }
@@ -141,7 +141,6 @@ extension FilterDraft {
         try bench.equal(twos, (0..<8).map { "second /v1/items/\($0)" }, "the responses of the second agent")
     }
 
-    /// Many requests at once.
     static let crowds: [FilterDraft] = [
         FilterDraft("of two hundred calls at once each gets its own response") { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())
@@ -182,7 +181,6 @@ extension FilterDraft {
 }
 
 extension BenchTransport {
-    /// Responds with the request's path.
     convenience init(echoing prefix: String) {
         self.init { request, _ in .text(prefix + request.url.path, for: request) }
     }

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Failures.
     static let errors: [FilterDraft] = [
         FilterDraft("an error of the rest of the way passes as it is") { bench in
             for thrown in [
@@ -47,7 +46,7 @@ extension FilterDraft {
         FilterDraft("a failure that stays ends the call") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // Stops a filter that ignores every error: cancellation doesn't end this sleep.
+                    // Cancellation doesn't end this sleep, which stops a filter that ignores every error.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -143,7 +142,7 @@ extension FilterDraft {
     /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("once it has returned it sends nothing more for the call") { bench in
-            // A late request may take a moment: one of several rounds catches it.
+            // A late request may take a moment, so try several rounds.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -224,28 +223,25 @@ extension FilterDraft {
         },
     ]
 
-    /// Runs an operation with a trail that its tasks inherit, and returns a weak reference to the trail.
+    /// Tasks inherit the trail. Returns a weak reference to it.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)
         return WeakMark(mark: mark)
     }
 
-    /// Uses an agent and releases it.
     private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only an object can be kept alive by work it has started; values are copied.
+        // Only an object can be kept alive; values are copied.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
 }
 
-/// A weak reference to a mark.
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
-/// A weak reference to any object.
 struct Weak: @unchecked Sendable {
     // Only compared to `nil`.
     weak let value: AnyObject?

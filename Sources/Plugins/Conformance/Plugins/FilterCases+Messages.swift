@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Requests sent and responses received.
     static let messages: [FilterDraft] = [
         FilterDraft("a response keeps its status, its fields and its bytes") { bench in
             let bytes = ConformanceBench.pattern(10_000)
@@ -29,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response without a body stays without one, to HEAD, with 204 and with 304") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // Responds like a server: requests with another method get a body.
+                    // Like a server, gives requests with another method a body.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Fields with a meaning for the server, each of which a filter may mistake for its own.
+    /// Fields that a filter may mistake for its own.
     private static let fields: HTTPHeaders = [
         .accept: "application/vnd.conformance+json;q=0.9, text/*;q=0.1", .acceptLanguage: "tlh, de;q=0.5",
         .contentLanguage: "de", .contentType: "application/conformance; charset=\"utf-8\"",
@@ -11,10 +11,10 @@ extension FilterDraft {
         "X-cOnFoRmAnCe": "a  b;c=\"d\\\"e\"", "X-Conformance-Empty": "", "X-Conformance-Text": "ä€ 🙂",
     ]
 
-    /// JSON text that an encoder wouldn't write this way.
+    /// An encoder wouldn't write this text.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
-    /// The parts of a request that must reach the transport unchanged.
+    /// Parts that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
         FilterDraft("a URL reaches the transport as it was written") { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
@@ -75,7 +75,7 @@ extension FilterDraft {
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Each range is requested before and after the others, and also when a full response might be stored.
+            // Each range is requested before and after others, and after a full response.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
@@ -113,7 +113,7 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte") { bench in
-            // How numbers, escapes and duplicate names are written concerns only the code that writes and reads them.
+            // Numbers, escapes and duplicate names concern only the code that writes and reads them.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
@@ -124,7 +124,7 @@ extension FilterDraft {
                     }
                     let body: RequestBody =
                         method == .get ? .none : .text(text, contentType: "application/json")
-                    // Filters leave a body with a content coding alone.
+                    // Filters leave encoded bodies alone.
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)

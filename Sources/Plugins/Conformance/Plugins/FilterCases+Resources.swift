@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The shared resources of a call: turns, memory, threads.
+    /// A call's shared resources: turns, memory, threads.
     static let resources: [FilterDraft] = [
         FilterDraft("a call that fails, is refused or is dropped leaves its turn to others") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
@@ -19,7 +19,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make(), time: time)
             let isOver = try await bench.ends {
                 for round in 1...36 {
-                    // Some tasks have a turn when they are cancelled, others wait for one.
+                    // Some have a turn when they are cancelled, others wait.
                     let tasks = (0..<8).map { index in
                         Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
                     }
@@ -49,7 +49,7 @@ extension FilterDraft {
         FilterDraft("what it keeps for each URL, host, user or body has a bound") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // One of the four kinds matches the key of the filter's table.
+                // One of four kinds matches the key of the filter's table.
                 let request =
                     switch index % 4 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -80,11 +80,11 @@ extension FilterDraft {
         },
     ]
 
-    /// The ways a call can fail, or end without being read completely.
+    /// How a call can fail, or end without being read.
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// Whether a circuit breaker counts the end, and may refuse calls afterwards.
+        /// A circuit breaker counts the end, and may refuse later calls.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
@@ -149,7 +149,7 @@ extension FilterDraft {
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
         let came = Watched("a call that waits for ever")
         _ = try await bench.ends {
-            // Several attempts, because a time limit may be too short for a loaded machine.
+            // A loaded machine may exceed a short time limit.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
@@ -158,14 +158,14 @@ extension FilterDraft {
         try bench.equal(came.read { $0 }, "200", "the end of a call after \(what)")
     }
 
-    /// Returns how a call ends, in a word. Drops its body.
+    /// Returns the end in a word. Drops the body.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
         }
     }
 
-    /// Returns the bytes a filter keeps for each call, or `nil` if they are bounded.
+    /// The bytes kept for each call, or `nil` if they are bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
@@ -175,7 +175,7 @@ extension FilterDraft {
             case "lost": throw ErrandError(.connectionLost, "cut, number \(index)")
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
-            // All responses share a buffer, which fills stores with a byte limit at no cost.
+            // The shared buffer fills stores with a byte limit at no cost.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }
@@ -198,7 +198,7 @@ extension FilterDraft {
         }
     }
 
-    /// Returns how a call uses its thread, as the median of several.
+    /// The median of several calls.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
             throw ConformanceFailure(expected: "a thread of the system's", came: "none")

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Ends calls with secrets in every way, and returns everything reported.
+    /// Ends calls with secrets in every way.
     private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
@@ -34,7 +34,7 @@ extension FilterDraft {
         return (notes, errors)
     }
 
-    /// Checks that texts don't contain secrets. The failure masks them.
+    /// The failure masks the secrets.
     private static func check(_ bench: FilterBench, _ texts: [String], _ what: String) throws {
         for secret in BenchRequest.secrets + bench.secrets {
             guard let text = texts.first(where: { $0.contains(secret) }) else { continue }
@@ -44,7 +44,6 @@ extension FilterDraft {
         }
     }
 
-    /// Secrets the filter must not reveal.
     static let secrets: [FilterDraft] = [
         FilterDraft("no secret is in a note") { bench in try check(bench, try await reports(bench).notes, "a note") },
         FilterDraft("no secret is in an error") { bench in
@@ -63,7 +62,6 @@ extension FilterDraft {
         },
     ]
 
-    /// The filter's descriptions.
     static let descriptions: [FilterDraft] = [
         FilterDraft("it stands in a stage, and explains itself in one line") { bench in
             let filter = try bench.make()

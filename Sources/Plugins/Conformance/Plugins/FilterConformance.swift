@@ -1,16 +1,16 @@
 public import Errand
 import ErrandTesting
 
-/// The requirements of a ``Filter``, as a list of cases for any test framework.
+/// The requirements of a ``Filter``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case creates a filter and installs it in its own agent, over a scripted in-memory transport. Unless a case
-/// brings its own clock, the filter runs in real time: configure it to wait for milliseconds only, and to allow two
-/// hundred requests. If your filter deviates on purpose, excuse the case by its name, with a reason:
+/// Each case creates a filter and installs it in its own agent, over a scripted in-memory transport. Most cases run in
+/// real time, so configure the filter to wait for milliseconds only, and to allow two hundred requests. Excuse intended
+/// deviations by the case's name, with a reason:
 ///
 /// ```swift
 /// FilterConformance.cases(
@@ -21,11 +21,10 @@ public enum FilterConformance {
     ///
     /// - Parameters:
     ///   - make: Creates a filter, or a group of filters, that doesn't share state with another one.
-    ///   - secrets: Values the filter holds and must not reveal, such as keys and tokens. They must not appear in
-    ///     notes, errors or descriptions, or reach another origin. Defaults to an empty list; the cases always search
-    ///     for the secrets in their own requests.
-    ///   - excuses: The cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. The list still contains
-    ///     excused cases, with the reason.
+    ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors or
+    ///     descriptions, or reach another origin. Defaults to an empty list; the cases always check the secrets in
+    ///     their requests.
+    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases(

@@ -1,26 +1,26 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// Detects whether a plugin keeps more memory with every call, even if it is only a little.
+/// Detects whether a plugin keeps more memory with every call, however little.
 ///
-/// Memory kept for each call keeps growing when the number of calls triples; bounded memory stops growing. The meter
-/// measures the whole process, whose other work may hide or imitate growth. So it only counts memory that grows in each
-/// of several rounds and with each of several plugins.
+/// Memory kept for each call keeps growing when the number of calls triples; bounded memory stops growing. Other work
+/// of the process may hide or imitate growth, so only memory that grows in each of several rounds, with each of several
+/// plugins, counts.
 struct GrowthMeter: Sendable {
-    /// The number of calls before the first round. Each round triples the total.
+    /// Calls before the first round. Each round triples the total.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// Returns the size of memory to ignore, such as the text a plugin has written.
+    /// The size of memory to ignore, such as text the plugin has written.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// The number of bytes per call that counts as growth. Every collection needs at least that many.
+    /// The bytes per call that count as growth. No collection needs less.
     var least = 3
 
     /// Returns the bytes kept for each call, or `nil` if they don't grow.
     ///
     /// - Parameters:
-    ///   - prepare: Creates a plugin, and returns a function that makes a call with it.
+    ///   - prepare: Creates a plugin, and returns a function that calls it.
     ///   - control: Makes the same call without a plugin, to subtract its growth.
     ///   - settle: Waits until the calls' work has ended.
     func growth(
@@ -53,7 +53,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // Read along with the memory, because a plugin may write on its own queue.
+            // A plugin may write on its own queue, so read both together.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// Measures the bytes that the process has allocated and not freed.
+/// The bytes that the process has allocated and not freed.
 enum HeapMeter {
     #if canImport(Darwin)
     static func bytes() -> Int {
@@ -12,11 +12,10 @@ enum HeapMeter {
     // Android's `malloc_info` has another format.
     static func bytes() -> Int { residentBytes() }
     #else
-    // Safe: the functions have the types of the C library's headers and are part of the program itself, which is never
-    // unloaded. The C library allocates the text, and it is freed here.
+    // Safe: the functions have the types of the C library's headers, in the program itself, which is never unloaded.
+    // The C library allocates the text, and it is freed here.
 
-    /// Returns the function with a name. POSIX specifies that the result of `dlsym` is represented like a C function
-    /// pointer.
+    /// POSIX specifies that the result of `dlsym` is represented like a C function pointer.
     private static func function<Function>(_ name: String, as: Function.Type) -> Function? {
         guard let symbol = unsafe dlsym(nil, name) else { return nil }
         return unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
@@ -34,7 +33,7 @@ enum HeapMeter {
         return residentBytes()
     }
 
-    /// Returns the output of `malloc_info`, if the system has it.
+    /// The output of `malloc_info`.
     private static func heapText() -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
         guard let info, let file = unsafe open_memstream(&buffer, &size) else { return nil }
@@ -44,7 +43,7 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// Returns the bytes in use. The sums of all heaps follow the last heap: memory from the system, and its free part.
+    /// The sums follow the last heap: memory from the system, and its free part.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -65,7 +64,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// Returns the size of the resident pages, for systems that don't count allocations.
+    /// Resident pages, for systems that don't count allocations.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

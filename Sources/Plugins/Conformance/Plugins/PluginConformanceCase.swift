@@ -5,23 +5,23 @@ import ErrandTesting
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
     /// The requirement, in a sentence that is unique in its suite.
     public let name: String
-    /// Why the case doesn't apply to this plugin, or `nil` if it does.
+    /// Why the case doesn't apply to this plugin.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin doesn't meet the requirement or
-    /// the case exceeds the suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
+    /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin fails or the case exceeds the
+    /// suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }
 
-    /// The name, along with the excuse, if any.
+    /// The name, with the excuse, if any.
     public var description: String { name + (excuse.map { " (excused: \($0))" } ?? "") }
 }
 
 extension [PluginConformanceCase] {
-    /// Returns the cases with their excuses. Adds a failing case for each excuse that doesn't name a case.
+    /// Adds a failing case for each excuse that doesn't name a case.
     func excusing(_ excuses: [ConformanceExcuse], within limit: Duration) -> [PluginConformanceCase] {
         var cases = map { each in
             let excuse = excuses.first { $0.name == each.name }

@@ -33,7 +33,7 @@ struct ChunkBuffer: ~Copyable {
 
     private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
-    /// Takes the oldest chunk; empty if there is none.
+    /// Takes the oldest chunk, or empty data.
     mutating func take() -> Data {
         let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
         count -= chunk.count

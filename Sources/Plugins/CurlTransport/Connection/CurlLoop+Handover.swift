@@ -3,7 +3,7 @@ import CErrandCurl
 
 // Handing a connection over from libcurl, under the driver lock.
 extension CurlLoop {
-    /// Takes over the socket: without TLS, libcurl isn't useful, and keeps 15 KB per connection.
+    /// Takes over the socket, because libcurl adds nothing without TLS and keeps about 15 KB per connection.
     func take(_ connection: CurlConnection) {
         // epoll registered the socket itself, and the descriptor will refer to another one.
         if connections.watched.removeValue(forKey: connection.descriptor) != nil {

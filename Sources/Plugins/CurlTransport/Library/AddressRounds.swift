@@ -64,7 +64,7 @@ struct AddressRounds {
         return whole
     }
 
-    /// Returns whether a second round follows this code. It loses the time since `start`.
+    /// Returns whether a second round follows this code. The time since `start` counts toward it.
     mutating func goOn(after code: Int32, since start: UInt64, at now: UInt64) -> Bool {
         guard isFirst, !isEstablished, lookup == nil, now < Nanoseconds.sum(start, limit) else { return false }
         // The last address may have refused although an earlier one timed out.

@@ -162,7 +162,7 @@ struct CurlVersion: Comparable, CustomStringConvertible {
 
     var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
 
-    /// The oldest supported version. Older ones in ``CurlVersionRule/all`` don't matter.
+    /// The oldest supported version. Rules about older versions don't matter.
     static let oldest = CurlVersion(7, 76, 0)
     static let latest = CurlVersion(number: .max)
 }

@@ -9,7 +9,7 @@ final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
     private(set) var current: Transfer?
-    /// Only the options of every transfer, and the ones remembered below, are set.
+    /// Only the options of every transfer, and the fields below, are set.
     private var isClean = false
     /// No option was ever set.
     private var isNew = true

@@ -4,8 +4,8 @@ import ErrandSupport
 
 /// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe to use: this object owns the memory, writes only within the room of ``begin(lines:bytes:)``, and libcurl only
-/// reads. A list in use only changes between two transfers of its handle.
+/// Safe to use: this object owns the memory, and only writes within the room of ``begin(lines:bytes:)``. libcurl only
+/// reads it. A list in use only changes between two transfers of its handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0

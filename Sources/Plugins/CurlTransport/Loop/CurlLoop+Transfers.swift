@@ -10,7 +10,7 @@ extension CurlLoop {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// Without `isNext`, the transfer queues up after waiting ones.
+    /// Without `isNext`, the transfer queues up.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }

@@ -147,8 +147,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// A new pool closes all connections in every libcurl version. Later versions need descriptors for it, but have
-    /// another way.
+    /// Closes all connections by replacing the pool, which works in every libcurl version. Later versions need
+    /// descriptors for a new pool, but have another way.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {

@@ -4,7 +4,7 @@ struct OriginTable {
     private var origins: [String: Origin] = [:]
     /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// The origins with waiting transfers and room for one more.
+    /// The origins at which a transfer has ended while others wait.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 

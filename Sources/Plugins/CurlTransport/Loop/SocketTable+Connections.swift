@@ -41,7 +41,7 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Some libcurl versions close a socket that isn't connected without a callback.
+    /// Forgets sockets closed without a callback, as some libcurl versions do before a socket is connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
@@ -110,7 +110,7 @@ extension SocketTable {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends connections itself, and libcurl doesn't use one that was idle for too long.
+            // QUIC ends connections itself, and libcurl doesn't use old ones.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))

@@ -30,7 +30,7 @@ enum SystemCalls {
         }
     }
 
-    /// Returns 1 or 0 bytes without taking one, or a negated error number.
+    /// Checks for a byte without taking it. Returns 1, 0 at the end, or a negated error number.
     static func peek(_ socket: Int32) -> Int {
         var byte: UInt8 = 0
         let count = unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -13,7 +13,7 @@ import ErrandSupport
 
     deinit { unsafe errand_head_free(block) }
 
-    /// Makes the handle collect lines here. Passes the body, and lines that need more work, to the handle's transfer.
+    /// Collects the handle's lines here. Passes the body, and lines that need more work, to the handle's transfer.
     /// Returns `false` if memory runs out.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }

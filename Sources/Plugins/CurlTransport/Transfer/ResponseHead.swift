@@ -18,7 +18,7 @@ struct ResponseHead: ~Copyable {
     /// The bytes of all lines, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Makes a handle collect lines here. Returns `false` if memory runs out.
+    /// Collects a handle's lines here. Returns `false` if memory runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
@@ -79,7 +79,7 @@ struct ResponseHead: ~Copyable {
         block.received = 0
     }
 
-    /// Whether the fields define the end of the response.
+    /// Defects of the fields that specify where the response ends.
     var framing: (hasUnknownCoding: Bool, hasInvalidLength: Bool) {
         let found = block.framing
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)

@@ -8,7 +8,7 @@ extension Transfer {
     struct Attempts {
         /// Connections on which a byte of the request may have been sent.
         var count = 0
-        /// Attempts on the current handle, even unsent ones.
+        /// Attempts on the current handle, sent or not.
         var onHandle = 0
         /// libcurl's sent bytes when the attempt began. Negative before the first attempt on a handle.
         var sentBefore: Int64 = -1

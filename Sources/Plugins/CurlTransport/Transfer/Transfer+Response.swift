@@ -17,7 +17,7 @@ extension Transfer {
         // A single suspension for both cases, because each enlarges the async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
-        // Makes the order of the loop's work and this code visible to the thread sanitizer.
+        // Shows the thread sanitizer that this code follows the loop's work.
         shared.withLock { _ in }
         do { return try received() } catch {
             cancel()

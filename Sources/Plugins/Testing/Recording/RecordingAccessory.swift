@@ -1,6 +1,6 @@
 public import Errand
 
-/// An accessory that records the events it receives, in order, for a test to inspect.
+/// An accessory that records its events, in order, for a test to inspect.
 ///
 /// ```swift
 /// let recording = RecordingAccessory()
@@ -11,15 +11,15 @@ public import Errand
 /// recording.problems()    // [] if every activity began and ended once and in order
 /// ```
 ///
-/// The records don't contain body streams, because those would keep transfers alive.
+/// The records don't contain body streams, which would keep transfers alive.
 public final class RecordingAccessory: Accessory {
     /// An event of an activity.
     public struct Record: Sendable {
         /// The activity that reported the event.
         public let activity: Activity.ID
-        /// The activity's parent, if it is part of another one.
+        /// The parent of an activity that is part of another one.
         public let parent: Activity.ID?
-        /// The activity's kind: a request, a batch and so on.
+        /// The kind: a request, a batch and so on.
         public let kind: ActivityKind
         /// The activity's name in logs.
         public let label: String
@@ -32,7 +32,6 @@ public final class RecordingAccessory: Accessory {
     private struct State: Sendable {
         var records: [Record] = []
         var dropped = 0
-        /// The activities that have started but not stopped.
         var running: Set<Activity.ID> = []
     }
 
@@ -81,8 +80,7 @@ public final class RecordingAccessory: Accessory {
     /// Returns the events of an activity.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// Returns the names of events, of one activity or of all. Leaves out transport events unless you pass
-    /// `transport: true`.
+    /// Returns event names, of one activity or of all, without transport events unless you pass `transport: true`.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }
@@ -96,7 +94,7 @@ public final class RecordingAccessory: Accessory {
         return records().map(\.activity).filter { seen.insert($0).inserted }
     }
 
-    /// Waits for the `count`th event with a name, in one activity or in any. Throws ``WaitTimeout`` after `limit`.
+    /// Waits for the `count`th event with a name, in one activity or any. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(
         for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(300)
@@ -107,8 +105,8 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Waits until at least one activity has started and all started activities have stopped. Throws ``WaitTimeout``
-    /// after `limit`.
+    /// Waits until at least one activity has started and all started ones have stopped. Throws ``WaitTimeout`` after
+    /// `limit`.
     public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
@@ -117,8 +115,8 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// Returns violations of the event order; empty if there aren't any. Each activity must begin with will-start, have
-    /// exactly one will-stop, and end with exactly one did-stop, with the same outcome.
+    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have exactly
+    /// one will-stop, and end with exactly one did-stop, with the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
         var problems = dropped > 0 ? ["\(dropped) events were not kept; raise maximumRecords"] : []
@@ -137,7 +135,6 @@ extension RecordingAccessory {
         return problems
     }
 
-    /// Returns "success", "failure" or "cancelled" for a will-stop or did-stop event.
     private static func outcome(of event: ActivityEvent) -> String? {
         guard case .willStop(let outcome) = event else {
             guard case .didStop(let outcome) = event else { return nil }

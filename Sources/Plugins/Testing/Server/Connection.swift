@@ -5,9 +5,8 @@ import Synchronization
 
 /// A connection, from accept to close. Confined to one thread.
 final class Connection {
-    /// The reason a connection ends.
     enum Ending: Error {
-        /// Closes in a way that delivers all bytes sent.
+        /// Delivers all bytes sent.
         case close
         case reset
         /// The client has closed the connection, or the server stops.
@@ -19,7 +18,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// The number of bytes of the current response that may still be sent.
+    /// The bytes of the current response that may still be sent.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -80,13 +79,13 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // Checks the first byte early, because a TLS greeting doesn't contain the awaited line end.
+            // A TLS greeting doesn't contain the awaited line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
                 throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients that repeat a request send the same bytes again.
+                // Clients often repeat the same bytes.
                 if let lastHead, lastHead.bytes.span.hasSameBytes(as: bytes.span) { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -97,7 +96,6 @@ final class Connection {
         }
     }
 
-    /// Reads more bytes. Throws if the connection has ended.
     func receive() throws {
         guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
     }
@@ -112,7 +110,7 @@ final class Connection {
 
     struct CutReached: Error {}
 
-    /// Waits. Throws if the client closes the connection or the server stops meanwhile.
+    /// Throws if the client closes the connection or the server stops.
     func wait(for duration: Duration) throws {
         let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
         while true {
@@ -134,7 +132,6 @@ final class Connection {
         while try !watch(bell, milliseconds: -1) {}
     }
 
-    /// Stays silent until the client closes the connection or the server stops.
     func stall() throws -> Never {
         while true {
             input.removeAll()
@@ -142,7 +139,7 @@ final class Connection {
         }
     }
 
-    /// Returns `true` if the bell fired. Keeps bytes that arrive meanwhile, as long as there is room.
+    /// Returns `true` if the bell fired. Keeps arriving bytes, as long as there is room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -156,8 +153,7 @@ final class Connection {
         }
     }
 
-    /// Drains input before the close. Unread input would turn the close into a reset, and the client might lose the
-    /// response.
+    /// Unread input would turn the close into a reset, and the client might lose the response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -170,7 +166,7 @@ final class Connection {
 }
 
 extension Connection {
-    /// Reads the body as the route specifies. Returns `true` if more body bytes may still arrive.
+    /// Returns `true` if more body bytes may still arrive.
     func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
         let framing = try head.framing()
         if framing == .length(0) {
@@ -260,7 +256,7 @@ extension Connection {
         }
     }
 
-    /// Reads the size of the next chunk, ignoring extensions (RFC 9112, section 7.1).
+    /// Ignores extensions (RFC 9112, section 7.1).
     private func readChunkSize() throws -> Int64 {
         let line = try readLine(limit: 4096)
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
@@ -294,7 +290,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Sends a response with all its scripted faults and waits. Throws if the connection is to end.
+    /// Sends a response with its scripted faults and waits. Throws if the connection is to end.
     func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
         var closes = !mayKeep
         if case .close = response.ending { closes = true }
@@ -321,7 +317,7 @@ extension Connection {
         }
     }
 
-    /// Writes a response. Uses a single `send` for small responses without delays or faults, as a fast server does.
+    /// Uses a single `send` for small responses without delays or faults, as a fast server does.
     private func write(_ encoder: ResponseEncoder) throws {
         let response = encoder.response
         budget = .max

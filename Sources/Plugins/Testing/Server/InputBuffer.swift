@@ -5,17 +5,16 @@ struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// The position up to which the bytes were searched for the end of a head.
+    /// The bytes that were searched for the end of a head.
     private var searched = 0
 
     var count: Int { end - start }
     var isEmpty: Bool { start == end }
-    /// The first unconsumed byte.
     var first: UInt8? { isEmpty ? nil : bytes[start] }
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads up to 64 KiB of available bytes. Returns `nil` if the connection failed, 0 at its end.
+    /// Reads up to 64 KiB. Returns `nil` if the connection failed, 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -32,13 +31,13 @@ struct InputBuffer {
         return count
     }
 
-    /// Skips empty lines, which are allowed before a request (RFC 9112, section 2.2).
+    /// Empty lines are allowed before a request (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Passes the bytes up to an empty line, without it, to `parse`. Returns `nil` if the empty line hasn't arrived.
+    /// Passes the bytes before an empty line to `parse`. Returns `nil` until the empty line arrives.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
             if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
@@ -50,8 +49,8 @@ struct InputBuffer {
         return try parse(bytes[start..<stop])
     }
 
-    /// Returns the position of the empty line after a head. Also stops at two bare LFs: no valid head contains them, so
-    /// parsing rejects them instead of waiting forever.
+    /// The position of the empty line after a head. Two bare LFs count too: parsing rejects them instead of waiting
+    /// forever.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.span.firstIndex(of: 0x0A, in: position..<end) {
@@ -62,7 +61,7 @@ struct InputBuffer {
         return nil
     }
 
-    /// Takes a line without its end. Returns `nil` if the line is incomplete.
+    /// Without its end. `nil` if the line is incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
             if count > limit { throw RequestFault(400, "a line of the body's framing is too long") }
@@ -75,7 +74,6 @@ struct InputBuffer {
         return Array(bytes[start..<(feed - 1)])
     }
 
-    /// Passes body bytes to a closure.
     mutating func take(upTo limit: Int, _ body: (Span<UInt8>) -> Int) -> Int {
         let stop = start + min(limit, end - start)
         defer { start = stop }

@@ -11,9 +11,9 @@ public struct RecordedRequest: Sendable {
     public let version: String
     /// The header fields, in order of arrival. Printing them masks credentials.
     public let headers: HTTPHeaders
-    /// The body without its framing. Empty if the route doesn't keep bodies.
+    /// The body without framing. Empty if the route doesn't keep it.
     public internal(set) var body = Data()
-    /// The number of body bytes received, even if the body wasn't kept.
+    /// The number of body bytes received, even if they weren't kept.
     public internal(set) var bodyLength: Int64 = 0
     /// The trailer fields after a chunked body.
     public internal(set) var trailers = HTTPHeaders()
@@ -22,7 +22,7 @@ public struct RecordedRequest: Sendable {
     /// The request's number on its connection, from 1.
     public let index: Int
 
-    /// The target's path without the query, percent-encoded as sent.
+    /// The path of the target, percent-encoded as sent.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
     /// The decoded names and values of the query. The value is `nil` for a name without `=`.
@@ -31,7 +31,7 @@ public struct RecordedRequest: Sendable {
         return QueryItems.parse(target[target.index(after: mark)...])
     }
 
-    /// Returns the first value of a query item, or `nil` if the query doesn't contain it.
+    /// Returns the first value of a query item, if the query contains it.
     public func query(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
     /// The body, decoded as UTF-8.
@@ -47,6 +47,6 @@ public struct RecordedRequest: Sendable {
 }
 
 extension RecordedRequest: CustomStringConvertible {
-    /// The method, the target and the headers, with credentials masked, but no body.
+    /// The method, the target and the headers, with masked credentials.
     public var description: String { "\(method) \(target)\n\(headers)" }
 }

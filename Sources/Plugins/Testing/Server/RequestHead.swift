@@ -13,7 +13,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// Returns the framing of the body (RFC 9112, section 6.3).
+    /// See RFC 9112, section 6.3.
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
@@ -31,7 +31,7 @@ struct RequestHead {
         return .length(length)
     }
 
-    /// Whether the client keeps the connection open (RFC 9112, section 9.3).
+    /// See RFC 9112, section 9.3.
     var wantsKeepAlive: Bool {
         guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
@@ -39,7 +39,7 @@ struct RequestHead {
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses the lines before the empty line, each including its CRLF (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty line, including their CRLFs (RFC 9112, sections 2 to 5).
     init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
         var rest = bytes
         let first = try Self.line(&rest)
@@ -60,7 +60,6 @@ struct RequestHead {
         }
     }
 
-    /// Parses field lines up to the end of the bytes.
     static func fields(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         while !bytes.isEmpty {
@@ -79,7 +78,7 @@ struct RequestHead {
         return headers
     }
 
-    /// Removes and returns the first line, without its end.
+    /// Removes the first line, and returns it without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
             throw RequestFault(400, "a line does not end in CR and LF")
@@ -88,7 +87,7 @@ struct RequestHead {
         return bytes[..<(end - 1)]
     }
 
-    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
+    /// UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
@@ -103,7 +102,7 @@ struct RequestHead {
     }
 }
 
-/// An invalid request, and the status with which the server rejected it.
+/// An invalid request, and the status with which it was rejected.
 public struct RequestFault: DescribedError, Sendable, Hashable {
     /// 400, 413, 417, 431, 501 or 505.
     public let status: Int
@@ -112,7 +111,7 @@ public struct RequestFault: DescribedError, Sendable, Hashable {
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// The status and the reason: "400 a line does not end in CR and LF".
+    /// "400 a line does not end in CR and LF", for example.
     public var description: String { "\(status) \(reason)" }
     /// The status code.
     public var errorCode: Int { status }

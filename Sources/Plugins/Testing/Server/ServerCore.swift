@@ -5,15 +5,14 @@ import Synchronization
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// The number of complete requests. Kept outside the lock, which a server that doesn't record requests never takes
-    /// for a request.
+    /// Outside the lock, which a server without recording never takes for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Holds the port once the server has stopped listening.
+    /// Holds the port once the listener is closed.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -34,7 +33,7 @@ final class ServerCore: Sendable {
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A process that is just being spawned may briefly hold a copy of the descriptor.
+            // A spawning process may briefly hold a copy of the descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -52,8 +51,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// Keeps the port, because a client that expects this stopped server to refuse connections must not reach another
-    /// test's server.
+    /// A client that expects this stopped server to refuse connections must not reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -65,7 +63,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Returns the plan for a request, from a copy of the script as long as the script hasn't changed.
+    /// Uses a copy of the script until the script changes.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
@@ -83,7 +81,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted within the update, so a test that has waited for the request finds it in the log.
+        // Counted here, so a test that waited for the request finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -126,11 +124,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Removes a connection from the list before closing its descriptor, because the system may reuse the number.
+    /// The system may reuse the descriptor, so remove it from the list first.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Notifies waiting tasks only now, when the descriptor is closed.
+        // Waiting tasks must find the descriptor closed.
         state.update { _ in }
     }
 
@@ -147,7 +145,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Stops the server and waits for its threads, except the calling one.
+    /// Waits for all threads except the calling one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -158,7 +156,7 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // Waits for blocking handlers up to ten seconds.
+        // Waits up to ten seconds for blocking handlers.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
@@ -169,7 +167,6 @@ final class ServerCore: Sendable {
 
 /// The server's events so far, bounded.
 struct ServerState: Sendable {
-    /// The descriptors of open connections by number.
     var open: [Int: Int32] = [:]
     var accepted = 0
     var threads: Set<UInt> = []
@@ -196,7 +193,7 @@ struct ServerState: Sendable {
 
     func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
 
-    /// Returns the first request that wasn't taken yet and is still in the log.
+    /// Skips requests that were taken, or that the log has dropped.
     mutating func takeNext() -> RecordedRequest? {
         guard let (request, position) = log.next(from: taken) else { return nil }
         taken = position + 1

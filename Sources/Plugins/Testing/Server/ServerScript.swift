@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A server's script. Queued responses come first, then routes from last to first added, then the fallback.
+/// A server's script: queued responses, then routes from last to first added, then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -25,14 +25,12 @@ struct ServerScript: Sendable {
 
     typealias Plan = (reading: BodyReading, handler: TestServer.Handler)
 
-    /// Removes and returns the next queued response.
     mutating func takeQueued() -> Plan? {
         if queue.isEmpty { return nil }
         let response = queue.removeFirst()
         return (.kept, { _ in response })
     }
 
-    /// Returns the plan for a request whose head has arrived.
     func plan(_ head: RequestHead) -> Plan {
         let path = head.target.prefix { $0 != "?" }
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
@@ -45,19 +43,18 @@ struct ServerScript: Sendable {
 
 /// How a route handles request bodies.
 public enum BodyReading: Sendable {
-    /// Reads and keeps the body, up to the configuration's `maximumBodyBytes`. This is the default.
+    /// Reads and keeps the body, up to the configuration's `maximumBodyBytes`. The default.
     case kept
-    /// Reads and counts the body, regardless of its length, but doesn't keep it.
+    /// Reads and counts a body of any length, but doesn't keep it.
     case discarded
-    /// Responds without reading the body, and closes the connection.
+    /// Doesn't read the body, and closes the connection after the response.
     case untouched
-    /// Doesn't read the body until the test opens the gate, then keeps it. Meanwhile, backpressure reaches the client.
+    /// Waits until the test opens the gate, then reads and keeps the body. Meanwhile, backpressure reaches the client.
     case held(by: Gate)
-    /// Passes the body to a closure as it arrives, and doesn't keep it.
+    /// Passes the body to a closure as it arrives, without keeping it.
     ///
-    /// The server calls the closure with empty data when the head arrives, then with each piece, even if the client
-    /// breaks off later. The request's `bodyLength` counts the bytes so far. The server performs the returned actions
-    /// in order.
+    /// The closure first receives empty data when the head arrives, then each piece, even if the client breaks off
+    /// later. The request's `bodyLength` counts the bytes so far. The server performs the returned actions in order.
     ///
     /// ```swift
     /// server.on(.post, "/uploads", reading: .watched { request, piece in
@@ -67,17 +64,17 @@ public enum BodyReading: Sendable {
     case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
 }
 
-/// An action the server takes while it reads a request's body; see ``BodyReading/watched(_:)``.
+/// An action while a request's body is being read; see ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
     /// Sends a 1xx response.
     case inform(Int, HTTPHeaders)
-    /// Responds without reading the remaining body, and closes the connection.
+    /// Responds without reading the remaining body, then closes the connection.
     case respond
     /// Closes the connection without a response.
     case close
     /// Resets the connection.
     case reset
-    /// Stops reading and sending until the client closes the connection or the server stops.
+    /// Does nothing more until the client closes the connection or the server stops.
     case stall
 }
 
@@ -89,8 +86,8 @@ public enum ConnectionPlan: Sendable {
     case close
     /// Resets the connection immediately.
     case reset
-    /// Doesn't read or send until the client closes the connection or the server stops.
+    /// Neither reads nor sends until the client closes the connection or the server stops.
     case silence
-    /// Sends these bytes without reading first, then closes the connection.
+    /// Sends these bytes first, then closes the connection.
     case send([UInt8])
 }

@@ -26,7 +26,7 @@ public final class TestConversation {
         return data
     }
 
-    /// Sends bytes, split into pieces of `size` bytes if you pass one.
+    /// Sends bytes, in pieces of `size` bytes if you pass it.
     public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
         var rest = data[...]
         while !rest.isEmpty {
@@ -36,7 +36,7 @@ public final class TestConversation {
         }
     }
 
-    /// Waits until the test opens a gate. Throws if the client closes the connection.
+    /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
     /// Stays silent until the client closes the connection or the server stops.

@@ -1,18 +1,18 @@
 import Errand
 import ErrandEssentials
 
-/// An event in an event stream (HTML standard, section 9.2), for a test server or a stub to send.
+/// An event of an event stream (HTML standard, section 9.2).
 ///
 /// ```swift
 /// server.on("/feed", .events("Hello", TestEvent("Ada", name: "joined", id: "7"), .comment("still here")))
 /// ```
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The text on the wire, including the blank line at its end.
+    /// The text on the wire, including the final blank line.
     public var text: String
-    /// The event's id, if it has one. Clients resume a stream from it.
+    /// The id from which clients resume a stream.
     public var id: String?
 
-    /// Creates an event with a data line for each line of `data`, and with the other fields you pass.
+    /// Creates an event with a data line for each line of `data`.
     public init(_ data: String, name: String? = nil, id: String? = nil, retry: Duration? = nil) {
         var lines: [String] = []
         if let name { lines.append("event: \(name)") }
@@ -22,7 +22,7 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
-    /// Creates an event that only has data.
+    /// Creates an event with only data.
     public init(stringLiteral data: String) { self.init(data) }
 
     private init(text: String, id: String? = nil) { (self.text, self.id) = (text, id) }
@@ -35,12 +35,11 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension TestResponse {
-    /// Sends an event stream, one chunk for each event, that ends after the last event. Add
-    /// `slowly(bytesPerChunk:every:)` to spread the events over time, or `stalled(afterBodyBytes:)` or
-    /// `waiting(for:afterBodyBytes:)` to keep the stream open.
+    /// Sends an event stream with a chunk for each event, then ends it. Add `slowly(bytesPerChunk:every:)` to spread
+    /// the events, or `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` to keep the stream open.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
-    /// Sends an event stream, like the method that takes separate arguments.
+    /// Sends an event stream with a chunk for each event, then ends it.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
@@ -48,8 +47,8 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// Sends an event stream that clients can resume. It contains the events after the request's `Last-Event-ID`, or
-    /// all events if the request doesn't name a known event. After the last event, it responds with 204.
+    /// Sends an event stream that clients can resume: the events after the request's `Last-Event-ID`, or all events if
+    /// that is missing or unknown. Responds with 204 after the last event.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }
@@ -61,7 +60,7 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// Streams events, one for each pull, and ends after the last one, with an error if you pass `failure`.
+    /// Streams one event for each pull, then ends, with `failure` if you pass it.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {

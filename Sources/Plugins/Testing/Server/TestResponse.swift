@@ -12,10 +12,9 @@ public import ErrandEssentials
 public struct TestResponse: ScriptedResponse {
     /// The status code.
     public var status: Int
-    /// The reason phrase. Defaults to the usual phrase for the status.
+    /// The reason phrase. Defaults to the usual one.
     public var reason: String?
-    /// The header fields, except for the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct
-    /// one.
+    /// The header fields, without the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -27,13 +26,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Creates the actual response once the request is known. Modifiers then apply to that response.
+    /// Creates the actual response, to which modifiers then apply.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// All the bytes to send, unchanged.
+        /// All bytes to send.
         case raw(Data)
 
         var count: Int {
@@ -46,7 +45,7 @@ public struct TestResponse: ScriptedResponse {
 
     enum Framing: Sendable {
         case length
-        /// The sizes of the first chunks. One more chunk contains the remaining bytes.
+        /// One more chunk contains the remaining bytes.
         case chunked([Int])
         case untilClose
     }
@@ -69,9 +68,9 @@ public struct TestResponse: ScriptedResponse {
         /// Sends `Connection: close`.
         case close
         case closeSilently
-        /// Closes when the next request arrives, without a response.
+        /// Without a response.
         case closeAtNextRequest
-        /// Hands the connection to a closure, and closes it once the closure returns.
+        /// Closes once the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
 
         var isClose: Bool { if case .close = self { true } else { false } }
@@ -86,14 +85,14 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// Sends `count` bytes by repeating a block, which doesn't allocate the whole body.
+    /// Sends `count` bytes by repeating a block, without allocating the whole body.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Sends exactly these bytes instead of a response, then closes the connection, unless you add `keepAlive(true)`.
+    /// Sends exactly these bytes, then closes the connection, unless you add `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
         response.content = .raw(bytes)
@@ -101,7 +100,7 @@ extension TestResponse {
         return response
     }
 
-    /// Sends exactly this text instead of a response, then closes the connection.
+    /// Sends exactly this text, then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
     /// Returns a redirect. `location` may be relative.
@@ -118,7 +117,7 @@ extension TestResponse {
 }
 
 extension TestResponse {
-    /// Echoes the request as JSON, which decodes as ``EchoedRequest``.
+    /// Echoes the request as JSON; decode it as ``EchoedRequest``.
     public static let echo = computed { request in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,12 +125,12 @@ extension TestResponse {
         return .data(data, contentType: "application/json")
     }
 
-    /// Echoes the request's body with its content type. The `X-Method` field contains the method.
+    /// Echoes the body with its content type, and the method as `X-Method`.
     public static let echoBody = computed { request in
         .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
     }
 
-    /// Requires this user name and password, and responds to other requests with a 401 and a challenge (RFC 7617).
+    /// Responds to requests with this user name and password. Challenges others with a 401 (RFC 7617).
     public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
         -> TestResponse
     {
@@ -143,9 +142,8 @@ extension TestResponse {
         }
     }
 
-    /// Serves a resource that clients can request in parts or conditionally: Range with If-Range (RFC 9110, section
-    /// 14), If-Match, If-None-Match and If-Modified-Since (section 13). A request for several ranges gets the whole
-    /// resource.
+    /// Serves a resource in parts or conditionally: Range with If-Range (RFC 9110, section 14), If-Match, If-None-Match
+    /// and If-Modified-Since (section 13). Serves the whole resource for several ranges.
     public static func ranges(
         _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
     ) -> TestResponse {
@@ -183,7 +181,7 @@ extension TestResponse {
         }
     }
 
-    /// Returns the requested range. An empty range can't be satisfied; `nil` means to ignore the field.
+    /// An empty range can't be satisfied; `nil` means to ignore the field.
     private static func range(_ text: String, of count: Int) -> Range<Int>? {
         guard text.hasPrefix("bytes=") else { return nil }
         let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -215,11 +213,11 @@ public struct EchoedRequest: Codable, Sendable, Hashable {
     public var method: String
     /// The path and the query, as sent.
     public var target: String
-    /// The values by lowercase name. Values of the same name are joined by ", ".
+    /// The values by lowercase name, joined by ", ".
     public var headers: [String: String]
     /// The body, if it is valid UTF-8.
     public var text: String?
-    /// The body. JSON contains it as Base64.
+    /// The body, as Base64 in JSON.
     public var data: Data
 
     init(_ request: RecordedRequest) {
@@ -237,20 +235,20 @@ extension TestResponse {
         modified { ($0.status, $0.reason) = (status, reason) }
     }
 
-    /// Adds a header field. Fields with the same name are kept, except that `Content-Type` is replaced.
+    /// Adds a header field, but replaces an existing `Content-Type`.
     public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// Announces a different length than the body's, and still sends the whole body.
+    /// Announces a different length, and still sends the whole body.
     public func contentLength(_ length: Int) -> TestResponse {
         modified { $0.headers.set(.contentLength, "\(length)") }
     }
 
-    /// Sends the body in chunks of these sizes, and one more chunk for the remaining bytes (RFC 9112, section 7.1).
+    /// Sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section 7.1).
     public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
 
-    /// Sends the body without a length. Closing the connection ends it.
+    /// Sends the body without a length, and ends it by closing the connection.
     public func untilClose() -> TestResponse {
         modified {
             $0.framing = .untilClose
@@ -266,7 +264,7 @@ extension TestResponse {
         }
     }
 
-    /// Sends a 1xx response before this one, in a separate write. You can add several, which are sent in order.
+    /// Sends a 1xx response first, in a separate write. You can add several.
     public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
         modified { $0.informational.append((status, headers)) }
     }
@@ -282,49 +280,48 @@ extension TestResponse {
         modified { $0.bodyGate = (max(0, count), gate) }
     }
 
-    /// Sends the body in pieces, each in a separate write, with a pause before each piece but the first. An interval of
-    /// `.zero` only splits the body.
+    /// Sends the response in pieces, each in a separate write, with a pause before each but the first. An interval of
+    /// `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
     public func slowly(
         bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
     ) -> TestResponse {
         modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
     }
 
-    /// Closes the connection after this many bytes, including the head and 1xx responses. If there are fewer bytes,
-    /// closes it at their end.
+    /// Closes the connection after this many bytes, including the head and 1xx responses, or at the end.
     public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
 
-    /// Closes the connection after this many bytes of the body, including its framing.
+    /// Closes the connection after this many bytes of the framed body.
     public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
 
     /// Resets the connection after this many bytes, including the head and 1xx responses.
     public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
 
-    /// Resets the connection after this many bytes of the body, including its framing.
+    /// Resets the connection after this many bytes of the framed body.
     public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
 
-    /// Stops sending after this many bytes, including the head and 1xx responses, until the client closes the
+    /// Stops sending after this many bytes, including the head and 1xx responses. Waits until the client closes the
     /// connection or the server stops.
     public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
 
-    /// Stops sending after this many bytes of the body, including its framing, until the client closes the connection
-    /// or the server stops.
+    /// Stops sending after this many bytes of the framed body. Waits until the client closes the connection or the
+    /// server stops.
     public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
 
     /// Announces the whole body, but closes the connection after `count` bytes of it.
     public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
 
-    /// Sets whether the connection stays open for another request. If not, the head announces it.
+    /// Sets whether the connection stays open. If not, the head announces it.
     public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
 
-    /// Closes the connection after the response without announcing it, immediately or when the next request arrives.
-    /// Clients see this if they keep a connection for longer than the server.
+    /// Closes the connection after the response, or when the next request arrives, without announcing it. This happens
+    /// to clients that keep a connection longer than the server.
     public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
         modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
     }
 
-    /// Hands over the connection after the response, for another protocol. The server closes it once the closure
-    /// returns or throws.
+    /// Hands over the connection after the response, for another protocol. It closes once the closure returns or
+    /// throws.
     public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
         modified { $0.ending = .conversation(body) }
     }

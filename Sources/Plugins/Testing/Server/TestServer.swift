@@ -3,7 +3,7 @@ import ErrandEssentials
 import Synchronization
 
 /// A scripted HTTP/1.1 server on the loopback interface. It responds as your test specifies, misbehaves on demand, and
-/// records the requests.
+/// records requests.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -16,16 +16,16 @@ import Synchronization
 /// ```
 ///
 /// Each server has its own port, so tests can run in parallel. Handlers run on their connection's thread and may block
-/// it. The server stops when it is deallocated; if a handler captures the server, call ``stop()`` instead. The first
-/// server of a process raises the soft limit of open files to 8,192, if the system allows it.
+/// it. The server stops when it is deallocated, or with ``stop()`` if a handler captures it. The first server of a
+/// process raises the soft limit of open files to 8,192, if possible.
 public final class TestServer: Sendable {
-    /// Responds to a request. If it throws, the server responds with a 500 that describes the error.
+    /// Responds to a request. An error becomes a 500 that describes it.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
 
-    /// Starts a server. The handler responds to requests that no route matches; without one, the server responds with a
-    /// 404. Throws ``TestServerError``.
+    /// Starts a server. `handler` responds to requests that no route matches, which otherwise get a 404. Throws
+    /// ``TestServerError``.
     public init(
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
     ) throws(TestServerError) {
@@ -36,8 +36,8 @@ public final class TestServer: Sendable {
 
     deinit { core.stop() }
 
-    /// Closes all connections and waits for the server's threads. Until the server is deallocated, its URL refuses
-    /// connections.
+    /// Closes all connections and waits for all threads. The URL then refuses connections until the server is
+    /// deallocated.
     public func stop() { core.stop() }
 
     /// The base URL, such as "http://127.0.0.1:4711".
@@ -51,41 +51,41 @@ public final class TestServer: Sendable {
 }
 
 extension TestServer {
-    /// Responds to a method and a path. The path excludes the query and matches exactly, except for a `*` at its start
-    /// or end. If several routes match, the last one you added responds.
+    /// Responds to a method and an exact path, without the query. A `*` at the path's start or end is a wildcard. The
+    /// last matching route you added responds.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Responds to a path, with any method.
+    /// Responds to a path and any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Gives the same response to all requests with a method and a path.
+    /// Gives all requests with a method and a path the same response.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Gives the same response to all requests for a path.
+    /// Gives all requests for a path the same response.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Queues responses for the next requests, one each. They take precedence over routes.
+    /// Queues responses, one for each request. They take precedence over routes.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
-    /// Queues plans for the next connections, one each.
+    /// Queues plans, one for each connection.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
-    /// Closes all open connections without a response. The server keeps running.
+    /// Closes all open connections without a response.
     public func closeConnections() { core.closeConnections() }
 }
 
 extension TestServer {
-    /// The requests so far, oldest first; at most the last `maximumRecordedRequests`.
+    /// The last `maximumRecordedRequests` requests, oldest first.
     public var received: [RecordedRequest] {
         core.state.read { $0.requests(limit: core.configuration.maximumRecordedRequests) }
     }
@@ -93,10 +93,10 @@ extension TestServer {
     /// The number of complete requests.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
-    /// The number of bytes passed to the system for all clients so far, including heads.
+    /// The number of bytes sent so far, including heads.
     public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
 
-    /// The requests rejected because they weren't valid HTTP/1.1, up to the first 1,000.
+    /// The requests that weren't valid HTTP/1.1, up to 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 
     /// The number of connections accepted so far.
@@ -105,14 +105,12 @@ extension TestServer {
     /// The number of open connections.
     public var openConnections: Int { core.state.read { $0.open.count } }
 
-    /// Returns the next request that this method hasn't returned yet, and waits for it if necessary. Throws
-    /// ``WaitTimeout`` after `limit`.
+    /// Returns the first request this method hasn't returned, once it arrives. Throws ``WaitTimeout`` after `limit`.
     public func nextRequest(within limit: Duration = .seconds(300)) async throws -> RecordedRequest {
         try await core.state.wait(for: "a request", within: limit) { $0.takeNext() }
     }
 
-    /// Waits until `count` requests have arrived in total, and returns ``received``. Throws ``WaitTimeout`` after
-    /// `limit`.
+    /// Waits for `count` requests in total, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(forRequests count: Int, within limit: Duration = .seconds(300)) async throws -> [RecordedRequest] {
         _ = try await core.state.wait(for: "\(count) requests", within: limit) { [core] _ in
@@ -139,18 +137,17 @@ extension TestServer {
     public struct Configuration: Sendable {
         /// Whether to listen on ::1 instead of 127.0.0.1. Defaults to `false`.
         public var usesIPv6 = false
-        /// The maximum size of a request's first line and headers, in bytes. Larger heads are rejected with 431.
-        /// Defaults to 64 KiB.
+        /// The maximum bytes of a request's first line and headers. Larger heads get a 431. Defaults to 64 KiB.
         public var maximumHeadBytes = 64 << 10
-        /// The maximum size of a request's body, in bytes. Larger bodies are rejected with 413. Defaults to 64 MiB.
+        /// The maximum bytes of a request's body. Larger bodies get a 413. Defaults to 64 MiB.
         public var maximumBodyBytes = 64 << 20
-        /// The number of requests that ``TestServer/received`` keeps; 0 turns recording off. Defaults to 10,000.
+        /// The number of requests to keep in ``TestServer/received``. Defaults to 10,000; 0 turns recording off.
         public var maximumRecordedRequests = 10_000
-        /// The number of body bytes that ``TestServer/received`` keeps. Beyond it, the oldest requests are dropped.
-        /// Defaults to 256 MiB.
+        /// The number of body bytes to keep in ``TestServer/received``. Drops the oldest requests first. Defaults to
+        /// 256 MiB.
         public var maximumRecordedBytes = 256 << 20
-        /// Whether to answer `Expect: 100-continue` with its interim response (RFC 9110, section 10.1.1). If not, the
-        /// client must send its body without one after a while. Defaults to `true`.
+        /// Whether to answer `Expect: 100-continue` with a 100 (RFC 9110, section 10.1.1). If not, the client must send
+        /// its body without one after a while. Defaults to `true`.
         public var sendsContinue = true
 
         /// Creates the default settings.

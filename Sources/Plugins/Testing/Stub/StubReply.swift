@@ -5,24 +5,21 @@ import Synchronization
 /// A prepared stub response. A class, because requests share it.
 final class StubReply: Sendable {
     private let stub: StubResponse
-    /// Whether the head is delayed.
     let isLate: Bool
 
     init(_ stub: StubResponse) { (self.stub, isLate) = (stub, stub.gate != nil || stub.delay > .zero) }
 
-    /// The script of the server's end, if this response opens a WebSocket.
+    /// The server's end of a WebSocket.
     var conversation: (@Sendable (StubSocket) async throws -> Void)? {
         if case .socket(let conversation) = stub.body { conversation } else { nil }
     }
 
-    /// Returns the response after its delay.
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         if isLate { try await waitBefore(options) }
         return try response(to: request, options)
     }
 
-    /// Returns the response without a delay.
     func response(to request: HTTPRequest, _ options: TransportOptions) throws -> HTTPResponse {
         for event in stub.events { options.report(event) }
         var content: HTTPBody
@@ -54,7 +51,7 @@ final class StubReply: Sendable {
         if stub.delay > .zero { try await Self.wait(for: stub.delay, options) }
     }
 
-    /// Waits on the agent's clock, but no longer than the request's timeout.
+    /// Waits no longer than the request's timeout.
     private static func wait(for duration: Duration, _ options: TransportOptions) async throws {
         let limit = min(duration, options.timeout)
         try await options.time.sleep(until: options.time.instant(after: limit))
@@ -62,7 +59,7 @@ final class StubReply: Sendable {
     }
 }
 
-/// A stubbed body that produces each chunk when it is pulled.
+/// A body that produces each chunk when it is pulled.
 final class StubBody: HTTPBodySource {
     private let chunks: [Data]
     private let interval: Duration
@@ -92,7 +89,7 @@ final class StubBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// A stubbed body whose chunks come from the test's closure.
+/// A body whose chunks come from the test's closure.
 final class StubStream: HTTPBodySource {
     private let next: @Sendable () async throws -> Data?
     private let onCancel: @Sendable () -> Void

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response of a ``StubTransport``: a status, headers and a body, or an error, with or without a delay.
+/// A response of a ``StubTransport``: a status, headers and a body, or an error.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,11 +10,11 @@ public import ErrandEssentials
 /// .failure(ErrandError(.connectionLost, "the cable was pulled"))
 /// ```
 ///
-/// Delays pass on the agent's `TimeSource`. The request's timeout cuts them off, as it does with a real transport.
+/// Delays pass on the agent's `TimeSource`, and the request's timeout cuts them off.
 public struct StubResponse: ScriptedResponse {
     /// The status code.
     public var status: Int
-    /// The header fields. The transport doesn't add any.
+    /// All header fields; the transport doesn't add any.
     public var headers: HTTPHeaders
     var body: Body
     var delay = Duration.zero
@@ -49,18 +49,18 @@ extension StubResponse {
         StubResponse(status: status, headers: [.location: location])
     }
 
-    /// Throws an error, of any type, instead of responding.
+    /// Throws an error of any type instead of responding.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
 
-    /// Streams chunks, one for each pull, with a pause before each chunk but the first. If you pass `failure`, the
-    /// stream ends with it.
+    /// Streams one chunk for each pull, with a pause before each but the first, then ends, with `failure` if you pass
+    /// it.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// Streams the chunks that `next` returns, until it returns `nil`. `onCancel` runs if the reader cancels.
+    /// Streams the chunks of `next`, until it returns `nil`. `onCancel` runs if the reader cancels.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -70,7 +70,7 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// Adds a header field. Fields with the same name are kept, except that `Content-Type` is replaced.
+    /// Adds a header field, but replaces an existing `Content-Type`.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
@@ -78,15 +78,13 @@ extension StubResponse {
     /// Sets the status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Delays the head, on the agent's clock. If the delay exceeds the request's timeout, the request throws
-    /// `timedOut`.
+    /// Delays the head, on the agent's clock. Throws `timedOut` if that exceeds the request's timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Delays the head until the test opens a gate. If that exceeds the request's timeout, the request throws
-    /// `timedOut`.
+    /// Delays the head until the test opens a gate. Throws `timedOut` if that exceeds the request's timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Reports events, such as progress, a 1xx response or timings, before the head.
+    /// Reports events before the head, such as progress, a 1xx response or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {

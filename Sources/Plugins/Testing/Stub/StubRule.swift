@@ -1,11 +1,10 @@
 public import Errand
 public import ErrandEssentials
 
-/// Selects the requests that a ``StubTransport`` answers, and specifies the responses. Conditions you leave out match
-/// any request.
+/// Matches requests of a ``StubTransport``, and provides the responses. Omitted conditions match any request.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// One response for each request; the last one is repeated.
+        /// The last one is repeated.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -21,13 +20,12 @@ public struct StubRule: Sendable {
     ///
     /// - Parameters:
     ///   - method: `nil` matches any method.
-    ///   - path: The whole path of the URL, such as `/v1/users/7`, optionally preceded by `https://host`. A `*` at its
-    ///     start or end is a wildcard.
-    ///   - query: Items that the request must have, with decoded values. It may have others.
-    ///   - headers: Fields that the request must have, with these values. It may have others.
+    ///   - path: The whole path, such as `/v1/users/7`, optionally after `https://host`. A `*` at its start or end is a
+    ///     wildcard.
+    ///   - query: Items the request must have, with decoded values. It may have others.
+    ///   - headers: Fields the request must have, with these values. It may have others.
     ///   - body: The exact bytes.
-    ///   - responses: One for each request; the last one is repeated. Without any, the rule responds with 200 and an
-    ///     empty body.
+    ///   - responses: One for each request; the last one is repeated. Defaults to a 200 with an empty body.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -43,7 +41,7 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// Returns how a request differs from the rule; empty if it matches.
+    /// Empty if the request matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {
@@ -76,7 +74,7 @@ extension StubRule: CustomStringConvertible {
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
-/// A request whose URL is split once for all rules.
+/// A request with its URL split once for all rules.
 struct StubbedRequest {
     let http: HTTPRequest
     let origin: String
@@ -85,7 +83,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // Works on bytes: this runs for every request checked against a rule.
+        // Runs for every request checked against a rule.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -98,19 +96,17 @@ struct StubbedRequest {
     }
 }
 
-/// The error a ``StubTransport`` throws if no rule matches. It names the closest rule and how the request differs from
-/// it.
-///
-/// Masks sensitive headers and leaves bodies out.
+/// The error if no rule of a ``StubTransport`` matches. It names the closest rule and the differences, with masked
+/// sensitive headers and without bodies.
 public struct UnmatchedRequest: DescribedError, Sendable {
     /// The request that didn't match any rule.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7", or `nil` if there are no rules.
+    /// The rule with the fewest differences, such as "GET /users/7", if there are rules.
     public let nearest: String?
     /// The differences from that rule, one per line.
     public let differences: [String]
 
-    /// A description for test logs, in several lines.
+    /// Several lines for test logs.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")

@@ -2,8 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A transport that responds from memory, for testing code that sends requests without a socket or a server. Use one
-/// per agent.
+/// A transport that responds from memory, to test code without a server. Use one per agent.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -16,16 +15,16 @@ import Synchronization
 ///
 /// For a single handler, write `transport: .stub { request in .text(request.url.path) }`.
 ///
-/// If several rules match, the last one you added responds. If no rule matches, the handler responds; without a
-/// handler, the request throws ``UnmatchedRequest``. The transport reads a streamed request body to its end before it
-/// responds, up to 64 MiB, and records it as data. It reports each body as sent before the response.
+/// The last matching rule you added responds. Without a match, the handler responds; without a handler, the request
+/// throws ``UnmatchedRequest``. Streamed request bodies are first read to their end, up to 64 MiB, and recorded as
+/// data. Bodies are reported as sent before the response.
 public final class StubTransport: Transport {
     /// Responds to a request. The transport rethrows its error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// The number of matches for each rule.
+        /// The matches of each rule.
         var uses: [Int] = []
         var log = BoundedLog<HTTPRequest>()
     }
@@ -42,19 +41,19 @@ public final class StubTransport: Transport {
         CreationObservers.notify(of: self)
     }
 
-    /// Creates a transport whose handler responds to requests that no rule matches.
+    /// Creates a transport whose handler responds if no rule matches.
     public init(maximumRecordedRequests: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// Creates a transport that gives the same response to all requests that no rule matches.
+    /// Creates a transport that gives the same response whenever no rule matches.
     public init(_ response: StubResponse, maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// The requests so far, oldest first, with their bodies as data.
+    /// The requests so far, oldest first, with bodies as data.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
     /// Responds to a request. Throws the scripted error, ``UnmatchedRequest`` or `CancellationError`.
@@ -91,7 +90,6 @@ public final class StubTransport: Transport {
         responses.isEmpty ? StubReply(.status(200)) : responses[min(turn, responses.count - 1)]
     }
 
-    /// Returns the response to a request without a body.
     func stubbed(_ request: HTTPRequest) async throws -> StubReply {
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn): Self.response(responses, turn)
@@ -115,7 +113,7 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// Returns the responses to a request, and how often their rule was used before.
+    /// The number of earlier uses selects a response.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
@@ -159,7 +157,7 @@ extension StubTransport {
         }
     }
 
-    /// Responds to a method and a path, with optional conditions; see ``StubRule``. Several responses are used in turn.
+    /// Responds to a method and a path, with optional conditions (see ``StubRule``). Uses several responses in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -167,7 +165,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Responds to a path, with any method. Several responses are used in turn.
+    /// Responds to a path and any method. Uses several responses in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
@@ -183,7 +181,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Responds to a path, with any method, with a handler.
+    /// Responds to a path and any method with a handler.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
@@ -213,8 +211,8 @@ extension Transport where Self == StubTransport {
 }
 
 extension StubTransport: ConnectingTransport {
-    /// Opens an in-memory connection that delivers the stubbed response. With ``StubResponse/webSocket(headers:_:)``,
-    /// its frames follow. The request is recorded like any other.
+    /// Opens an in-memory connection that delivers the stubbed response, followed by the frames of
+    /// ``StubResponse/webSocket(headers:_:)``. Records the request like any other.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let reply = try await stubbed(request)
         let response = try await reply.respond(to: request, options)

@@ -1,7 +1,7 @@
 import ErrandSupport
 
-/// A latch between a test and the code under test. Tasks wait at the gate until the test opens it, and the test can
-/// wait for them to arrive.
+/// A latch between a test and the code under test: tasks wait until the test opens it, and the test can wait for them
+/// to arrive.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -11,7 +11,7 @@ import ErrandSupport
 /// task.cancel()
 /// ```
 ///
-/// An open gate stays open. You can use a gate from any number of tasks and any thread.
+/// A gate stays open. Any number of tasks may use it, from any thread.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
@@ -52,7 +52,7 @@ public final class Gate: Sendable {
         _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
     }
 
-    /// Registers a bell, which the gate notifies when it opens. Returns `false` if the gate is already open.
+    /// Returns `false` if the gate is already open. Otherwise, the gate notifies the bell when it opens.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1
@@ -61,6 +61,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Removes a bell. Call this before closing the bell.
+    /// Call this before closing the bell.
     func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

@@ -1,4 +1,4 @@
-/// Parses the names and values of a query, decoding percent-encoding and `+`.
+/// Decodes percent-encoding and `+`.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

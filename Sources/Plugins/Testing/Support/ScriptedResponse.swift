@@ -29,7 +29,7 @@ extension ScriptedResponse {
         Self(status: status, headers: [.contentType: "application/json"], body: Data(text.utf8))
     }
 
-    /// Returns a response with bytes. `contentType` defaults to `nil`, which sends no `Content-Type`.
+    /// Returns a response with bytes, by default without a `Content-Type`.
     public static func data(_ data: Data, contentType: String? = nil, status: Int = 200) -> Self {
         Self(status: status, headers: contentType.map { [.contentType: $0] } ?? [:], body: data)
     }

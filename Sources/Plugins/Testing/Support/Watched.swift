@@ -2,12 +2,11 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// State that tasks can wait on, guarded by a lock. It checks their conditions after each change, so waiting doesn't
-/// poll.
+/// Lock-protected state that tasks can wait on. Checks their conditions after each change, without polling.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
-        /// If the state satisfies the condition, returns a closure that resumes the waiter.
+        /// Returns a closure that resumes the waiter if its condition is met.
         let probe: (inout State) -> (@Sendable () -> Void)?
         let fail: @Sendable (any Error) -> Void
     }
@@ -23,17 +22,17 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters, for conditions that depend on values outside the state.
+    /// For conditions on values outside the state.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Accesses the state without checking the waiters.
+    /// Doesn't check the waiters.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
 
-    /// Changes the state and resumes tasks whose conditions are met.
+    /// Resumes tasks whose conditions are met.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
@@ -63,7 +62,7 @@ package final class Watched<State: Sendable>: Sendable {
         let time = SystemTimeSource()
         let end = time.instant(after: limit)
         let timer = Task.detached { [self] in
-            // Not `Task.sleep`, whose timer would outlive a wait that ends early.
+            // The timer of `Task.sleep` would outlive a wait that ends early.
             try await time.sleep(until: end)
             // If the limit passes before the task waits, this retries.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
@@ -107,7 +106,7 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// The error thrown when a wait of the test kit exceeds its limit.
+/// The error if a wait of the test kit exceeds its limit.
 public struct WaitTimeout: DescribedError, Sendable {
     /// The condition that wasn't met.
     public let what: String

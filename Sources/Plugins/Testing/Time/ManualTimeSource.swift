@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// time.advance(by: .seconds(5))                          // task throws timedOut, at once
 /// ```
 ///
-/// Time never goes backwards, but you may set ``date`` to any value. Safe to use from any thread.
+/// Time never goes backwards, but ``date`` may jump. Safe to use from any thread.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper: Sendable {
         let id: UInt64
@@ -29,7 +29,7 @@ public final class ManualTimeSource: TimeSource {
 
     private let state: Watched<State>
 
-    /// Creates a clock that starts now, with a date of your choice. `date` defaults to 9 September 2001, 01:46:40 UTC.
+    /// Creates a clock that starts now. `date` defaults to 9 September 2001, 01:46:40 UTC.
     public init(date: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
         state = Watched(State(now: .now, date: date))
         CreationObservers.notify(of: self)
@@ -38,20 +38,19 @@ public final class ManualTimeSource: TimeSource {
     /// The instant to which the test has advanced the clock.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
-    /// The calendar date. It moves with the clock, and you can set it to any value, like a user who changes the
-    /// device's date.
+    /// The calendar date. It moves with the clock, and you can set it like a user changes a device's date.
     public var date: Date {
         get { state.read { $0.date } }
         set { state.update { $0.date = newValue } }
     }
 
-    /// Advances the clock and wakes the sleepers that are due, earliest first. Ignores negative durations; durations
-    /// above 100 years count as 100 years.
+    /// Advances the clock and wakes sleepers that are due, earliest first. Ignores negative durations, and treats more
+    /// than 100 years as 100 years.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Advances the clock to an instant. Doesn't move it back if the instant is in the past.
+    /// Advances the clock to an instant, but never moves it back.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
@@ -66,20 +65,19 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// The instant at which the next sleeper wakes, or `nil` if there are no sleepers.
+    /// The instant at which the next sleeper wakes, if there is one.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
     /// The number of tasks that are waiting on the clock.
     public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
-    /// Waits until at least `count` tasks sleep on the clock, so that advancing it wakes them. Throws ``WaitTimeout``
-    /// after `limit` of real time.
+    /// Waits until at least `count` tasks sleep, so advancing the clock wakes them. Throws ``WaitTimeout`` after
+    /// `limit` of real time.
     public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 
-    /// Sleeps until the test has advanced the clock to `instant`. Throws `CancellationError` as soon as the task is
-    /// cancelled.
+    /// Sleeps until the clock reaches `instant`. Throws `CancellationError` as soon as the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         let id = state.read { state in
             state.lastID += 1
@@ -89,7 +87,7 @@ public final class ManualTimeSource: TimeSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
-                    // Inserted after sleepers with the same instant, which wakes them in order of arrival.
+                    // Sleepers with the same instant wake in order of arrival.
                     let index = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
                     state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: index)
                     return false

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// One end of an in-memory connection. It closes when it is deallocated.
+/// One end of an in-memory connection, which closes when it is deallocated.
 final class MemoryConnection: ByteConnection {
     private let incoming: MemoryPipe
     private let outgoing: MemoryPipe
@@ -12,7 +12,6 @@ final class MemoryConnection: ByteConnection {
 
     deinit { close() }
 
-    /// Returns both ends of a new connection.
     static func pair() -> (client: MemoryConnection, server: MemoryConnection) {
         let (up, down) = (MemoryPipe(), MemoryPipe())
         return (MemoryConnection(down, up), MemoryConnection(up, down))
@@ -30,15 +29,13 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// A pipe in one direction. Up to `capacity` bytes are ready for the reader; the others are pending at the writer.
+/// One direction. Up to `capacity` bytes are ready for the reader; the others wait at the writer.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
-        /// Bytes the writer has added that don't fit yet.
+        /// Waits for room.
         var pending = Data()
         var arrived = Data()
-        /// Whether the writer has closed its end.
         var isEnded = false
-        /// Whether the reader has closed its end.
         var isAbandoned = false
 
         mutating func push() {
@@ -79,7 +76,7 @@ private final class MemoryPipe: Sendable {
             }
             return .success(state.arrived)
         }
-        // Wakes the writer, because there is room again.
+        // There is room again.
         state.touch()
         return try taken.get()
     }

@@ -26,7 +26,7 @@ extension StubResponse {
     }
 }
 
-/// The server's end of a ``StubTransport`` WebSocket. It sends frames unchecked, so a test can break the protocol.
+/// The server's end of a stubbed WebSocket. It doesn't check frames, so a test can break the protocol.
 public final class StubSocket: Sendable {
     private let connection: MemoryConnection
     private let input: Mutex<Data>
@@ -36,7 +36,7 @@ public final class StubSocket: Sendable {
         input = Mutex(rest)
     }
 
-    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. Supports a single
+    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. For a single
     /// reader.
     public func receive() async throws -> TestFrame? {
         while true {
@@ -46,7 +46,7 @@ public final class StubSocket: Sendable {
         }
     }
 
-    /// Sends a frame, unmasked, so you can send back a frame you received. Throws ``Errand/ErrandError`` with
+    /// Sends a frame, without its mask, so you can return a received one. Throws ``Errand/ErrandError`` with
     /// `connectionLost` once the client has closed the connection.
     public func send(_ frame: TestFrame) async throws {
         var frame = frame
@@ -55,14 +55,14 @@ public final class StubSocket: Sendable {
         try await connection.flush()
     }
 
-    /// Sends a close frame, then waits for the client's close frame and returns it.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") async throws -> TestFrame? {
         try await send(.close(code, reason))
         while let frame = try await receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Echoes messages and answers pings until the client closes the socket, then echoes its close frame.
+    /// Echoes messages and answers pings until the client closes the socket.
     public func echo() async throws {
         while let frame = try await receive() {
             if frame.opcode == 9 { try await send(.pong(frame.content)) } else { try await send(frame) }

@@ -2,14 +2,13 @@ public import ErrandEssentials
 
 /// A WebSocket frame as it appears on the wire, valid or not (RFC 6455, section 5.2).
 public struct TestFrame: Sendable, Hashable {
-    /// Whether this is the last frame of its message.
+    /// Whether the message ends with this frame.
     public var isFinal = true
     /// The reserved bits. RSV1 is 4.
     public var reserved: UInt8 = 0
     /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
     public var opcode: UInt8
-    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. If the key is shorter, the missing
-    /// bytes count as zero.
+    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
     public var mask: [UInt8]?
     /// The unmasked content.
     public var content: Data
@@ -42,7 +41,7 @@ public struct TestFrame: Sendable, Hashable {
         content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
     }
 
-    /// Returns the bytes on the wire. The length takes its shortest form, or `lengthBytes` of 0, 2 or 8.
+    /// Returns the bytes on the wire, with the length in its shortest form or in `lengthBytes` of 0, 2 or 8.
     public func wireBytes(lengthBytes: Int? = nil) -> Data {
         let count = content.count
         let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
@@ -58,7 +57,7 @@ public struct TestFrame: Sendable, Hashable {
         return bytes
     }
 
-    /// Removes a frame from the beginning of `bytes`. Returns `nil` if the frame is incomplete.
+    /// Removes a frame from the start of `bytes`. Returns `nil` if it is incomplete.
     public static func take(from bytes: inout Data) -> TestFrame? {
         let all = [UInt8](bytes.prefix(14))
         guard all.count >= 2 else { return nil }

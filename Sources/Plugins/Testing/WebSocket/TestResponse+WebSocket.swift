@@ -3,8 +3,7 @@ import ErrandDigests
 import ErrandEssentials
 
 extension TestResponse {
-    /// Opens a WebSocket and passes the server's end to a closure. The connection closes once the closure returns or
-    /// throws.
+    /// Opens a WebSocket and passes the server's end to a closure. The connection closes once it returns or throws.
     ///
     /// ```swift
     /// server.on("/echo", .webSocket { socket in
@@ -13,7 +12,7 @@ extension TestResponse {
     /// })
     /// ```
     ///
-    /// Frames are sent unchecked, so the server can break the protocol at any byte. Modifiers change the handshake
+    /// Frames aren't checked, so the server can break the protocol at any byte. Modifiers change the handshake
     /// response.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (TestWebSocket) throws -> Void
@@ -30,7 +29,7 @@ extension TestResponse {
 
 /// The server's end of a WebSocket. Its methods block the connection's thread.
 public final class TestWebSocket {
-    /// The underlying connection, for sending bytes that aren't frames.
+    /// The underlying connection, for bytes that aren't frames.
     public let connection: TestConversation
     private var input = Data()
 
@@ -45,22 +44,21 @@ public final class TestWebSocket {
         }
     }
 
-    /// Sends a frame, unmasked, so you can send back a frame you received. If you pass `size`, splits it into pieces of
-    /// that many bytes.
+    /// Sends a frame, without its mask, so you can return a received one. Uses pieces of `size` bytes if you pass it.
     public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
         var frame = frame
         frame.mask = nil
         try connection.send(frame.wireBytes(), inPiecesOf: size)
     }
 
-    /// Sends a close frame, then waits for the client's close frame and returns it.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
         try send(.close(code, reason))
         while let frame = try receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Echoes messages and answers pings until the client closes the socket, then echoes its close frame.
+    /// Echoes messages and answers pings until the client closes the socket.
     public func echo() throws {
         while let frame = try receive() {
             if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }

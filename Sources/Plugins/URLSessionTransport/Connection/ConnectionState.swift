@@ -157,7 +157,7 @@ struct ConnectionState: Sendable {
         return [.send(nextPiece())]
     }
 
-    /// Combines small pieces and splits large ones.
+    /// Combines small pieces and splits a large one.
     private mutating func nextPiece() -> Data {
         var piece = output[0]
         var count = 1
