@@ -49,6 +49,33 @@ struct ImmediateStoreTests {
         #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
     }
 
+    @Test("after an update that failed half way, the first store has no older head than the second")
+    func failedUpdate() async throws {
+        struct Late: CacheStore {
+            let store = MemoryStore()
+            func entry(for key: CacheKey) async throws -> CacheEntry? { await store.entry(for: key) }
+            func store(_ entry: CacheEntry, for key: CacheKey) async throws { try await store.store(entry, for: key) }
+            func update(
+                _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
+            ) async throws -> Bool {
+                _ = try await store.update(head, replacing: old, for: key)
+                throw CancellationError()
+            }
+            func remove(_ key: CacheKey) async throws { await store.remove(key) }
+            func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+                await store.removeAll(where: matches)
+            }
+            func secret() async throws -> Data { await store.secret() }
+        }
+        let tiers = TieredStore(MemoryStore(), Late())
+        let old = try entry()
+        try await tiers.store(old, for: key)
+        var head = old.head
+        head.expires += 60
+        await #expect(throws: CancellationError.self) { try await tiers.update(head, replacing: old.head, for: key) }
+        #expect(try await tiers.entry(for: key)?.head.expires == head.expires)
+    }
+
     @Test("tiers whose second store is still writing leave the old copy of the first alone")
     func changing() async throws {
         let (first, second) = (MemoryStore(), StagedStore())

@@ -10,7 +10,6 @@ public enum HostName {
     /// such as a URL or a name with a port. Write internationalized names as Punycode (RFC 5891).
     public static func normalized(_ text: String) -> String? {
         var host = text[...]
-        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
         if host.utf8.contains(UInt8(ascii: ":")) { return literal(host) }
         if host.last == "." { host = host.dropLast() }
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(isAllowed) else { return nil }
@@ -22,7 +21,8 @@ public enum HostName {
 
     /// Returns whether the host is an address, which doesn't need a name lookup.
     public static func isAddress(_ text: String) -> Bool {
-        text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy(isAllowed) && address(text) != nil
+        if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]) != nil }
+        return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -34,9 +34,11 @@ public enum HostName {
         }
     }
 
-    /// IPv6 (RFC 5952), without the zone.
+    /// IPv6 (RFC 5952), with or without brackets, without the zone.
     private static func literal(_ text: Substring) -> String? {
-        normalizedIPv6(String(text.prefix { $0 != "%" }))
+        let isBracketed = text.first == "[" && text.last == "]"
+        let address = isBracketed ? text.dropFirst().dropLast() : text
+        return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
     /// IPv4, in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.

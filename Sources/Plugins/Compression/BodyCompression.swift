@@ -111,7 +111,7 @@ final class CompressedSource: HTTPBodySource {
     private static let pieceBytes = 256 << 10
     private let compression: ContentCompression
     private let open: @Sendable () throws -> HTTPBody
-    private let chunks = Mutex<BodyChunks?>(nil)
+    private let reading = Mutex<(chunks: BodyChunks?, isCancelled: Bool)>((nil, false))
     private let state = Mutex(State())
 
     init(_ compression: ContentCompression, open: @escaping @Sendable () throws -> HTTPBody) {
@@ -132,12 +132,23 @@ final class CompressedSource: HTTPBodySource {
         }
     }
 
-    func cancel() { chunks.withLock { $0 }?.cancel() }
+    func cancel() {
+        let chunks = reading.withLock { reading in
+            reading.isCancelled = true
+            return reading.chunks
+        }
+        chunks?.cancel()
+    }
 
     private func opened() throws -> BodyChunks {
-        if let chunks = chunks.withLock({ $0 }) { return chunks }
+        if let chunks = reading.withLock({ $0.chunks }) { return chunks }
         let new = BodyChunks(try open())
-        chunks.withLock { $0 = new }
+        let isCancelled = reading.withLock { reading in
+            reading.chunks = new
+            return reading.isCancelled
+        }
+        // Cancelled before it was open.
+        if isCancelled { new.cancel() }
         return new
     }
 

@@ -86,7 +86,7 @@ public struct MediaType: Sendable, Hashable {
 
     /// The structured syntax suffix, after the last `+` (RFC 6839): "json". Nil if there's no suffix.
     public var suffix: Substring? {
-        essence.lastIndex(of: "+").map { essence[essence.index(after: $0)...] }
+        subtype.lastIndex(of: "+").map { subtype[subtype.index(after: $0)...] }
     }
 }
 

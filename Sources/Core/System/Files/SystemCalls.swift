@@ -58,8 +58,9 @@ extension SystemFile {
 
     /// Sets the access and modification times, in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
-        let time = timespec(
-            tv_sec: Int(clamping: nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        // Rounded down, because the kernel refuses negative nanoseconds.
+        let rest = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+        let time = timespec(tv_sec: Int(clamping: (nanoseconds - rest) / 1_000_000_000), tv_nsec: Int(rest))
         let times = [time, time]
         unsafe futimens(descriptor, times)
     }

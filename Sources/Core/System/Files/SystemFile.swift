@@ -140,8 +140,8 @@ extension SystemFile {
 
     /// Flushes a file's directory, so a new name survives a crash of the machine. Ignores failures.
     package static func flushDirectory(of path: String) {
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        try? SystemFile(reading: end == path.startIndex ? "/" : String(path[..<end])).flush()
+        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+        try? SystemFile(reading: directory ?? ".").flush()
     }
 
     /// Replaces a file with a new file that only its owner can read. Readers see either the old or the new file as a

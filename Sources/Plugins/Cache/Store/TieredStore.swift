@@ -55,7 +55,12 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
     /// Replaces the head in the second store, and in the first if it has the entry.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         try await change(key) {
-            let isDone = try await second.update(head, replacing: old, for: key)
+            let isDone: Bool
+            do { isDone = try await second.update(head, replacing: old, for: key) } catch {
+                // The second store may have replaced the head all the same.
+                try? await first.remove(key)
+                throw error
+            }
             let isAlone = state.withLock { !$0.isOutdated(key) }
             if isDone, isAlone, (try? await first.update(head, replacing: old, for: key)) == true { return true }
             try await first.remove(key)

@@ -140,20 +140,20 @@ final class LogQueue: Sendable {
         var batch: [Ended] = []
         var secrets = HeaderSecrets(redaction)
         while true {
+            // Whoever waits by now waits for no later batch.
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 swap(&batch, &state.records)
-                if !batch.isEmpty { return [] }
-                state.isWriting = false
+                if batch.isEmpty { state.isWriting = false }
                 defer { state.waiters = [] }
                 return state.waiters
             }
-            for waiter in waiters { waiter.resume() }
-            if batch.isEmpty { return }
             for ended in batch {
                 sink.write(
                     ended.draft.record(
                         of: ended.activity, after: ended.duration, ended.level, &secrets, dropped: ended.dropped))
             }
+            for waiter in waiters { waiter.resume() }
+            if batch.isEmpty { return }
             batch.removeAll(keepingCapacity: true)
         }
     }

@@ -17,7 +17,7 @@ struct PartHead {
             text += "Content-Disposition: \(disposition)\r\n"
         }
         if let contentType, !part.headers.contains(.contentType) {
-            try check("Content-Type", contentType)
+            try check("the Content-Type", contentType)
             text += "Content-Type: \(contentType)\r\n"
         }
         for field in part.headers {
@@ -26,7 +26,7 @@ struct PartHead {
                     .invalidRequest, .invalidPart,
                     "the header name \(field.name.rawName.debugDescription) is not a token")
             }
-            try check(field.name.rawName, field.value)
+            try check("the header \(field.name.rawName)", field.value)
             text += "\(field.name): \(field.value)\r\n"
         }
         return Data((text + "\r\n").utf8)
@@ -37,8 +37,10 @@ struct PartHead {
             guard let name = part.name else {
                 throw MultipartError.sending(.invalidRequest, .invalidPart, "a part of a form has no name")
             }
-            let file = part.fileName.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
-            return "form-data; name=\"\(Self.escaped(name))\"" + file
+            let (escapedName, file) = (Self.escaped(name), part.fileName.map(Self.escaped))
+            try check("the name", escapedName)
+            if let file { try check("the file name", file) }
+            return "form-data; name=\"\(escapedName)\"" + (file.map { "; filename=\"\($0)\"" } ?? "")
         }
         guard part.name != nil || part.fileName != nil else { return nil }
         var disposition =
@@ -69,7 +71,7 @@ struct PartHead {
     private func check(_ name: String, _ value: String) throws {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "the value of \(name) of a part has a control character")
+                .invalidRequest, .invalidPart, "\(name) of a part contains a control character")
         }
     }
 }

@@ -34,10 +34,15 @@ import Synchronization
     func ready() throws -> ServerSentEvent? {
         do {
             guard let session, !session.isCancelled, let event = try parser.next() else { return nil }
-            silent = 0
-            session.countElement()
+            received(in: session)
             return event
         } catch { throw ended(by: error) }
+    }
+
+    private func received(in session: StreamSession) {
+        silent = 0
+        session.countElement()
+        status.keep(lastEventID: parser.lastEventID)
     }
 
     /// Returns the next event, and reconnects if necessary.
@@ -49,8 +54,7 @@ import Synchronization
                 if let session {
                     if session.isCancelled { throw CancellationError() }
                     if let event = try parser.next() {
-                        silent = 0
-                        session.countElement()
+                        received(in: session)
                         return event
                     }
                     status.keep(lastEventID: parser.lastEventID)
