@@ -42,7 +42,7 @@ struct CacheStoresTests {
         #expect(try await agent.send(GetPage()).value == "live")
     }
 
-    /// Checks that one agent finds the responses that another stored.
+    /// Checks that two agents share stored responses.
     private func hits(_ first: some CacheStore, _ second: some CacheStore) async throws {
         let stub = StubTransport(.text("page"))
         let cache = ResponseCache(first)

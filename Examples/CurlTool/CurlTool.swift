@@ -80,7 +80,7 @@ struct CurlTool: Transport {
         throw ErrandError(codes[code] ?? .invalidResponse, "curl ended with \(code)")
     }
 
-    /// The last head counts: 1xx responses come before it, and trailers after it have no status line.
+    /// The last head counts: 1xx responses come before it, and trailers after it lack a status line.
     private func response(to request: HTTPRequest, head: String, _ body: Data) throws -> HTTPResponse {
         guard head.hasSuffix("\r\n\r\n") else { throw ErrandError(.connectionLost, "the head is cut off") }
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")

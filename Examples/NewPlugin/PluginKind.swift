@@ -25,7 +25,7 @@ struct PluginTemplate {
     let usage: String
     /// The module with the conformance suite.
     let suite: String
-    /// The Errand modules that the plugin imports, and the additional ones for its tests.
+    /// The Errand modules that the plugin imports, and additional modules for its tests.
     let modules: [String]
     let testModules: [String]
     let source: String

@@ -102,7 +102,7 @@ extension PluginTemplate {
                 public import ErrandCache
                 public import ErrandEssentials
 
-                /// Keeps responses in memory, and drops the least recently used ones first.
+                /// Keeps responses in memory, and drops the least recently used responses first.
                 ///
                 /// ```swift
                 /// let agent = NetworkAgent(

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
 
-/// Retries against a server that fails briefly, one that asks for a pause, and one that is down.
+/// Retries against three servers: the first fails briefly, the second asks for a pause, and the third is down.
 enum RetryChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("Resilience in one line: .standardResilience")

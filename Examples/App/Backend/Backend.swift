@@ -27,7 +27,7 @@ package final class Backend: Sendable {
 
     package var url: String { server.url }
 
-    /// Closes all connections, and accepts no new ones.
+    /// Closes all connections, and stops accepting new connections.
     package func stop() { server.stop() }
 
     /// The number of requests received so far.

@@ -4,7 +4,7 @@ package import ErrandResumableUpload
 package import Foundation
 import Observation
 
-/// Uploads a file, and resumes after each interruption where the server left off. The upload outlives its screen.
+/// Uploads a file, and resumes it after each interruption. The upload outlives its screen.
 @Observable package final class UploadModel {
     /// The fraction of the file that has been sent, from 0 to 1.
     package private(set) var fraction = 0.0
@@ -53,7 +53,7 @@ import Observation
         isPaused = false
     }
 
-    /// Ends the upload. The next start resumes where the server left off.
+    /// Ends the upload. The next start resumes after the last byte that the server has.
     package func cancel() { upload?.cancel() }
 
     private func show(_ event: TransferEvent<HTTPResponse>) {

@@ -1,4 +1,4 @@
-/// Suggests a known option for one that the program doesn't have.
+/// Suggests a known option in place of an unknown option.
 enum Suggestion {
     /// Returns a sentence without its period, or nil if no option is similar.
     static func text(for option: String) -> String? {

@@ -10,8 +10,8 @@ import Synchronization
 /// ```
 ///
 /// Each host and port has a token bucket, which holds up to `burst` tokens and is refilled at the rate. Each request
-/// takes a token; if there is none, requests wait in order. Every attempt and redirect takes a token, but a response
-/// from a cache doesn't. The response fields `RateLimit` and `RateLimit-Policy`
+/// takes a token; if the bucket is empty, requests wait in order. Every attempt and redirect takes a token, but a
+/// response from a cache doesn't. The response fields `RateLimit` and `RateLimit-Policy`
 /// (draft-ietf-httpapi-ratelimit-headers-10) slow the bucket down: see ``RateLimitFields``. If the wait would exceed
 /// the request's deadline, it throws ``RateLimitError`` at once.
 public struct RateLimit: Filter {

@@ -15,16 +15,16 @@ public struct RateLimitFields: Sendable, Equatable {
     public let remaining: Int?
     /// The time until that window restarts.
     public let reset: Duration?
-    /// The time per request under the slowest policy, or nil if the response has no policy.
+    /// The time per request under the slowest policy, or nil without a policy.
     public let interval: Duration?
 
-    /// Reads a response's fields. Returns nil if there are no valid ones.
+    /// Reads a response's fields. Returns nil if no field is valid.
     public init?(_ headers: HTTPHeaders) {
         let policies = headers[.rateLimitPolicy].map(QuotaPolicy.parse) ?? []
         let limits = headers[.rateLimit].map(ServiceLimit.parse) ?? []
         let tightest = ServiceLimit.tightest(
             of: limits.map { limit in
-                // If the limit has no time, its policy's window is an upper bound.
+                // If the limit lacks a time, its policy's window is an upper bound.
                 let window = policies.first { $0.name == limit.policy }?.window
                 return ServiceLimit(
                     policy: limit.policy, remaining: limit.remaining, reset: (limit.reset ?? window).flatMap(Self.known)

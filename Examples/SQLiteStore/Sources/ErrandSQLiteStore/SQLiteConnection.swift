@@ -78,7 +78,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs several statements as a transaction: all or none take effect.
+    /// Runs several statements as a transaction.
     func transaction(_ body: () throws -> Void) throws {
         try run("BEGIN IMMEDIATE")
         do {

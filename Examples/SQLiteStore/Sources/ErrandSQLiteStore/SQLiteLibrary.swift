@@ -49,7 +49,7 @@ struct SQLiteLibrary: Sendable {
     static let openFlags: Int32 = 0x2 | 0x4 | 0x8000
     static let transient = -1
 
-    /// Nil if the system has no SQLite.
+    /// Nil if the system lacks SQLite.
     static let shared: SQLiteLibrary? = {
         // Apple's dlopen also searches the current directory for a name without a path.
         #if canImport(Darwin)

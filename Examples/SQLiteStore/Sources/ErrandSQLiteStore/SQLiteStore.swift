@@ -10,7 +10,7 @@ public import ErrandEssentials
 ///     filters: [.cache(SQLiteStore(at: caches.appending(path: "responses.db")))])
 /// ```
 ///
-/// The database opens on first use, with the system's SQLite. If there is none, each method throws, and every request
+/// The database opens on first use, with the system's SQLite. If it is missing, each method throws, and every request
 /// is a miss. A damaged file is replaced. Only the file's owner can read it.
 public actor SQLiteStore: CacheStore {
     private let place: URL
@@ -97,7 +97,7 @@ public actor SQLiteStore: CacheStore {
         if let key { return key }
         let made = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
         let stored = try with { database in
-            // If two processes create a secret at the same time, both use the one inserted first.
+            // If two processes create a secret at the same time, both use the first inserted secret.
             try database.run("INSERT OR IGNORE INTO secrets (id, value) VALUES (0, ?)", .blob(made))
             var value = made
             try database.run("SELECT value FROM secrets WHERE id = 0") { value = $0.data(0) }

@@ -52,7 +52,7 @@ public struct TraceContext: Filter {
             exchange.http.headers["tracestate"] = state.isEmpty ? nil : state
             exchange.note("trace", span.description, details: span)
         } else {
-            // Other origins get no trace fields, not even ones set by hand.
+            // Don't send trace fields to other origins, even if they were set by hand.
             exchange.http.headers.remove("traceparent")
             exchange.http.headers.remove("tracestate")
         }

@@ -24,7 +24,7 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         self.init(traceID: trace, parentID: Self.spanID(), isSampled: isSampled, isRandom: true)
     }
 
-    /// Parses a field. Returns nil for an invalid field, which the standard says to ignore. For an unknown version,
+    /// Parses a field. Returns nil for an invalid field: the standard requires ignoring it. For an unknown version,
     /// only the parts that version 00 defines are read.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)

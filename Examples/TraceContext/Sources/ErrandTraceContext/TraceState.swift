@@ -41,9 +41,9 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     /// At most 32 members, with unique keys.
     public private(set) var members: [Member]
 
-    /// Parses a field, or several fields joined by commas. Returns nil for an invalid field, which the standard says to
-    /// discard as a whole: more than 32 members, or a member with invalid syntax. Skips empty members. If a key
-    /// repeats, keeps its first member, which is the latest (section 3.3.1.3.1).
+    /// Parses a field, or several fields joined by commas. Skips empty members. If a key repeats, keeps its first
+    /// member, which is the latest (section 3.3.1.3.1). Returns nil for more than 32 members, or a member with invalid
+    /// syntax, because the standard requires discarding such a field as a whole.
     public init?(parsing text: String) {
         var (members, keys): ([Member], Set<String>) = ([], [])
         for item in text.utf8.split(separator: UInt8(ascii: ",")) {

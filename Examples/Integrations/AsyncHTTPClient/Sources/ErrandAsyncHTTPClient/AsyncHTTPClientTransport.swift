@@ -8,11 +8,11 @@ import NIOCore
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .asyncHTTPClient)
 /// ```
 ///
-/// The agent handles redirects, cookies, caches, retries and traces, so the client does none of that. Bodies stream in
+/// The agent handles redirects, cookies, caches, retries and traces, so the client must not. Bodies stream in
 /// both directions, and keep their content coding.
 ///
-/// The client doesn't report when a request gets its connection, so filters have no last look at a request that waited
-/// for one. It doesn't report 1xx responses and trailers either.
+/// The client doesn't report when a request gets its connection, so filters can't take a last look at a request that
+/// waited for one. It doesn't report 1xx responses and trailers either.
 public struct AsyncHTTPClientTransport: Transport {
     private let client: ClientReference
 

@@ -92,7 +92,8 @@ final class MetricSeries: Sendable {
         return state.withLock { $0.cacheResults.insert(made, for: result) }
     }
 
-    /// Returns the metric for a key. Creates missing ones outside of the lock, because that runs the backend's code.
+    /// Returns the metric for a key. Creates a missing metric outside of the lock, because that runs the backend's
+    /// code.
     private func made<Made: Sendable>(
         _ table: WritableKeyPath<State, [Key: Made]>, _ key: Key, _ make: (Key) -> Made
     ) -> Made {

@@ -18,7 +18,7 @@ import ErrandRetry
 /// |---|---|---|
 /// | `http.client.request.duration` | timer | seconds; see ``durationBounds`` |
 /// | `http.client.active_requests` | meter | requests |
-/// | `http.client.request.body.size` | recorder | bytes, where the length is known |
+/// | `http.client.request.body.size` | recorder | bytes, if the length is known |
 /// | `http.client.response.body.size` | recorder | bytes: `Content-Length`, or the length in memory |
 ///
 /// Their dimensions are method, server, port, status, protocol version, error and path template, but never the path

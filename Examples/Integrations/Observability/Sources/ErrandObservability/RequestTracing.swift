@@ -12,12 +12,12 @@ public import Tracing
 ///
 /// As a filter, it runs right before the transport. Put it last, after gates and breakers, so spans don't include their
 /// waits and rejections. Each attempt, redirect and hedge is a span of the kind `CLIENT` and a child of the caller's
-/// span. The call as a whole has no span. As an accessory, it adds the event `errand.cache.hit` to the caller's span
+/// span. The call itself doesn't get a span. As an accessory, it adds the event `errand.cache.hit` to the caller's span
 /// when a stored response is used, instead of creating a span.
 ///
 /// A span ends when the body is in memory, or with a stream's head. Its name is the method, followed by the request's
 /// ``Errand/URLTemplate`` if there is one. Statuses of 400 and above and failures are errors; cancellations aren't. The
-/// attributes are set right after the span starts, because the tracing API takes none at the start.
+/// attributes are set right after the span starts, because the tracing API can't take them earlier.
 public struct RequestTracing: Filter, Accessory {
     /// Selects the requests that carry the trace's context.
     public enum Propagation: Sendable {

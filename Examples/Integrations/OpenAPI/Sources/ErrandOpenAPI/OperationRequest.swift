@@ -38,8 +38,8 @@ public struct OperationRequest: Request {
     public var redirects: RedirectPolicy?
     /// Defaults to a stream. Use `.data` for calls that a hedge may send twice.
     public var delivery = BodyDelivery.stream
-    /// All statuses except the ones that a retry repeats by default. Those fail the call, and the client gets the last
-    /// response.
+    /// All statuses except 408, 425, 429, 500, 502, 503 and 504, which a retry repeats by default. Those fail the call,
+    /// and the client gets the last response.
     public var acceptableStatuses = StatusCodes(0...407, 409...424, 426...428, 430...499, 501...501, 505...999)
     /// The operation's ID.
     public var label: String?
