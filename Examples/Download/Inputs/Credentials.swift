@@ -7,7 +7,7 @@ struct Credentials {
     var user: String?
     var password: String?
     var netrc: Netrc?
-    /// Asks the user at the terminal. Throws if there is no terminal.
+    /// Asks the user at the terminal. Throws without a terminal.
     var ask: (_ prompt: String) throws(Mistake) -> String
     private var asked: [String: String] = [:]
 

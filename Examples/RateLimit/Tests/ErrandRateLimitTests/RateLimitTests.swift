@@ -172,7 +172,7 @@ private actor Order {
 }
 
 extension RateLimitFields {
-    /// Parses header fields, because there is no other initializer.
+    /// Creates the fields by parsing headers, which is the only way.
     init?(expected remaining: Int?, _ reset: Duration?, _ interval: Duration?) {
         var headers = HTTPHeaders()
         if let remaining {
