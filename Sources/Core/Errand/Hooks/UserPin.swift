@@ -142,8 +142,8 @@ public final class UserPin: Sendable {
         guard let changed else { return isFirst }
         throw ErrandError(
             .userChanged,
-            "the operation began as another user, as \(changed) shows; a filter that changes it for the same user "
-                + "declares the user with belongs(to:carriedBy:)")
+            "the user has changed since the operation began: \(changed) differs; a filter that changes it without "
+                + "changing the user must declare the user with belongs(to:carriedBy:)")
     }
 
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {

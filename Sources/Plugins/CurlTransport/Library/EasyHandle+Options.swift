@@ -163,7 +163,7 @@ extension EasyHandle {
 
     /// Throws if the option can't be set, before the transfer starts.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
-        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
+        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport contains a NUL") }
         try check(easy.set(option, text: text))
     }
 

@@ -48,7 +48,7 @@ extension Transfer {
         }
         // The end of the response is unknown (RFC 9112, section 6.3). Failing also closes the connection.
         if framing.hasInvalidLength, hasBody {
-            return fail(.invalidResponse, "the Content-Length of the response is no number, or two that differ")
+            return fail(.invalidResponse, "the response's Content-Length isn't a number, or has two different values")
         }
         if isExpectationFailed {
             if upload.isBegunStream {

@@ -69,7 +69,7 @@ struct ResponseReader {
         let lengths = head.headers.values(of: .contentLength)
         if lengths.isEmpty { return .untilEnd }
         guard let length = ContentLength.parse(lengths) else {
-            throw Self.invalid("the Content-Length of the response is no number")
+            throw Self.invalid("the response's Content-Length isn't a number")
         }
         return .length(Int(clamping: length))
     }
