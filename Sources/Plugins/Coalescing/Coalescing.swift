@@ -47,7 +47,7 @@ public struct Coalescing: Filter {
 
     /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {
-        (outer as? Coalescing)?.stages == stages ? "requests are compared twice" : nil
+        (outer as? Coalescing)?.stages == stages ? "requests are compared twice; use only one of them" : nil
     }
 
     /// Sends the exchange or waits for an equal one. Throws its error, or `CancellationError`.
