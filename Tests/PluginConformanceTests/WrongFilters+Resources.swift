@@ -35,7 +35,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), got calls that never end",
+            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), got calls that",
             endless: true
         ) {
             let permits = Permits(200)
