@@ -42,8 +42,8 @@ public struct Coalescing: Filter {
 
     /// ``Errand/FilterTraits/shares``
     public var traits: FilterTraits { .shares }
-    /// The sentence "equal requests under way share one exchange".
-    public var explanation: String { "equal requests under way share one exchange" }
+    /// The sentence "equal requests in progress share one exchange".
+    public var explanation: String { "equal requests in progress share one exchange" }
 
     /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {

@@ -42,7 +42,7 @@ public struct Retry: Filter {
 
     /// States the maximum number of attempts.
     public var explanation: String {
-        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "retries nothing"
+        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
 
     /// Reports a problem if a hedge or another retry is an outer filter.
