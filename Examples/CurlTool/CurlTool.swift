@@ -17,7 +17,7 @@ struct CurlTool: Transport {
             throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(upload.count) came")
+            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(upload.count)")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
         // In a file, because every user of the machine can read the command line.

@@ -187,7 +187,7 @@ struct DiskStoreTests {
         let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
         f.respond(["Cache-Control": "max-age=9"])
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
-        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store returned no secret") } })
+        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store didn't return a secret") } })
     }
 
     @Test("what a killed writer left is swept away")

@@ -46,7 +46,7 @@ struct ConnectionTests {
         let transport = CurlTransport(configuration)
         let request = try request(.get, "\(scheme)://example.invalid/")
         let error = try await failure { try await transport.send(request, options: .of()) }
-        #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy cannot be reached: "))
+        #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy can't be reached: "))
     }
 
     @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")

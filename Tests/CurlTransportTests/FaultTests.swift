@@ -91,7 +91,7 @@ struct FaultTests {
             try await CurlTransport().send(try request(.get, server.url()), options: .of())
         }
         #expect(error.code == .connectionLost && error.isRetryable)
-        #expect(error.message.hasSuffix("before a response: is the URL to begin with https?"), "\(error)")
+        #expect(error.message.hasSuffix("before a response: should the URL begin with https?"), "\(error)")
         #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
     }
 

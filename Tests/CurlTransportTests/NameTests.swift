@@ -99,7 +99,7 @@ import Testing
         let transport = makeTransport { $0.addresses = addresses }
         let error = try await failure { try await transport.send(try request(.get, server.url()), options: .of()) }
         #expect(error.code == .nameLookupFailed && hosts.all.isEmpty)
-        #expect(error.message.hasPrefix("the addresses of the transport cannot be used: "), "\(error.message)")
+        #expect(error.message.hasPrefix("the transport's addresses can't be used: "), "\(error.message)")
     }
 
     @Test("a server of DNS over HTTPS with another scheme ends every request", arguments: ["http://127.0.0.1/", "dns"])

@@ -56,7 +56,7 @@ struct TLSTests {
         "a foreign, expired or self-signed certificate and one of another host are refused, and the error says which",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
-            ("foreign", "untrusted signer"),
+            ("foreign", "untrusted issuer"),
         ])
     func refused(server: String, words: String) async throws {
         let nginx = try await nginx()
@@ -77,7 +77,7 @@ struct TLSTests {
         let error = try await failure {
             try await transport.send(try request(.get, nginx.url("plain", "/1k")), options: .of())
         }
-        #expect(error.code == .insecureConnection && error.message.contains("speaks no TLS"), "\(error)")
+        #expect(error.code == .insecureConnection && error.message.contains("doesn't use TLS"), "\(error)")
     }
 
     @Test("without a CA of one's own only those of the system are trusted")

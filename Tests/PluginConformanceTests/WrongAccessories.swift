@@ -63,10 +63,10 @@ extension WrongAccessory {
                 if case .redirected = event { activity.report(.progress(TransferProgress(received: 1))) }
             }
         },
-        WrongAccessory("lets one activity in at a time", caughtBy: free, saying: "a thread that waits") {
+        WrongAccessory("lets one activity in at a time", caughtBy: free, saying: "a blocked thread") {
             TakesTurns()
         },
-        WrongAccessory("locks from the head to the end", caughtBy: free, saying: "come to received") {
+        WrongAccessory("locks from the head to the end", caughtBy: free, saying: "is at received") {
             TakesTurns(from: "received")
         },
     ]

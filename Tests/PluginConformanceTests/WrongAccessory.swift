@@ -47,11 +47,11 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
 
     static let all: [WrongAccessory] = [
         WrongAccessory(
-            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "came cancelled"
+            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "got cancelled"
         ) { ClosureAccessory { activity, event in if case .built = event { activity.cancel() } } },
         WrongAccessory(
             "cancels when many run", caughtBy: "it keeps up with hundreds of activities of several agents",
-            saying: "other ends, such as cancelled"
+            saying: "other outcomes, such as cancelled"
         ) { Crowded() },
         WrongAccessory(
             "sleeps", caughtBy: "it does not block the thread of an event", saying: "in willStop"
@@ -63,16 +63,16 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         ) { Greedy() },
         WrongAccessory(
             "keeps the activities that it has seen", caughtBy: "it keeps no activity after its end",
-            saying: "an activity that is kept"
+            saying: "an activity that stays in memory"
         ) { KeepsActivities(untilTheirEnd: false) },
         WrongAccessory(
             "keeps activities until their end",
             caughtBy: "it keeps no activity whose end is missing, and serves the next",
-            saying: "an activity that waits for its end"
+            saying: "an activity still waiting for its end"
         ) { KeepsActivities(untilTheirEnd: true) },
         WrongAccessory(
             "leaks a task for each activity", caughtBy: "it keeps no activity after its end",
-            saying: "an activity that is kept"
+            saying: "an activity that stays in memory"
         ) {
             ClosureAccessory { activity, event in
                 guard case .willStop = event else { return }
@@ -84,7 +84,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         },
         WrongAccessory(
             "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
-            saying: "a task that goes on"
+            saying: "a task that keeps running"
         ) {
             ClosureAccessory { _, event in
                 if case .willStop = event { Task { try await Task.sleep(for: .seconds(600)) } }
@@ -92,7 +92,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         },
         WrongAccessory(
             "has a timer that keeps it", caughtBy: "agent, transport and accessory go when they are released",
-            saying: "expected the end of the"
+            saying: "to be released"
         ) { Ticking() },
         WrongAccessory(
             "writes the fields of requests", caughtBy: "no secret is in what it writes", saying: "a sensitive field",

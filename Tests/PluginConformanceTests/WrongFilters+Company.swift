@@ -38,7 +38,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "stores what was not judged", caughtBy: "a response that a check refuses is not served again",
-            saying: "came bad"
+            saying: "got bad"
         ) { NaiveCache() },
         WrongFilter(
             "serves one user what is another's",
@@ -51,7 +51,7 @@ extension WrongFilter {
         ) { RemembersLast() },
         WrongFilter(
             "holds a lock over next", caughtBy: "a call that waits for its response holds back no other",
-            saying: "a call that waits behind the first", endless: true
+            saying: "a call that waits for the first one", endless: true
         ) { HoldsLock() },
         WrongFilter(
             "sends by the way of the first agent", caughtBy: "two agents can share it",

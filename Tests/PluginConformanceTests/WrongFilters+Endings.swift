@@ -14,13 +14,13 @@ extension WrongFilter {
         },
         WrongFilter(
             "makes a response of each error", caughtBy: "an error of the rest of the way passes as it is",
-            saying: "an error, came the status 503"
+            saying: "an error, got the status 503"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return .madeUp(for: exchange, status: 503) }
         },
         WrongFilter(
             "repeats a POST that may have arrived", caughtBy: "a request that is not idempotent is sent once",
-            saying: "how often a POST that failed was sent (connectionLost): 1, came 2"
+            saying: "how often a POST that failed was sent (connectionLost): 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
@@ -36,28 +36,28 @@ extension WrongFilter {
         WrongFilter(
             "turns a cancellation into an error of its own",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "a cancellation, came SomethingWentWrong"
+            saying: "a cancellation, got SomethingWentWrong"
         ) { exchange, next in
             do { return try await next(exchange) } catch { throw SomethingWentWrong() }
         },
         WrongFilter(
             "sends by a task that no cancellation reaches",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "a transport that goes on", endless: true
+            saying: "a transfer that keeps running", endless: true
         ) { exchange, next in
             try await Task { try await next(exchange) }.value
         },
         WrongFilter(
             "sends again after a cancellation",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "the requests at the transport: 1, came 2"
+            saying: "the requests at the transport: 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
             "repeats what was cancelled further in",
             caughtBy: "a cancellation from further in passes and is not repeated",
-            saying: "a transport that was cancelled: an error, came the status 200"
+            saying: "a transport that was cancelled: an error, got the status 200"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
@@ -76,7 +76,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaves the loser of a race running", caughtBy: "what it has started ends before its response is taken",
-            saying: "one that goes on", endless: true
+            saying: "a request still running", endless: true
         ) { exchange, next in
             let loser = Task { try await next(exchange) }
             let winner = Task { try await next(exchange) }
@@ -97,7 +97,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
-            saying: "a task that goes on", endless: true
+            saying: "a task that keeps running", endless: true
         ) { exchange, next in
             Task { try await Task.sleep(for: .seconds(600)) }
             return try await next(exchange)
@@ -111,20 +111,20 @@ extension WrongFilter {
         },
         WrongFilter(
             "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "an exchange that is kept", endless: true
+            saying: "a retained exchange", endless: true
         ) { KeepsExchanges() },
         WrongFilter(
             "keeps the requests that it has seen",
             caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "expected the end of the", endless: true
+            saying: "expected the ", endless: true
         ) { KeepsRequests() },
         WrongFilter(
             "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
-            saying: "expected the end of the", endless: true
+            saying: "to be released", endless: true
         ) { HasTimer() },
         WrongFilter(
             "keeps the rest of the way", caughtBy: "agent, transport and filter go when they are released",
-            saying: "something of the agent that is kept", endless: true
+            saying: "a part of the agent still in memory", endless: true
         ) { KeepsNext.shared },
     ]
 }

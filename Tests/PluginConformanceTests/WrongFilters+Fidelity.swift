@@ -8,7 +8,7 @@ extension WrongFilter {
     static let fidelity: [WrongFilter] = [
         WrongFilter(
             "decodes the query and encodes it anew", caughtBy: "a URL reaches the transport as it was written",
-            saying: "the items of the query"
+            saying: "the query items"
         ) { exchange, next in
             try await next(
                 exchange.changing { http in
@@ -19,7 +19,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "sorts the query", caughtBy: "a URL reaches the transport as it was written",
-            saying: "the items of the query"
+            saying: "the query items"
         ) { exchange, next in
             try await next(
                 exchange.changing { http in
@@ -64,7 +64,7 @@ extension WrongFilter {
         WrongFilter(
             "sends a body of no bytes with a GET",
             caughtBy: "the fields of a request reach the transport as they were written",
-            saying: "a body where there is one"
+            saying: "a body only if the request has one"
         ) { exchange, next in
             try await next(exchange.changing { if $0.body.isNone { $0.body = .data(Data(), contentType: nil) } })
         },

@@ -23,7 +23,7 @@ extension WrongFilter {
     /// Filters that take what all share.
     static let resources: [WrongFilter] = [
         WrongFilter(
-            "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), came some that wait for ever",
+            "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), got calls that never end",
             endless: true
         ) {
             let permits = Permits(4)
@@ -35,7 +35,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), came some that wait",
+            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), got calls that",
             endless: true
         ) {
             let permits = Permits(200)
@@ -52,7 +52,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "refuses for good once it has seen refusals", caughtBy: failed, saying: "200, came SomethingWentWrong"
+            "refuses for good once it has seen refusals", caughtBy: failed, saying: "200, got SomethingWentWrong"
         ) {
             let count = Count()
             return ClosureFilter(.call) { exchange, next in
@@ -65,7 +65,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "gives a permit to those who no longer wait", caughtBy: cancelled, saying: "wait", endless: true
+            "gives a permit to those who no longer wait", caughtBy: cancelled, saying: "never end", endless: true
         ) {
             let permits = Permits(2, forgetsNone: true)
             return ClosureFilter(.call) { exchange, next in
@@ -76,7 +76,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "takes a cancellation for a failure of the server", caughtBy: cancelled,
-            saying: "200, came SomethingWentWrong"
+            saying: "200, got SomethingWentWrong"
         ) {
             let count = Count()
             return ClosureFilter(.call) { exchange, next in

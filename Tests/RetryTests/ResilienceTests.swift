@@ -19,7 +19,7 @@ import Testing
         #expect(
             explanation.steps.map(\.description) == [
                 "call  retries, at most 3 attempts", "call  redirects, at most 20",
-                "wire  host gate: lets a host rest that asks for it, at most 64 at once",
+                "wire  host gate: pauses a host that sent Retry-After, at most 64 at once",
                 "wire  breaker: opens if 50 % of 10 requests or more to a host fail",
                 "wire  ends an attempt after 30 s", "hop   transport StubTransport",
             ])
@@ -34,15 +34,15 @@ import Testing
             ([.cache(.memory()), .retry], "stale"),
             ([.cache(.memory()), .standardResilience], "stale"),
             ([.urls(.sign(key: "k")), .retry], "signature"),
-            ([.hedge, .retry], "repeated on its own"),
-            ([.urls(.sign(key: "k")), .hedge], "one signature"),
+            ([.hedge, .retry], "retried separately"),
+            ([.urls(.sign(key: "k")), .hedge], "the same signature"),
             ([.hedge, .hedge], "hedged again"),
-            ([.attemptTimeout(.seconds(1)), .hostGate(limits)], "the wait at the gate"),
-            ([.attemptTimeout(.seconds(1)), .breaker], "does not count"),
+            ([.attemptTimeout(.seconds(1)), .hostGate(limits)], "waiting at the gate"),
+            ([.attemptTimeout(.seconds(1)), .breaker], "doesn't count"),
             ([.breaker, .hostGate(limits)], "probe"),
-            ([faults, .standardResilience], "not seen by the breaker"),
-            ([.standardResilience, .retry], "the attempts of both are multiplied"),
-            ([.breaker, .breaker], "the first to open refuses it"),
+            ([faults, .standardResilience], "the breaker doesn't see"),
+            ([.standardResilience, .retry], "their attempts multiply"),
+            ([.breaker, .breaker], "the first to open rejects it"),
         ]
         for (filters, reason) in wrong {
             let problems = NetworkAgent(.stub(.text("ok")), filters).explain(Get()).problems

@@ -27,11 +27,11 @@ public enum PathSegment {
             guard segment.contains(open) else { continue }
             let text = String(String.UnicodeScalarView(segment.filter { $0 != open && $0 != close }))
             if text.isEmpty {
-                throw URLSyntax.Fault(description: "a segment of the path that was inserted is empty")
+                throw URLSyntax.Fault(description: "a segment inserted into the path is empty")
             }
             if hasDots(text) {
                 throw URLSyntax.Fault(
-                    description: "a segment of the path that was inserted is . or .., which stand for other paths")
+                    description: "a segment inserted into the path is . or .., which would change the path")
             }
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)

@@ -202,12 +202,12 @@ public enum URLSyntax {
     }
 
     private static func checkHost(_ host: Span<UInt8>, isLiteral: Bool) throws(Fault) {
-        guard host.count > 0, host[0] != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
+        guard host.count > 0, host[0] != UInt8(ascii: ".") else { throw Fault(description: "the URL has no host") }
         guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
             throw Fault(
                 description: isLiteral
                     ? "the host is not an address"
-                    : "the host has a character that no host name has; write one in another script as Punycode")
+                    : "the host has a character that isn't allowed in host names; write non-ASCII names as Punycode")
         }
     }
 
@@ -216,7 +216,7 @@ public enum URLSyntax {
         guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
             zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
         else {
-            throw Fault(description: "the zone of the address is not written as %25 and a name, such as %25eth0")
+            throw Fault(description: "the address's zone isn't written as %25 and a name, such as %25eth0")
         }
     }
 
@@ -230,7 +230,7 @@ public enum URLSyntax {
                 let what =
                     byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
                 throw Fault(
-                    description: "\(what) at offset \(index) has to be percent-encoded, as \\(segment:) does in a path")
+                    description: "\(what) at offset \(index) must be percent-encoded; \\(segment:) does that in paths")
             }
             guard index + 2 < bytes.count, ASCII.isHexDigit(bytes[index + 1]), ASCII.isHexDigit(bytes[index + 2]) else {
                 throw Fault(description: "the % at offset \(index) is not followed by two hexadecimal digits")

@@ -49,14 +49,14 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     public var description: String {
         switch code {
         case .signedOut:
-            "signedOut: there is no credential to send the request with"
-                + (underlying.map { ", because none could be obtained: \($0.briefDescription)" } ?? "")
+            "signedOut: there is no credential for the request"
+                + (underlying.map { ", because obtaining one failed: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut:
-            "refreshTimedOut: the credential was not refreshed in time; a request that the handler sends from a task or a "
-                + "queue of its own waits for the handler unless its mode is .off"
+            "refreshTimedOut: the credential wasn't refreshed in time; a request that the refresh handler sends from its "
+                + "own task or queue waits for that handler, unless the request's mode is .off"
         default:
-            "\(code): the credential could not be refreshed: \(underlying?.briefDescription ?? "")"
+            "\(code): the credential couldn't be refreshed: \(underlying?.briefDescription ?? "")"
         }
     }
 

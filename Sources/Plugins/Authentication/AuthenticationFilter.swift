@@ -27,13 +27,13 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     }
     /// Names the credential's type and whether it's refreshed.
     public var explanation: String {
-        "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when refused" : "")
+        "adds \(C.self)" + (keeper.isRenewable ? ", refreshed when rejected" : "")
     }
 
     /// Reports a problem if an outer filter adds a credential of the same type for the same origins.
     public func orderProblem(after outer: any Filter) -> String? {
         guard let outer = outer as? Self, outer.origins == origins else { return nil }
-        return "both add a credential of the same type for the same origins; one session is enough"
+        return "both add a credential of the same type for the same origins; use only one session"
     }
 
     /// Adds the credential, refreshing it first if it has expired, and again if a response refuses it.
@@ -57,7 +57,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
     private func withoutCredential(_ exchange: Exchange) throws -> Exchange {
         guard let added = added(to: exchange) else { return exchange }
         guard let request = added.removed(from: exchange.http) else {
-            throw ErrandError(.invalidRequest, "the body has a credential that its origin may not see")
+            throw ErrandError(.invalidRequest, "the body contains a credential that the origin isn't trusted with")
         }
         var exchange = exchange
         exchange.http = request

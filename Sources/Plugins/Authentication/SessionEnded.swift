@@ -25,7 +25,7 @@ public struct SessionEnded: DescribedError {
 
     /// One sentence, without the credential.
     public var description: String {
-        "the session is over" + (underlying.map { ": " + $0.briefDescription } ?? "")
+        "the session has ended" + (underlying.map { ": " + $0.briefDescription } ?? "")
     }
     /// A sentence that asks people to sign in.
     public var failureSentence: FailureSentence { .signInRequired }

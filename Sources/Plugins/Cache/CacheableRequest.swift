@@ -37,7 +37,7 @@ extension CacheableRequest {
     /// Reports a problem if the policy is ignored because there's no cache filter.
     public func problems(with filters: [any Filter]) -> [String] {
         if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
-        return ["the cache policy (\(cachePolicy.summary)) has no effect: no .cache(…) is among the filters"]
+        return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]
     }
     /// `.standard`
     public var cacheKey: CacheKeyRule { .standard }

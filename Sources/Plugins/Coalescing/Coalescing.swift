@@ -42,12 +42,12 @@ public struct Coalescing: Filter {
 
     /// ``Errand/FilterTraits/shares``
     public var traits: FilterTraits { .shares }
-    /// The sentence "equal requests under way share one exchange".
-    public var explanation: String { "equal requests under way share one exchange" }
+    /// The sentence "equal requests in progress share one exchange".
+    public var explanation: String { "equal requests in progress share one exchange" }
 
     /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {
-        (outer as? Coalescing)?.stages == stages ? "requests are compared twice" : nil
+        (outer as? Coalescing)?.stages == stages ? "requests are compared twice; use only one of them" : nil
     }
 
     /// Sends the exchange or waits for an equal one. Throws its error, or `CancellationError`.

@@ -124,7 +124,7 @@ extension ConformanceBench {
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try expect(!isOurs, "\(what): a response or an error of the network", came: error.description)
+            try expect(!isOurs, "\(what): a response or a network error", came: error.description)
             return nil
         } catch {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
@@ -156,7 +156,7 @@ func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws ->
     defer { task.cancel() }
     let result: Result<Void, any Error>
     do { result = try await ending.wait(for: "the case to end", within: limit) { $0 } } catch is WaitTimeout {
-        throw ConformanceFailure(expected: "an end", came: "none within \(duration: limit)")
+        throw ConformanceFailure(expected: "an end", came: "no end within \(duration: limit)")
     }
     try result.get()
 }

@@ -53,7 +53,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
     }
 
     /// A sentence for test logs.
-    public var description: String { "\(name): expected \(expected), came \(came)" }
+    public var description: String { "\(name): expected \(expected), got \(came)" }
     /// Always 1.
     public var errorCode: Int { 1 }
 }

@@ -49,7 +49,7 @@ public enum ConnectionConformance {
             { bench in
                 let connection = try await bench.connect { try $0.send(Data("bye".utf8)) }
                 try bench.equal(try await bench.read(connection, count: .max), Data("bye".utf8), "the bytes")
-                try bench.equal(try await connection.receive(), nil, "the end, again")
+                try bench.equal(try await connection.receive(), nil, "the end again")
             }
         ),
         (
@@ -63,7 +63,7 @@ public enum ConnectionConformance {
                 let received = Task { try await connection.receive() }
                 try await gate.reached()
                 gate.open()
-                try await bench.expect(.connectionLost, "a read over a reset connection") {
+                try await bench.expect(.connectionLost, "a read from a reset connection") {
                     try await received.value
                 }
             }
@@ -80,7 +80,7 @@ public enum ConnectionConformance {
                 connection.enqueue(sent)
                 let flush = Task { try await connection.flush() }
                 try await gate.reached()
-                try bench.expect(connection.pendingBytes > 0, "bytes that wait")
+                try bench.expect(connection.pendingBytes > 0, "pending bytes")
                 let cancelled = Task { try await connection.flush() }
                 cancelled.cancel()
                 try bench.expect((try? await cancelled.value) == nil, "a cancelled flush that throws")
@@ -111,7 +111,7 @@ public enum ConnectionConformance {
                 let reading = Task { try await connection.receive() }
                 await Task.yield()
                 connection.close()
-                try await bench.expect(.cancelled, "a read over a closed connection") { try await reading.value }
+                try await bench.expect(.cancelled, "a read from a closed connection") { try await reading.value }
                 try await bench.expect(.cancelled, "a flush of a closed connection") { try await connection.flush() }
                 try await bench.server.waitUntilNoConnections()
             }

@@ -46,7 +46,7 @@ public enum TransportConformance {
             cases.append(
                 ConformanceCase(
                     name: "the excuse \"\(name)\" belongs to a case", feature: .framing, excuse: nil, limit: limit
-                ) { throw ConformanceFailure(expected: "a case of that name", came: "none") })
+                ) { throw ConformanceFailure(expected: "a case with that name", came: "none") })
         }
         return cases
     }

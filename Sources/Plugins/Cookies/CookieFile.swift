@@ -18,7 +18,7 @@ struct CookieFile: Sendable {
         do {
             guard SystemFile.attributes(at: path) != nil else { return [] }
             let size = try SystemFile.size(of: path)
-            guard size <= Int64(Self.limit) else { throw failure("it is longer than \(Self.limit) bytes", true) }
+            guard size <= Int64(Self.limit) else { throw failure("the file is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
         } catch let error as CookieFileError { throw error } catch { throw failure("\(error)", true) }
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)

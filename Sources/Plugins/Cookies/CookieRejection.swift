@@ -34,7 +34,7 @@ public enum CookieRejection: String, Error, Sendable, Hashable {
 
 extension CookieRejection: DescribedError {
     /// One sentence, without the cookie.
-    public var description: String { "the cookie is not kept: \(rawValue)" }
+    public var description: String { "the cookie was rejected: \(rawValue)" }
 
     /// The position of the case, starting at 1. It never changes.
     public var errorCode: Int {

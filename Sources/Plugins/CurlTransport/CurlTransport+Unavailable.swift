@@ -12,11 +12,11 @@ public enum CurlTransport: Transport {
 
 extension Transport where Self == CurlTransport {
     /// Unavailable on Apple's platforms.
-    @available(*, unavailable, message: "use .urlSession of ErrandURLSessionTransport on Apple's platforms")
+    @available(*, unavailable, message: "use .urlSession from ErrandURLSessionTransport on Apple platforms")
     public static var curl: CurlTransport { fatalError("unavailable") }
 
     /// Unavailable on Apple's platforms.
-    @available(*, unavailable, message: "use .urlSession(_:) of ErrandURLSessionTransport on Apple's platforms")
+    @available(*, unavailable, message: "use .urlSession(_:) from ErrandURLSessionTransport on Apple platforms")
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
 }
 #endif

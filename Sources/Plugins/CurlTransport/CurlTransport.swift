@@ -53,7 +53,7 @@ public final class CurlTransport: Transport {
                 let now = options.time.now
                 if (since ?? now).duration(to: now) >= options.timeout {
                     throw ErrandError(
-                        .timedOut, "the process or the system had no descriptors within \(duration: options.timeout)")
+                        .timedOut, "no file descriptor became free within \(duration: options.timeout)")
                 }
                 since = since ?? now
             }

@@ -31,7 +31,7 @@ public struct ResumableDownloads: Filter {
     /// Returns a problem if a filter that signs requests precedes this one, because each attempt and each segment needs
     /// its own signature.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer.traits.contains(.signs) ? "every attempt repeats the signature of the first, with its time" : nil
+        outer.traits.contains(.signs) ? "every attempt reuses the first one's signature and its timestamp" : nil
     }
 
     /// A description of the options.

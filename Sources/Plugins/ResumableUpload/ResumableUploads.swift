@@ -32,7 +32,7 @@ public struct ResumableUploads: Filter {
     /// Returns a problem if a filter that signs requests precedes this one, because each request of an upload needs its
     /// own signature.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer.traits.contains(.signs) ? "every request repeats the signature of the first, with its time" : nil
+        outer.traits.contains(.signs) ? "every request reuses the first one's signature and its timestamp" : nil
     }
 
     /// A description of the protocol and the options.

@@ -42,14 +42,14 @@ public struct Retry: Filter {
 
     /// States the maximum number of attempts.
     public var explanation: String {
-        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "retries nothing"
+        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
 
     /// Reports a problem if a hedge or another retry is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is Hedge: "each of the two requests would be repeated on its own, and the loser's retry is cut off"
-        case is Retry: "the attempts of both are multiplied; one of them is enough"
+        case is Hedge: "each of the two requests would be retried separately, and the loser's retries are cancelled"
+        case is Retry: "their attempts multiply; use only one of them"
         default: nil
         }
     }
@@ -162,11 +162,11 @@ extension Retry {
         let wait = asked ?? policy.backoff.delay(afterFailures: attempt)
         let now = time.now
         if let deadline = exchange.deadline, now.advanced(by: wait) >= deadline {
-            exchange.note("retry", "none: the deadline passes before the wait of \(duration: wait) is over")
+            exchange.note("retry", "skipped: the deadline passes before the wait of \(duration: wait) ends")
             return nil
         }
         if let budget = policy.budget, !spend(budget, exchange, policy, at: now) {
-            exchange.note("retry", "none: the budget of the host is used up")
+            exchange.note("retry", "skipped: the host's budget is used up")
             return nil
         }
         let next = attempt + 1

@@ -17,7 +17,7 @@ extension HTTPRequest {
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw ErrandError(.invalidURL, "the URLRequest has no URL") }
         if request.httpBodyStream != nil {
-            throw ErrandError(.invalidRequest, "an InputStream cannot be sent; use RequestBody.file or .stream")
+            throw ErrandError(.invalidRequest, "an InputStream can't be sent; use RequestBody.file or .stream")
         }
         var headers = HTTPHeaders()
         for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {

@@ -37,7 +37,7 @@ public struct ServerTrust: Sendable {
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
-            guard certificates.count == authorities.count else { return "an authority's certificate is not DER" }
+            guard certificates.count == authorities.count else { return "an authority's certificate isn't DER" }
             SecTrustSetAnchorCertificates(peer, certificates as CFArray)
             SecTrustSetAnchorCertificatesOnly(peer, true)
         }
@@ -50,8 +50,8 @@ public struct ServerTrust: Sendable {
         guard let pins = keys else { return nil }
         guard let chain = SecTrustCopyCertificateChain(peer) as? [SecCertificate], let leaf = chain.first,
             let pin = Self.pin(of: leaf)
-        else { return "the server's public key cannot be read" }
-        return pins.contains(pin) ? nil : "the server's public key is none of the pinned ones"
+        else { return "the server's public key can't be read" }
+        return pins.contains(pin) ? nil : "the server's public key isn't one of the pinned keys"
     }
 
     private static func pin(of certificate: SecCertificate) -> String? {

@@ -42,7 +42,7 @@ extension SessionTransfer {
         if !isFramed {
             fail(
                 ErrandError(
-                    .invalidResponse, "the Content-Length of the response is no number, or two that differ"))
+                    .invalidResponse, "the response's Content-Length isn't a number, or has two different values"))
         }
         waiter?.resume()
     }

@@ -102,10 +102,10 @@ final class SessionUpload: Sendable {
         }
         // A wrong length is a defect of the request, not of a response.
         if error.code != .truncated, error.code != .invalidResponse { return error }
-        return ErrandError(.invalidRequest, "the body is not what it announced", underlying: error)
+        return ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error)
     }
 
     static func wrongLength(_ announced: Int64, _ came: Int64) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(announced) bytes, and \(came) came")
+        ErrandError(.invalidRequest, "the body announced \(announced) bytes but has \(came)")
     }
 }

@@ -16,7 +16,7 @@ extension ErrandError {
     }
 
     static func cutShort(_ error: any Error) -> ErrandError {
-        ErrandError(.truncated, "the connection ended within the body", underlying: error)
+        ErrandError(.truncated, "the connection ended before the body did", underlying: error)
     }
 
     private static func code(_ error: URLError) -> Code {

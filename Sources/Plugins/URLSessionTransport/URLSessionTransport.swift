@@ -44,7 +44,7 @@ public final class URLSessionTransport: Transport {
         refusal = original.identifier.map { _ in
             ErrandError(
                 .transportUnavailable,
-                "a background configuration carries downloads and uploads of files only, which outlive the process; use "
+                "a background configuration supports only file downloads and uploads that outlive the process; use "
                     + "URLSessionTransport.standardConfiguration")
         }
         // A rejected configuration must not start a background session.
@@ -84,7 +84,7 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
-            throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")
+            throw ErrandError(.invalidRequest, "URLSession can't send a GET request with a body")
         }
         let upload = try await SessionUpload(request.body, options)
         let transfer = SessionTransfer(request, options, upload, self)

@@ -156,7 +156,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             case nil:
                 if let failure, failure.isCancellation {
                     settled.failure =
-                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: failure)
+                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled from within", underlying: failure)
                     settled.outcome = .cancelled(.within)
                 } else if let failure {
                     settled.outcome = failure.isExpectedEnd ? .success(nil) : .failure(failure)

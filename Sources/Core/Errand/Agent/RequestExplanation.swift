@@ -99,7 +99,7 @@ extension RequestExplanation {
     private static func placeholder(in request: Result<HTTPRequest, any Error>) -> [String] {
         guard case .success(let request) = request, let host = request.host, host.hasSuffix(".invalid")
         else { return [] }
-        return ["no filter replaces the host “\(host)”, which stands for another and is never resolved"]
+        return ["no filter replaces the host “\(host)”: it is a placeholder, which is never resolved"]
     }
 
     private static func text(

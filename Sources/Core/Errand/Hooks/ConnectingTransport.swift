@@ -28,7 +28,7 @@ extension Transport {
     /// ```
     public func connecting() throws(ErrandError) -> any ConnectingTransport {
         guard let connecting = self as? any ConnectingTransport else {
-            throw ErrandError(.transportUnavailable, "\(type(of: self)) opens no connections for WebSockets")
+            throw ErrandError(.transportUnavailable, "\(type(of: self)) can't open WebSocket connections")
         }
         return connecting
     }

@@ -41,7 +41,7 @@ extension TransportOptions {
         for filter in departures {
             do { try filter.willDepart(request, time: time) } catch {
                 throw ErrandError(
-                    .transportFailed, "a filter has held the request back", underlying: DepartureRefusal(error: error))
+                    .transportFailed, "a filter held the request back", underlying: DepartureRefusal(error: error))
             }
         }
     }

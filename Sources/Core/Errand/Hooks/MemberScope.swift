@@ -26,7 +26,7 @@ final class MemberScope: Sendable {
 
     private func check(_ state: borrowing State) throws {
         if state.isClosed || activity.isOver {
-            throw ErrandError(.activityEnded, "the \(activity.kind) had ended before this was sent")
+            throw ErrandError(.activityEnded, "the \(activity.kind) had already ended when this was sent")
         }
         if activity.isCancelled { throw CancellationError() }
     }

@@ -186,7 +186,7 @@ extension Request where Output == URL {
     public func decode(_ response: HTTPResponse) async throws -> Output {
         guard let file = response.body.file else {
             throw ErrandError(
-                .decodingFailed, "the body is not in a file: the request has another delivery than .file",
+                .decodingFailed, "the body isn't in a file: the request's delivery isn't .file",
                 response: response)
         }
         return file
@@ -228,11 +228,11 @@ extension Request {
     @available(
         *, unavailable,
         message: """
-            'Output' has no default 'decode'. A model of an app with MainActor as its default isolation is written \
-            'nonisolated struct User: Decodable'; an Output that is not Decodable needs a 'decode' of the request's own
+            'Output' has no default 'decode'. If your app's default isolation is MainActor, declare the model as \
+            'nonisolated struct User: Decodable'. If the Output isn't Decodable, implement 'decode' in the request
             """
     )
     public func decode(_ response: HTTPResponse) async throws -> Output {
-        throw ErrandError(.decodingFailed, "the request has no decode of its own", response: response)
+        throw ErrandError(.decodingFailed, "the request doesn't implement decode", response: response)
     }
 }

@@ -142,8 +142,8 @@ public final class UserPin: Sendable {
         guard let changed else { return isFirst }
         throw ErrandError(
             .userChanged,
-            "the operation began as another user, as \(changed) shows; a filter that changes it for the same user "
-                + "declares the user with belongs(to:carriedBy:)")
+            "the user has changed since the operation began: \(changed) differs; a filter that changes it without "
+                + "changing the user must declare the user with belongs(to:carriedBy:)")
     }
 
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {
@@ -226,7 +226,7 @@ struct PinFilter: Filter {
     let pin: UserPin
 
     var stages: FilterStages { .wire }
-    var explanation: String { "keeps the operation with its user" }
+    var explanation: String { "stops the operation if the user changes" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let isFirst = try pin.admit(exchange)
@@ -309,7 +309,7 @@ public struct PinnedExchangeFilter: Filter {
     /// ``FilterTraits/unique``.
     public var traits: FilterTraits { .unique }
     /// A description for `explain`.
-    public var explanation: String { "keeps the operation with its user" }
+    public var explanation: String { "stops the operation if the user changes" }
 
     /// Throws instead of sending the request if the operation began as another user.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -49,7 +49,7 @@ final class PipelineSettings: Sendable {
         case .standard: return try base.get()
         case .named(let name):
             guard let base = namedBases[name] else {
-                throw URLSyntax.Fault(description: "the agent has no base URL of the name \(name.debugDescription)")
+                throw URLSyntax.Fault(description: "the agent has no base URL named \(name.debugDescription)")
             }
             return try base.get()
         case .url(let text): return text == baseURL ? try base.get() : try BaseURL(text)

@@ -35,7 +35,8 @@ struct RequestBuilder {
                 query += query.isEmpty || more.isEmpty ? more : "&" + more
             }
             if !request.body.isNone, placement(request) != .query {
-                throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
+                throw ErrandError(
+                    .invalidRequest, "the request has both a body and parameters in the body; use only one")
             }
         }
         let url = try ErrandError.naming(.invalidURL) {

@@ -69,20 +69,20 @@ final class WireStep: CoreStep {
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     for try await chunk in source where !chunk.isEmpty {
-                        throw ErrandError(.invalidRequest, "the body announced 0 bytes, and more came")
+                        throw ErrandError(.invalidRequest, "the body announced 0 bytes but isn't empty")
                     }
                 }
                 group.addTask {
                     try await time.sleep(until: time.instant(after: timeout))
                     source.cancel()
-                    throw ErrandError(.timedOut, "the source of the body didn't end for \(duration: timeout)")
+                    throw ErrandError(.timedOut, "the body's source didn't end within \(duration: timeout)")
                 }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         } catch {
             guard let known = error as? ErrandError, known.code == .invalidResponse else { throw error }
-            throw ErrandError(.invalidRequest, "the body is not what it announced", underlying: known)
+            throw ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: known)
         }
         return .data(Data(), contentType: body.contentType)
     }

@@ -51,7 +51,7 @@ package final class BodyReader: Sendable {
             defer { state.isClaimed = true }
             return state.isClaimed
         }
-        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
+        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body can only have one reader")) }
         return Ticket()
     }
 

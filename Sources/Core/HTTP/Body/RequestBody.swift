@@ -188,7 +188,7 @@ extension RequestBody {
         if offset == 0 { return try open() }
         guard offset > 0, offset <= length ?? .max else {
             let known = length.map { "\($0) bytes" } ?? "unknown length"
-            throw ErrandError(.invalidRequest, "no byte \(offset) in a body of \(known)")
+            throw ErrandError(.invalidRequest, "offset \(offset) is outside the body (\(known))")
         }
         switch storage {
         case .none: return .empty
@@ -197,7 +197,7 @@ extension RequestBody {
         case .seekable(let open):
             return try UploadSource.guarding(length: length.map { $0 - offset }) { try open(offset) }
         case .deferred, .encodable, .stream, .prepared:
-            throw ErrandError(.bodyNotReplayable, "this body can be read from its start only")
+            throw ErrandError(.bodyNotReplayable, "this body can only be read from the start")
         }
     }
 

@@ -12,7 +12,7 @@ final class UploadSource: HTTPBodySource {
         do { body = try open() } catch { throw typed(error) }
         if let length, let own = body.length, own != length {
             body.cancel()
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and has \(own)")
+            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(own)")
         }
         guard let reader = body.reader, body.file == nil || body.length != length else { return body }
         _ = try reader.claim()
@@ -34,9 +34,9 @@ final class UploadSource: HTTPBodySource {
         if let known = error as? ErrandError, own.contains(known.code), known.response == nil { return error }
         if error.isCancellation {
             if Task.isCancelled { return error }
-            return ErrandError(.encodingFailed, "the source of the body was cancelled", underlying: error)
+            return ErrandError(.encodingFailed, "the body's source was cancelled", underlying: error)
         }
         return ErrandError(
-            .encodingFailed, "the source of the body failed: \(error.briefDescription)", underlying: error)
+            .encodingFailed, "the body's source failed: \(error.briefDescription)", underlying: error)
     }
 }

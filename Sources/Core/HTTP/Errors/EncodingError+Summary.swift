@@ -4,7 +4,7 @@ extension EncodingError {
         switch self {
         case .invalidValue(let value, let context):
             let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
-            return "/\(path.joined(separator: "/")): this \(type(of: value)) has no such form"
+            return "/\(path.joined(separator: "/")): this \(type(of: value)) can't be represented"
         @unknown default: return "not valid"
         }
     }

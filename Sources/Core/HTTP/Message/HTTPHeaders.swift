@@ -72,7 +72,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
                 throw ErrandError(.invalidRequest, "the header name \(name.rawName.debugDescription) is not a token")
             }
             guard Self.isFreeOfControls(value) else {
-                throw ErrandError(.invalidRequest, "the value of \(name) has a control character")
+                throw ErrandError(.invalidRequest, "the value of \(name) contains a control character")
             }
         }
 

@@ -87,10 +87,10 @@ public struct HTTPRequest: Sendable {
             try field.check()
             guard field.name.isFraming else { continue }
             if field.name == .transferEncoding {
-                throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
+                throw ErrandError(.invalidRequest, "Transfer-Encoding is set by the transport; remove the header")
             }
             if field.value != body.length.map(String.init) {
-                throw ErrandError(.invalidRequest, "Content-Length is not the body's")
+                throw ErrandError(.invalidRequest, "Content-Length doesn't match the body's length; remove the header")
             }
         }
     }

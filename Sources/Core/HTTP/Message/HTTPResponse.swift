@@ -102,14 +102,14 @@ public struct HTTPResponse: Sendable {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
             throw ErrandError(
-                .decodingFailed, "the charset \(label.prefix(40).debugDescription) of the body is not known",
+                .decodingFailed, "the body's charset \(label.prefix(40).debugDescription) is unknown",
                 response: self)
         }
         guard let text = charset.decode(data) else {
             let problem =
                 charset.isAvailable
                 ? "the body is not valid \(charset.name) text"
-                : "the system has no table of the charset \(charset.name)"
+                : "the system has no table for the charset \(charset.name)"
             throw ErrandError(.decodingFailed, problem, response: self)
         }
         return text
@@ -141,7 +141,7 @@ public struct HTTPResponse: Sendable {
         guard let coding = headers[.contentEncoding], !coding.isEmpty, coding.lowercased() != "identity" else {
             return nil
         }
-        return "the body is still in the content coding \(coding.prefix(40).debugDescription)"
+        return "the body still has the content coding \(coding.prefix(40).debugDescription)"
     }
 
     private static let plainDecoder = JSONDecoder()
@@ -201,7 +201,7 @@ extension HTTPResponse {
         if hasNoBody || headers.contains(.transferEncoding) { return }
         guard let length = ContentLength.parse(lengths) else {
             body.cancel()
-            throw ErrandError(.invalidResponse, "the Content-Length of the response is no number")
+            throw ErrandError(.invalidResponse, "the response's Content-Length isn't a number")
         }
         guard let data = body.data else {
             body.reader?.expect(length)

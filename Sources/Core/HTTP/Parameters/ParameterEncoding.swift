@@ -105,12 +105,12 @@ public struct ParameterEncoding: Sendable, Hashable {
             }
         case .encoded(let text):
             do { try URLSyntax.checkRest(text) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "&") } } catch {
-                throw ErrandError(.encodingFailed, "a parameter given as encoded is not: \(error)")
+                throw ErrandError(.encodingFailed, "a parameter marked as encoded isn't: \(error)")
             }
             return text
         case .null: return nil
         case .array, .object, .set:
-            throw ErrandError(.encodingFailed, "a container within a set or a comma-separated array has no encoding")
+            throw ErrandError(.encodingFailed, "a container inside a set or a comma-separated array can't be encoded")
         }
     }
 }

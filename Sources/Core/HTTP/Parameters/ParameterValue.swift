@@ -78,7 +78,7 @@ extension ParameterValue: Encodable {
         case .decimal(let value):
             guard value.isFinite else {
                 throw EncodingError.invalidValue(
-                    value, .init(codingPath: encoder.codingPath, debugDescription: "JSON has no number for NaN"))
+                    value, .init(codingPath: encoder.codingPath, debugDescription: "JSON can't represent NaN"))
             }
             try container.encode(value)
         case .boolean(let value): try container.encode(value)

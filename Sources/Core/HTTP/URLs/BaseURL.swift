@@ -36,7 +36,7 @@ package final class BaseURL: Sendable {
         directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
         text = origin + directory
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): this is no URL")
+            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): it isn't a valid URL")
         }
         host = URLSyntax.host(ofChecked: origin)
         (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
@@ -82,7 +82,7 @@ package final class BaseURL: Sendable {
         if !isAbsolute {
             do { found = try base() } catch let fault as URLSyntax.Fault {
                 throw URLSyntax.Fault(
-                    description: "the path \(URLSyntax.quoted(path)) cannot be joined: \(fault.description)")
+                    description: "the path \(URLSyntax.quoted(path)) can't be joined: \(fault.description)")
             }
         }
         let base = found
@@ -105,7 +105,7 @@ package final class BaseURL: Sendable {
         }
         if !query.isEmpty { text = appending(query, to: text) }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "this is no URL")
+            throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
         // Resolved as browsers do, so the transport sees the same path as the filters.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url

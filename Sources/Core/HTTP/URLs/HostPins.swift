@@ -25,7 +25,7 @@ public struct HostPins: Sendable {
         for (name, list) in pins where name != "*" {
             guard let host = HostName.normalized(name) else {
                 throw Fault(
-                    description: "the pins for \"\(name)\" are for no host name: no scheme, port or path belongs to it")
+                    description: "the pins for \"\(name)\" aren't for a host name: leave out scheme, port and path")
             }
             if let known = keys[host], Set(known) != Set(list) {
                 throw Fault(description: "the host \(host) is pinned twice, to different keys")
@@ -42,7 +42,7 @@ public struct HostPins: Sendable {
     public func keys(for host: String) throws(Fault) -> [String]? {
         if isEmpty { return nil }
         guard let name = HostName.normalized(host) else {
-            throw Fault(description: "the host of the URL is no host name, so that its pins are not known")
+            throw Fault(description: "the URL's host isn't a host name, so its pins can't be looked up")
         }
         return keys[name] ?? others
     }

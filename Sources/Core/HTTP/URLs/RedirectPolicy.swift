@@ -47,7 +47,8 @@ extension RedirectPolicy {
             next.headers.removeAll { Self.describesBody.contains($0.name) }
         } else if !request.body.isReplayable {
             throw ErrandError(
-                .bodyNotReplayable, "a \(response.status) redirect asks for the body again", response: response)
+                .bodyNotReplayable, "a \(response.status) redirect needs the body again, which can be read only once",
+                response: response)
         }
         if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {
             next.headers.removeAll { $0.isSensitive || $0.name == .host }

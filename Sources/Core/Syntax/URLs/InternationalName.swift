@@ -29,8 +29,8 @@ package enum InternationalName {
         }
         throw URLSyntax.Fault(
             description:
-                "the host \(name.debugDescription) is in another script, and this system can't write it as Punycode: "
-                + "it has no libidn2")
+                "the host \(name.debugDescription) isn't ASCII, and this system can't convert it to Punycode: "
+                + "libidn2 is missing")
     }
 
     /// Returns nil without a table in Foundation, or if it rejects the name.
@@ -44,6 +44,8 @@ package enum InternationalName {
 
     private static func refusal(_ name: String) -> URLSyntax.Fault {
         URLSyntax.Fault(
-            description: "the host \(String(name.prefix(200)).debugDescription) has a character that no host name has")
+            description:
+                "the host \(String(name.prefix(200)).debugDescription) has a character that isn't allowed in host names"
+        )
     }
 }

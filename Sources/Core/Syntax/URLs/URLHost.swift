@@ -17,7 +17,7 @@ enum URLHost {
             return URLPart.opaqueHost.encoded(text)
         }
         let name = try name(URLPart.decoded(text), table)
-        guard !name.isEmpty else { throw URLSyntax.Fault(description: "there is no host") }
+        guard !name.isEmpty else { throw URLSyntax.Fault(description: "the URL has no host") }
         if name.contains(where: { isForbidden($0) || $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "%") }) {
             throw forbidden
         }
@@ -26,7 +26,7 @@ enum URLHost {
     }
 
     private static var forbidden: URLSyntax.Fault {
-        URLSyntax.Fault(description: "the host has a character that no host name has")
+        URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
     /// The forbidden host code points.
@@ -63,7 +63,7 @@ enum URLHost {
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
-        let fault = URLSyntax.Fault(description: "the host ends in a number, and is not an address")
+        let fault = URLSyntax.Fault(description: "the host ends in a number but isn't an IP address")
         var address: UInt64 = 0
         // One part beyond the limit is enough to reject the host.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
@@ -101,7 +101,7 @@ enum URLHost {
     private static func literal(_ text: ArraySlice<UInt8>) throws(URLSyntax.Fault) -> [UInt8] {
         if text.contains(UInt8(ascii: "%")) {
             throw URLSyntax.Fault(
-                description: "the address has a zone, which means something only on the machine that names it")
+                description: "the address has a zone, which only the machine that defines it can use")
         }
         guard let pieces = pieces(text) else { throw URLSyntax.Fault(description: "the host is not an address") }
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]

@@ -72,7 +72,7 @@ struct URLParser {
         url.scheme = base.scheme
         if base.isOpaque {
             guard isAt("#") else {
-                throw URLSyntax.Fault(description: "nothing is relative to a URL of the scheme \(base.scheme)")
+                throw URLSyntax.Fault(description: "a URL can't be relative to a \(base.scheme) URL")
             }
             (url.path, url.isOpaque, url.query) = (base.path, true, base.query)
             parseQueryAndFragment()
@@ -125,11 +125,11 @@ struct URLParser {
             url.user = URLPart.user.encoded(credentials[..<colon])
             url.password = URLPart.user.encoded(credentials[colon...].dropFirst())
             start = at + 1
-            if start == end { throw URLSyntax.Fault(description: "there is no host") }
+            if start == end { throw URLSyntax.Fault(description: "the URL has no host") }
         }
         let colon = portColon(start..<end)
         let host = input[start..<(colon ?? end)]
-        if host.isEmpty, colon != nil || url.isSpecial { throw URLSyntax.Fault(description: "there is no host") }
+        if host.isEmpty, colon != nil || url.isSpecial { throw URLSyntax.Fault(description: "the URL has no host") }
         do { url.host = try URLHost.parse(host, isOpaque: !url.isSpecial, table: table) } catch {
             guard keepsHost else { throw error }
             url.host = Array(host)

@@ -60,7 +60,7 @@ public struct URLReference: Sendable, Hashable {
     ) throws(URLSyntax.Fault) -> ParsedURL {
         guard bytes.count <= Self.maximumLength else {
             throw URLSyntax.Fault(
-                description: "the URL has \(bytes.count) bytes, and \(Self.maximumLength) are the most")
+                description: "the URL has \(bytes.count) bytes; the maximum is \(Self.maximumLength)")
         }
         var parsedBase: ParsedURL?
         if let base { parsedBase = try Self.parsed(base, table: table) }
@@ -83,7 +83,7 @@ public struct URLReference: Sendable, Hashable {
 
     private static func url(_ parsed: ParsedURL) throws(URLSyntax.Fault) -> URL {
         guard let url = URL(string: parsed.text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "the host has a character that no host name has")
+            throw URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
         }
         return url
     }

@@ -87,7 +87,7 @@ extension CacheHandler {
     /// Returns the store with its secret. If the secret can't be read, notes that and returns nil.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
-            note("the store returned no secret", error)
+            note("the store didn't return a secret", error)
             return nil
         }
     }
@@ -97,7 +97,7 @@ extension CacheHandler {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
         } catch {
-            note("an entry could not be read", error)
+            note("an entry couldn't be read", error)
             return .unreadable
         }
     }
@@ -112,7 +112,7 @@ extension CacheHandler {
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
-            note("an entry could not be removed", error)
+            note("an entry couldn't be removed", error)
             return error
         }
         return nil
@@ -159,7 +159,7 @@ extension CacheHandler {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description
             ?? "\(type(of: error))"
-        exchange.detach("cache write") { $0.note("cache", "an entry could not be written: \(reason)") }
+        exchange.detach("cache write") { $0.note("cache", "an entry couldn't be written: \(reason)") }
     }
 }
 

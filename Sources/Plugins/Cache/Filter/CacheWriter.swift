@@ -104,7 +104,7 @@ final class CacheWriter: Sendable {
             }
             return true
         }
-        if !isAccepted { failed(CacheStoreError("too much is waiting to be written")) }
+        if !isAccepted { failed(CacheStoreError("too much data is waiting to be written")) }
     }
 
     private func perform(_ write: Write) async {

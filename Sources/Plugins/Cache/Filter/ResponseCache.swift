@@ -74,7 +74,7 @@ public final class ResponseCache: Filter {
 
     /// Reports a problem if an outer filter is also a cache.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is ResponseCache ? "both store each response; a store of two levels needs one cache" : nil
+        outer is ResponseCache ? "both store each response; for two levels, use one cache with a two-level store" : nil
     }
 
     /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode

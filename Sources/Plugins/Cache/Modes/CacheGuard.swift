@@ -58,7 +58,7 @@ extension CacheMode: FilterProvidingTag {
 /// Runs between all caches and the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
-    var explanation: String { "cache guard, sends nothing" }
+    var explanation: String { "cache guard, doesn't send" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self]

@@ -114,7 +114,7 @@ public struct CacheMiss: CodedError, ExpectedError, Sendable {
 
     /// The reason and its meaning on one line.
     public var description: String {
-        let words = reason == .notInstalled ? "the request passes no cache filter" : "the cache has no valid response"
+        let words = reason == .notInstalled ? "the request has no cache filter" : "the cache has no valid response"
         return "\(reason): \(words)"
     }
 

@@ -11,7 +11,7 @@ enum HTTPCacheRules {
         guard (200...599).contains(response.status), !unstoredStatuses.contains(response.status) else {
             return "status \(response.status)"
         }
-        if CacheDirectives(request.headers).noStore { return "the request says no-store" }
+        if CacheDirectives(request.headers).noStore { return "the request has no-store" }
         if directives.mustUnderstand {
             guard understoodStatuses.contains(response.status) else { return "status not understood" }
         } else if directives.noStore {

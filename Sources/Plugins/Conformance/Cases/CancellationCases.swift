@@ -91,7 +91,8 @@ enum CancellationCases {
                         let delivery: BodyDelivery = index % 2 == 0 ? .data : .stream
                         let task = Task { try await bench.exchange(.get, "/slow", delivery: delivery) }
                         if index % 5 == 0 {
-                            try bench.equal(try await task.value.data.count, 200_000, "bytes beside cancelled ones")
+                            try bench.equal(
+                                try await task.value.data.count, 200_000, "bytes of a request next to cancelled ones")
                         } else {
                             for _ in 0..<(index * 7919 % 100) { await Task.yield() }
                             task.cancel()

@@ -91,7 +91,7 @@ enum CodingCases {
             try bench.equal(stale.status, 200, "the status for another version")
             try bench.equal(stale.data, whole, "the body for another version")
             let beyond = try await bench.exchange(.get, "/film", headers: [.range: "bytes=10000-"])
-            try bench.equal(beyond.status, 416, "the status for a part behind the end")
+            try bench.equal(beyond.status, 416, "the status for a range past the end")
         },
     ]
 

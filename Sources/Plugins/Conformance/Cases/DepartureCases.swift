@@ -21,8 +21,8 @@ enum DepartureCases {
             }
             // The server only responds once the barrier is down, so the second request on a connection was sent later.
             let late = bench.server.received.count { $0.index > 1 }
-            try bench.equal(late, 0, "requests that were sent although a filter held them back")
-            try bench.equal(bench.server.requestCount, all - held, "requests at the server, \(held) being held back")
+            try bench.equal(late, 0, "requests sent although a filter held them back")
+            try bench.equal(bench.server.requestCount, all - held, "requests at the server, with \(held) held back")
             barrier.isDown.store(false, ordering: .sequentiallyConsistent)
             try bench.equal(try await isHeld(request, agent), false, "a request after the barrier, held back")
         }
@@ -36,7 +36,7 @@ enum DepartureCases {
             return true
         } catch {
             throw ConformanceFailure(
-                expected: "a response, or what the filter has thrown", came: "\(type(of: error)): \(error)")
+                expected: "a response, or the error the filter threw", came: "\(type(of: error)): \(error)")
         }
     }
 

@@ -66,7 +66,7 @@ enum EventCases {
         }
         if timings.isReusedConnection == true {
             let wasMade = timings.nameLookup != nil || timings.connected != nil
-            try bench.expect(!wasMade, "nil for the making of a connection that was there", came: "\(timings)")
+            try bench.expect(!wasMade, "nil as the connection time on a reused connection", came: "\(timings)")
         }
         if let count = timings.bytesReceived { try bench.equal(count, 10_000, "body bytes received") }
         if let count = timings.bytesSent { try bench.equal(count, 7, "body bytes sent") }

@@ -219,7 +219,7 @@ enum FaultCases {
                 try await bench.viaAgent(request)
             }
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try bench.expect(!isOurs, "an error of the network after byte \(length)", came: error.description)
+            try bench.expect(!isOurs, "a network error after byte \(length)", came: error.description)
         }
         try await bench.expectWorking(after: "broken connections")
     }

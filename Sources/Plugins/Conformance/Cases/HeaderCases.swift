@@ -140,7 +140,8 @@ enum NeutralityCases {
             let bodies = [try await bench.exchange(.get, "/fresh").text, try await bench.exchange(.get, "/fresh").text]
             try bench.equal(bench.server.requestCount, 2, "requests at the server")
             try bench.expect(
-                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) }, "no condition of its own",
+                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) },
+                "no If-None-Match added by the transport",
                 came: "\(bodies)")
         },
     ]

@@ -24,7 +24,7 @@ enum PressureCases {
             }
             gate.open()
             while let chunk = try await iterator.next() { count += chunk.count }
-            try bench.equal(count, total, "bytes in the end")
+            try bench.equal(count, total, "bytes at the end")
         },
         ConformanceDraft(.uploadBackpressure, "a server that does not read holds back the source") { bench in
             let gate = Gate()

@@ -74,7 +74,7 @@ enum UploadCases {
                 }
             }
             try await bench.expectWorking(after: "sources that failed")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
         ConformanceDraft(.streamedUploads, "a source of another length makes no whole request") { bench in
             bench.server.on("/up", .text("whole"))
@@ -87,7 +87,7 @@ enum UploadCases {
                 }
             }
             try await bench.expectWorking(after: "wrong lengths")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
         ConformanceDraft(.streamedUploads, "a source that announced no byte and has one makes no whole request") {
             bench in
@@ -103,7 +103,7 @@ enum UploadCases {
             let empty = RequestBody.stream(length: 0) { HTTPBody(length: 0, source: PiecesSource(Data(), [0])) }
             try bench.equal(
                 try await bench.viaAgent(bench.request(.post, "/up", body: empty)).text, "whole", "an empty source")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
             try framed(try await bench.server.nextRequest(), length: 0, bench)
         },
     ]

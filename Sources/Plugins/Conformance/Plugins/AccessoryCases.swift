@@ -14,7 +14,7 @@ extension AccessoryDraft {
             let (observed, plain) = (bench.agent(forwarder), bench.agent())
             for scene in BenchScene.allCases {
                 let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
-                try bench.filters.equal(came, expected, "the end of a call (\(scene.rawValue))")
+                try bench.filters.equal(came, expected, "the outcome of a call (\(scene.rawValue))")
             }
             try bench.expectNoFlood(forwarder)
         },
@@ -46,7 +46,7 @@ extension AccessoryDraft {
             }
             let wrong = ends.filter { !$0.hasPrefix("200") }
             try bench.filters.expect(
-                wrong.isEmpty, "200 responses", came: "\(wrong.count) other ends, such as \(wrong.first ?? "")")
+                wrong.isEmpty, "200 responses", came: "\(wrong.count) other outcomes, such as \(wrong.first ?? "")")
         },
         AccessoryDraft("it keeps up with all that may happen at the same time") { bench in
             let (accessory, _) = try bench.make()
@@ -61,7 +61,7 @@ extension AccessoryDraft {
                 return await group.reduce(into: [(BenchScene, String)]()) { $0.append($1) }
             }
             for (scene, end) in came {
-                try bench.filters.equal(end, expected[scene] ?? "", "the end of a call (\(scene.rawValue))")
+                try bench.filters.equal(end, expected[scene] ?? "", "the outcome of a call (\(scene.rawValue))")
             }
             try bench.expectNoFlood(forwarder)
         },
@@ -82,14 +82,14 @@ extension AccessoryDraft {
                 }
             }
             let end = await BenchScene.good.play(on: agent)
-            try bench.filters.expect(end.hasPrefix("200"), "the end of a call afterwards: 200", came: end)
+            try bench.filters.expect(end.hasPrefix("200"), "a later call that ends with 200", came: end)
         },
         AccessoryDraft("it survives an end that comes twice") { bench in
             let (accessory, _) = try bench.make()
             let (observed, plain) = (bench.agent(BenchForwarder(accessory, .endsTwice)), bench.agent())
             for scene in [BenchScene.good, .lost, .redirected, .good] {
                 let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
-                try bench.filters.equal(came, expected, "the end of a call")
+                try bench.filters.equal(came, expected, "the outcome of a call")
             }
         },
     ]
@@ -126,7 +126,7 @@ extension AccessoryDraft {
                     for each in one.dropFirst(count) { accessory.activity(each.activity, did: each.event) }
                     isGone.increment()
                 }
-                guard isStarted else { throw ConformanceFailure(expected: "a thread of the system's", came: "none") }
+                guard isStarted else { throw ConformanceFailure(expected: "a system thread", came: "none") }
                 _ = try await bench.filters.becomes { isThere.value > 0 }
                 _ = SystemThread.start(stack: 1 << 20) {
                     for each in other { accessory.activity(each.activity, did: each.event) }
@@ -136,8 +136,8 @@ extension AccessoryDraft {
                 gate.update { $0 = true }
                 try bench.filters.expect(
                     isFree,
-                    "the events of an activity beside another that has come to "
-                        + RecordingAccessory.name(of: one[count - 1].event), came: "a thread that waits")
+                    "the events of an activity while another one is at "
+                        + RecordingAccessory.name(of: one[count - 1].event), came: "a blocked thread")
                 _ = try await bench.filters.becomes { isGone.value > 0 }
             }
         },
@@ -147,7 +147,7 @@ extension AccessoryDraft {
                 for scene in BenchScene.allCases where scene != .detached { _ = await scene.play(on: agent) }
             }
             let isGone = try await bench.filters.becomes { trail.mark == nil }
-            try bench.filters.expect(isGone, "the end of every task", came: "a task that goes on")
+            try bench.filters.expect(isGone, "every task to end", came: "a task that keeps running")
             withExtendedLifetime(agent) {}
         },
     ]
@@ -174,12 +174,12 @@ extension AccessoryDraft {
         },
         AccessoryDraft("it keeps no activity after its end") { bench in
             let (accessory, _) = try bench.make()
-            try await keepsNone(bench, accessory, BenchForwarder(accessory), "an activity that is kept")
+            try await keepsNone(bench, accessory, BenchForwarder(accessory), "an activity that stays in memory")
         },
         AccessoryDraft("it keeps no activity whose end is missing, and serves the next") { bench in
             let (accessory, _) = try bench.make()
             let forwarder = BenchForwarder(accessory, .withoutEnds)
-            try await keepsNone(bench, accessory, forwarder, "an activity that waits for its end")
+            try await keepsNone(bench, accessory, forwarder, "an activity still waiting for its end")
         },
         AccessoryDraft("it keeps nothing of the activities that are over") { bench in
             for scene in [BenchScene.good, .lost, .redirected, .noted] {
@@ -211,9 +211,11 @@ extension AccessoryDraft {
         AccessoryDraft("agent, transport and accessory go when they are released") { bench in
             let (transport, accessory) = try await released(bench)
             let isGone = try await bench.filters.becomes { transport.value == nil }
-            try bench.filters.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
+            try bench.filters.expect(
+                isGone, "the transport to be released", came: "a part of the agent still in memory")
             let isReleased = try await bench.filters.becomes { accessory.value == nil }
-            try bench.filters.expect(isReleased, "the end of the accessory", came: "a task or a timer that keeps it")
+            try bench.filters.expect(
+                isReleased, "the accessory to be released", came: "a task or timer that keeps it alive")
         },
     ]
 
@@ -270,7 +272,7 @@ extension AccessoryDraft {
         let agent = bench.agent(forwarder, witness)
         for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
         let isGone = try await bench.filters.becomes { witness.remaining == 0 }
-        try bench.filters.expect(isGone, "the end of the activity", came: problem)
+        try bench.filters.expect(isGone, "the activity to end", came: problem)
         withExtendedLifetime((agent, accessory)) {}
     }
 

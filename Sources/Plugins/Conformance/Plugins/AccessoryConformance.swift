@@ -76,6 +76,6 @@ struct AccessoryBench: Sendable {
 
     func expectNoFlood(_ forwarder: BenchForwarder) throws {
         try filters.expect(
-            !forwarder.isFlooded, "no event that follows from each event", came: "2,000 events of one activity")
+            !forwarder.isFlooded, "events that don't each cause another one", came: "2,000 events of one activity")
     }
 }

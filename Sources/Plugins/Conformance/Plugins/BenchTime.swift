@@ -58,7 +58,7 @@ extension FilterDraft {
 
         var description: String {
             switch self {
-            case .error(let error): (error as? ErrandError)?.code.description ?? "an error of no known type"
+            case .error(let error): (error as? ErrandError)?.code.description ?? "an error of an unknown type"
             case .status(let status, _): "\(status)"
             }
         }
@@ -152,11 +152,11 @@ extension FilterDraft {
                 let (wasWaiting, sent) = (probe.results.isEmpty && isWaiting(), transport.arrivals.count)
                 task.cancel()
                 let isOver = try await bench.becomes { !probe.results.isEmpty }
-                try bench.expect(isOver, "the end of the wait", came: "a filter that goes on")
+                try bench.expect(isOver, "the wait to end", came: "a filter that keeps running")
                 if wasWaiting {
                     try bench.equal(transport.arrivals.count, sent, "the requests at the transport")
                     guard case .failure(let error)? = probe.results.first, error.isCancellation else {
-                        throw ConformanceFailure(expected: "a cancellation", came: "another end of the wait")
+                        throw ConformanceFailure(expected: "a cancellation", came: "a wait that ended differently")
                     }
                 }
             }
@@ -180,7 +180,7 @@ extension FilterDraft {
             let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
                 _ = try? await agent.send(request, options: CallOptions()).value.status
             }
-            let wait = time.longest.map { "a wait of \($0)" } ?? "a wait by another clock than the agent's"
+            let wait = time.longest.map { "a wait of \($0)" } ?? "a wait on a clock other than the agent's"
             try bench.expect(isOver, "\(expected) (\(ending.description))", came: wait)
         }
     }

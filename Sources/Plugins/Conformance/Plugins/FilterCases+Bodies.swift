@@ -66,7 +66,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make())
             _ = try await agent.send(BenchRequest(delivery: .stream), options: CallOptions()).value.status
             let isCancelled = try await bench.becomes { cancelled.value > 0 }
-            try bench.expect(isCancelled, "the end of the transfer", came: "a body that is kept")
+            try bench.expect(isCancelled, "the transfer to end", came: "a body still in memory")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("a reader that is cancelled ends the transfer") { bench in
@@ -88,7 +88,7 @@ extension FilterDraft {
             reader.cancel()
             let isEnded = try await bench.becomes { ended.value > 0 }
             gate.open()
-            try bench.expect(isEnded, "the end of the transfer", came: "a transfer that goes on")
+            try bench.expect(isEnded, "the transfer to end", came: "a transfer that keeps running")
             _ = await reader.result
         },
         FilterDraft("a request body that can be read once arrives whole") { bench in

@@ -60,8 +60,8 @@ extension FilterDraft {
             let transport = BenchTransport()
             let response = try await bench.send(inside: [cache], over: transport)
             let text = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
-            try bench.equal(text, "kept", "the body of the filter behind it")
-            try bench.equal(response.headers["X-Conformance"], "kept", "a field of the filter behind it")
+            try bench.equal(text, "kept", "the body from the inner filter")
+            try bench.equal(response.headers["X-Conformance"], "kept", "a field from the inner filter")
             try bench.equal(transport.arrivals.count, 0, "the requests at the transport")
         },
         FilterDraft("a response that a check refuses is not served again") { bench in
@@ -166,7 +166,7 @@ extension FilterDraft {
             let isDone = try await bench.becomes { done.value > 0 }
             gate.open()
             _ = await (slow.result, fast.result)
-            try bench.expect(isDone, "the response of another call", came: "a call that waits behind the first")
+            try bench.expect(isDone, "the response of another call", came: "a call that waits for the first one")
         },
         FilterDraft("two agents can share it") { bench in
             let filter = try bench.make()
@@ -175,7 +175,7 @@ extension FilterDraft {
             try await share(filter, with: second, bench)
             let later = try await second.send(BenchRequest(path: "later"), options: CallOptions()).value
             let text = String(decoding: try await later.body.collect(upTo: 1 << 20), as: UTF8.self)
-            try bench.equal(text, "second /v1/later", "the response after the first agent has gone")
+            try bench.equal(text, "second /v1/later", "the response after the first agent was released")
         },
     ]
 }

@@ -35,7 +35,7 @@ extension FilterDraft {
                 try bench.equal(error.code, code, "the code")
                 try bench.equal(error.message, thrown.message, "the message")
                 try bench.expect(
-                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the failure below",
+                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the underlying error",
                     came: error.underlying.map { "\(type(of: $0))" } ?? "none")
                 try bench.equal(error.response?.status, 418, "the status of the response that came")
                 try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of that response")
@@ -92,8 +92,8 @@ extension FilterDraft {
             let count = transport.arrivals.count
             gate.open()
             _ = await task.result
-            try bench.expect(isStopped, "the end of the transfer", came: "a transport that goes on")
-            try bench.expect(isDone, "the end of the filter", came: "a filter that goes on")
+            try bench.expect(isStopped, "the transfer to end", came: "a transfer that keeps running")
+            try bench.expect(isDone, "the filter to end", came: "a filter that keeps running")
             try bench.equal(count, sent, "the requests at the transport")
             switch probe.results.first {
             case .failure(let error)?:
@@ -178,7 +178,7 @@ extension FilterDraft {
             _ = try await bench.send(outside: [hold], inside: [probe], accessories: [witness], over: transport)
             gate.open()
             try bench.expect(
-                !running.read { $0 }, "no request in flight after the response", came: "one that goes on")
+                !running.read { $0 }, "no request in progress after the response", came: "a request still running")
         },
         FilterDraft("it calls next only while the call lives, and keeps nothing of it") { bench in
             let witness = BenchWitness()
@@ -197,10 +197,10 @@ extension FilterDraft {
             transport.forget()
             let isGone = try await bench.becomes { witness.remaining == 0 }
             try bench.expect(
-                isGone, "the end of the activity",
-                came: "a task that still runs or calls next, or an exchange that is kept")
+                isGone, "the activity to end",
+                came: "a task that still runs or calls next, or a retained exchange")
             let isForgotten = try await bench.becomes { marks.read { $0.allSatisfy { $0.mark == nil } } }
-            try bench.expect(isForgotten, "the end of the request and its tags", came: "a request that is kept")
+            try bench.expect(isForgotten, "the request and its tags to be released", came: "a request still in memory")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("a task that it starts ends after the call") { bench in
@@ -211,15 +211,15 @@ extension FilterDraft {
                 }
             }
             let isGone = try await bench.becomes { trail.mark == nil }
-            try bench.expect(isGone, "the end of every task", came: "a task that goes on")
+            try bench.expect(isGone, "every task to end", came: "a task that keeps running")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("agent, transport and filter go when they are released") { bench in
             let (transport, filter) = try await released(bench)
             let isGone = try await bench.becomes { transport.value == nil }
-            try bench.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
+            try bench.expect(isGone, "the transport to be released", came: "a part of the agent still in memory")
             let isReleased = try await bench.becomes { filter.value == nil }
-            try bench.expect(isReleased, "the end of the filter", came: "a task or a timer that keeps it")
+            try bench.expect(isReleased, "the filter to be released", came: "a task or timer that keeps it alive")
         },
     ]
 

@@ -59,7 +59,7 @@ extension FilterDraft {
             _ = try await bench.send(BenchRequest(headers: headers), over: transport)
             let sent = transport.arrivals.first?.request.headers ?? [:]
             try bench.equal(sent.values(of: "X-Conformance-Plain"), ["plain"], "an unknown field")
-            try bench.equal(sent.values(of: BenchRequest.trace), ["one", "two"], "a field that stands twice")
+            try bench.equal(sent.values(of: BenchRequest.trace), ["one", "two"], "a field that appears twice")
         },
         FilterDraft("a field that is marked as sensitive stays so") { bench in
             let transport = BenchTransport()

@@ -31,7 +31,7 @@ extension FilterDraft {
                     let given = parts.dropFirst().first?.split(separator: "&") ?? []
                     let items = expected.dropFirst().first?.split(separator: "&") ?? []
                     try bench.equal(
-                        given.filter { items.contains($0) }, items, "the items of the query, in their order")
+                        given.filter { items.contains($0) }, items, "the query items in order")
                 }
             }
         },
@@ -54,11 +54,11 @@ extension FilterDraft {
                 }
                 let cookies = sent.values(of: .cookie).joined(separator: "; ")
                 for pair in ["conformance=1", "other=\"2\""] {
-                    try bench.expect(cookies.contains(pair), "the cookies of the request", came: "others")
+                    try bench.expect(cookies.contains(pair), "the cookies of the request", came: "different cookies")
                 }
                 try bench.expect(
-                    transport.arrivals.first?.request.body.isNone == body.isNone, "a body where there is one",
-                    came: body.isNone ? "one where there is none" : "none")
+                    transport.arrivals.first?.request.body.isNone == body.isNone, "a body only if the request has one",
+                    came: body.isNone ? "an additional body" : "no body")
             }
         },
         FilterDraft("a request for a range is sent as one, and its part is no whole") { bench in
@@ -93,7 +93,8 @@ extension FilterDraft {
                     let expected = range == nil ? whole : range == "bytes=0-99" ? whole[..<100] : whole[100..<200]
                     let data = try await response.body.collect(upTo: 1 << 20)
                     try bench.expect(
-                        data == Data(expected), "the bytes for \(range ?? "the whole")", came: "\(data.count) others")
+                        data == Data(expected), "the bytes for \(range ?? "the whole")",
+                        came: "\(data.count) different bytes")
                     try await bench.pause()
                 }
             }

@@ -28,7 +28,7 @@ extension FilterDraft {
                     for task in tasks { await task.value }
                 }
             }
-            try bench.expect(isOver, "the end of calls that are cancelled", came: "some that wait for ever")
+            try bench.expect(isOver, "cancelled calls to end", came: "calls that never end")
             time.pass(.seconds(3_600))
             try await expectGood(bench, agent, after: "288 calls that were cancelled")
         },
@@ -136,18 +136,18 @@ extension FilterDraft {
             }
         }
         try bench.expect(
-            isOver, "the end of each of 260 calls (\(kind.rawValue))", came: "some that wait for ever")
+            isOver, "260 calls to end (\(kind.rawValue))", came: "calls that never end")
         time.pass(.seconds(3_600))
         if !kind.isFailureOfServer {
             return try await expectGood(bench, agent, after: "260 calls (\(kind.rawValue))")
         }
         let isServed = try await bench.ends { _ = await end(of: BenchRequest(path: "good"), on: agent) }
         try bench.expect(
-            isServed, "the end of a call after 260 (\(kind.rawValue))", came: "one that waits for ever")
+            isServed, "a call after 260 others to end (\(kind.rawValue))", came: "a call that never ends")
     }
 
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
-        let came = Watched("a call that waits for ever")
+        let came = Watched("a call that never ends")
         _ = try await bench.ends {
             // A loaded machine may exceed a short time limit.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
@@ -155,7 +155,7 @@ extension FilterDraft {
                 came.update { $0 = end }
             }
         }
-        try bench.equal(came.read { $0 }, "200", "the end of a call after \(what)")
+        try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
     /// Returns the end in a word. Drops the body.
@@ -201,7 +201,7 @@ extension FilterDraft {
     /// The median of several calls.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
-            throw ConformanceFailure(expected: "a thread of the system's", came: "none")
+            throw ConformanceFailure(expected: "a system thread", came: "none")
         }
         defer { executor.end() }
         let moved = ClosureFilter(.call) { exchange, next in
@@ -225,7 +225,7 @@ extension FilterDraft {
                 let request = BenchRequest(
                     method: index % 2 == 0 ? .get : .post, path: path, body: index % 2 == 0 ? .none : .text("body"))
                 let isOver = try await bench.ends { _ = await end(of: request, on: agent) }
-                try bench.expect(isOver, "the end of a call", came: "a thread that is kept for ever")
+                try bench.expect(isOver, "the outcome of a call", came: "a thread that is blocked forever")
                 uses.append(executor.takeUse())
             }
             let median = ThreadUse.median(of: uses)

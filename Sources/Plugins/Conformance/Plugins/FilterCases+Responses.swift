@@ -71,7 +71,8 @@ extension FilterDraft {
                 let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
                 try bench.equal(response.body.length, length, "the length of the stream")
                 let data = try await response.body.collect(upTo: 1 << 20)
-                try bench.expect(data == bytes, "the bytes of the stream in their order", came: "\(data.count) others")
+                try bench.expect(
+                    data == bytes, "the bytes of the stream in their order", came: "\(data.count) different bytes")
             }
         },
         FilterDraft("a stream in the body of a request keeps its length, and waits for the transport") { bench in
@@ -132,7 +133,7 @@ extension FilterDraft {
             }
             let response = try await bench.send(BenchRequest(delivery: .file(file)), over: transport)
             try bench.equal(response.body.file?.path, file.path, "the file")
-            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "others")
+            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "different bytes")
         },
     ]
 }

@@ -71,7 +71,7 @@ extension FilterDraft {
                 came: "stages \(filter.stages.rawValue)")
             let text = filter.explanation
             try bench.expect(
-                !text.isEmpty && !text.contains { $0.isNewline }, "an explanation of one line",
+                !text.isEmpty && !text.contains { $0.isNewline }, "a one-line explanation",
                 came: String(reflecting: text))
         },
         FilterDraft("its traits say that it repeats") { bench in
@@ -84,7 +84,8 @@ extension FilterDraft {
             _ = try? await agent.send(BenchRequest(), options: CallOptions()).value.status
             let isRepeated = transport.arrivals.count > 1
             try bench.expect(
-                !isRepeated || traits(of: filter).contains(.retries), "the trait .retries of a filter that repeats",
+                !isRepeated || traits(of: filter).contains(.retries),
+                "the trait .retries on a filter that repeats requests",
                 came: "none")
         },
         FilterDraft("its traits say that it changes the request") { bench in
@@ -100,7 +101,7 @@ extension FilterDraft {
                 || sent?.body != expected?.body
             try bench.expect(
                 !isChanged || sent == nil || !traits(of: filter).isDisjoint(with: change),
-                "the trait .changesRequest, .signs or .authenticates of a filter that changes a request", came: "none")
+                "the trait .changesRequest, .signs or .authenticates on a filter that changes requests", came: "none")
         },
     ]
 

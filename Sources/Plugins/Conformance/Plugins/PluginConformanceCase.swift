@@ -32,7 +32,7 @@ extension [PluginConformanceCase] {
             let name = excuse.name ?? excuse.feature.map { "feature \($0)" } ?? ""
             cases.append(
                 PluginConformanceCase(name: "the excuse \"\(name)\" belongs to a case", excuse: nil, limit: limit) {
-                    throw ConformanceFailure(expected: "a case of that name", came: "none")
+                    throw ConformanceFailure(expected: "a case with that name", came: "none")
                 })
         }
         return cases

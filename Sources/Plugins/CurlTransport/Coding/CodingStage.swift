@@ -17,7 +17,7 @@ import ErrandSupport
 
     init(_ coding: ContentCoding) throws {
         guard let decoder = unsafe errand_decoder_make(coding.bit) else {
-            throw ErrandError(.transportFailed, "there is no memory for decoding")
+            throw ErrandError(.transportFailed, "there isn't enough memory for decoding")
         }
         unsafe self.decoder = decoder
     }
@@ -32,7 +32,7 @@ import ErrandSupport
     /// At most 128 KiB, or `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
-            throw ErrandError(.transportFailed, "there is no memory for decoding")
+            throw ErrandError(.transportFailed, "there isn't enough memory for decoding")
         }
         while true {
             var taken = 0

@@ -28,7 +28,7 @@ struct ContentDecoder: ~Copyable {
     /// Throws `truncated` if a coding isn't complete.
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
-            throw ErrandError(.truncated, "the body ended within its content coding")
+            throw ErrandError(.truncated, "the body ended before its content coding did")
         }
     }
 

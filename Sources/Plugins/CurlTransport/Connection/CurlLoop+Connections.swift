@@ -60,7 +60,8 @@ extension CurlLoop {
             connections.multi?.setConnectionCallbacks(for: self)
         }
         guard let multi = connections.multi, let handle = EasyHandle(), let pool = CurlPool() else {
-            return fail(connection, ErrandError(.transportFailed, "libcurl has no memory for a connection"))
+            return fail(
+                connection, ErrandError(.transportFailed, "libcurl doesn't have enough memory for a connection"))
         }
         (connection.handle, connection.pool) = (handle, pool)
         do { try handle.prepare(for: connection, self, pool: pool) } catch { return fail(connection, error) }
@@ -82,7 +83,7 @@ extension CurlLoop {
         guard code == 0 else { return fail(connection, handle.failure(code, proxy).error) }
         connection.descriptor = handle.easy.socket
         guard connection.descriptor >= 0 else {
-            return fail(connection, ErrandError(.connectionLost, "the connection was closed at once"))
+            return fail(connection, ErrandError(.connectionLost, "the connection was closed immediately"))
         }
         if connection.isPlain { take(connection) }
         connection.phase = .open
@@ -133,7 +134,7 @@ extension CurlLoop {
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
-            return fail(connection, ErrandError(.transportFailed, "the connection cannot be watched"))
+            return fail(connection, ErrandError(.transportFailed, "the connection can't be monitored"))
         }
         connection.registered = wanted
     }

@@ -14,15 +14,15 @@ struct AddressTable {
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
-                throw Self.fault("\"\(name)\" is no host name: no scheme, port or path belongs to it")
+                throw Self.fault("\"\(name)\" isn't a host name: leave out scheme, port and path")
             }
             var usable: [String] = []
             for address in list {
                 if let text = try Self.text(of: address, for: name, configuration.addressFamily) { usable.append(text) }
             }
-            if usable.isEmpty { throw Self.fault("the host \(host) has none of the family that is to be used") }
+            if usable.isEmpty { throw Self.fault("the host \(host) has no address of the configured family") }
             if texts.updateValue(usable.joined(separator: ","), forKey: host) != nil {
-                throw Self.fault("the host \(host) is named twice")
+                throw Self.fault("the host \(host) is listed twice")
             }
         }
         guard let url = configuration.dnsOverHTTPS else {
@@ -30,7 +30,7 @@ struct AddressTable {
             return
         }
         guard url.scheme?.lowercased() == "https", let host = url.host.flatMap(HostName.normalized) else {
-            throw ErrandError(.nameLookupFailed, "a server of DNS over HTTPS has an https URL")
+            throw ErrandError(.nameLookupFailed, "the DNS-over-HTTPS server needs an https URL")
         }
         nameServer = (host, url.port ?? Self.securePort)
     }
@@ -43,14 +43,14 @@ struct AddressTable {
     ) throws(ErrandError) -> String? {
         guard HostName.isAddress(address), !address.utf8.contains(UInt8(ascii: "%")),
             let text = HostName.normalized(address)
-        else { throw fault("\"\(address)\", for \(host), is none") }
+        else { throw fault("\"\(address)\", for \(host), isn't an address") }
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         if family == (isV6 ? .v4 : .v6) { return nil }
         return isV6 ? "[\(text)]" : text
     }
 
     private static func fault(_ reason: String) -> ErrandError {
-        ErrandError(.nameLookupFailed, "the addresses of the transport cannot be used: \(reason)")
+        ErrandError(.nameLookupFailed, "the transport's addresses can't be used: \(reason)")
     }
 
     var isEmpty: Bool { texts.isEmpty }

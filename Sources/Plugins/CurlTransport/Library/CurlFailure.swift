@@ -61,9 +61,9 @@ struct CurlFailure {
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
         // These codes would suggest that no server can have seen the request.
         case _ where isRepetition && Self.isUnreached(code):
-            (.connectionLost, "the connection was closed before a response, and no other one could be made")
+            (.connectionLost, "the connection was closed before a response, and no other one could be opened")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
-        case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy cannot be reached: \(detail)")
+        case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy can't be reached: \(detail)")
         case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:
             (.cannotConnect, nil)
         case _ where isRefusedQUIC: (.cannotConnect, nil)
@@ -75,7 +75,7 @@ struct CurlFailure {
     private var tlsJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.tlsHandshake where Self.isReset(systemError):
-            (.connectionLost, "the connection was lost in the TLS handshake")
+            (.connectionLost, "the connection was lost during the TLS handshake")
         case CurlCode.tlsHandshake, CurlCode.tlsEngineNotFound, CurlCode.tlsEngineNotSet, CurlCode.clientCertificate,
             CurlCode.tlsCipher, CurlCode.peerVerification, CurlCode.tlsRequired, CurlCode.tlsEngineInitialization,
             CurlCode.rootsNotReadable, CurlCode.tlsShutdown, CurlCode.revocationListNotReadable,
@@ -93,21 +93,21 @@ struct CurlFailure {
         case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
         case _ where isLostOnQUIC && isCutShort: (.truncated, nil)
-        case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "what the server sent is not valid in HTTP/3")
+        case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "the server sent data that isn't valid HTTP/3")
         case _ where isOnUsedConnection && Self.isForeign(code):
             (.connectionLost, Self.excess)
         case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
         case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
         case CurlCode.badFunctionArgument:
-            (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is not valid")
+            (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is invalid")
         case _ where isMalformed: (.invalidResponse, nil)
         case CurlCode.gotNothing where isBrokenHTTP2:
-            (.invalidResponse, "what the server sent is not valid in HTTP/2")
+            (.invalidResponse, "the server sent data that isn't valid HTTP/2")
         case CurlCode.outOfMemory where !hasHead, CurlCode.tooLarge:
-            (.invalidResponse, "a header field is longer than libcurl accepts")
+            (.invalidResponse, "a header field is too long for libcurl")
         case CurlCode.gotNothing: (.connectionLost, "the connection was closed before a response")
         case CurlCode.rewindFailed:
-            (.connectionLost, "the connection was closed while a body that can be sent once was on its way")
+            (.connectionLost, "the connection was closed while sending a body that can be sent only once")
         case CurlCode.http2, CurlCode.sendError, CurlCode.receiveError, CurlCode.http2Stream, CurlCode.http3:
             (.connectionLost, nil)
         default: nil
@@ -144,16 +144,16 @@ struct CurlFailure {
         }
     }
 
-    static let excess = "the connection, which was used before, has bytes that belong to no response"
+    static let excess = "the reused connection contains bytes that don't belong to a response"
 
     /// A server that expects TLS usually closes the connection silently when it reads a request.
-    static let mute = "the connection was closed before a response: is the URL to begin with https?"
+    static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
         [CurlCode.partialFile, CurlCode.gotNothing, CurlCode.receiveError].contains(code)
     }
 
-    static let connectionTimeout = "the connection was not established in time"
+    static let connectionTimeout = "the connection wasn't established in time"
 
     /// The bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
@@ -170,9 +170,9 @@ struct CurlFailure {
 
     /// The check the peer failed.
     private var insecurity: String? {
-        if code == CurlCode.pinMismatch { return "the server's public key is none of the pinned ones" }
+        if code == CurlCode.pinMismatch { return "the server's public key isn't one of the pinned keys" }
         if code == CurlCode.tlsHandshake, Self.foreignRecords.contains(where: { detail.contains($0) }) {
-            return "the server speaks no TLS at this port: is the URL to begin with http?"
+            return "the server doesn't use TLS on this port: should the URL begin with http?"
         }
         guard code == CurlCode.peerVerification else { return nil }
         if detail.contains("subject name") || detail.contains("host name") {
@@ -185,7 +185,7 @@ struct CurlFailure {
             return "the server's certificate is self-signed"
         case CertificateVerdict.issuerNotFound, CertificateVerdict.issuerNotFoundLocally,
             CertificateVerdict.firstSignatureNotVerified:
-            return "the server's certificate has an untrusted signer"
+            return "the server's certificate has an untrusted issuer"
         case CertificateVerdict.revoked: return "the server's certificate was revoked"
         case CertificateVerdict.hostMismatch, CertificateVerdict.addressMismatch:
             return "the server's certificate is for another host"

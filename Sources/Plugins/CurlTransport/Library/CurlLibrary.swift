@@ -67,7 +67,7 @@ struct CurlLibrary {
         if hasOpenSSL || identity.isInFiles { return }
         throw ErrandError(
             .transportUnavailable,
-            "this libcurl uses \(tls.isEmpty ? "no TLS library" : tls), which takes a client certificate from PEM files only"
+            "this libcurl uses \(tls.isEmpty ? "no TLS library" : tls), which accepts client certificates only from PEM files"
         )
     }
 
@@ -82,7 +82,7 @@ struct CurlLibrary {
     var withoutHTTP3: ErrandError {
         ErrandError(
             .transportUnavailable,
-            "HTTP/3 is required, and this libcurl, \(version), \(hasHTTP3 ? "is too old for it" : "was built without it")"
+            "HTTP/3 is required, but this libcurl, \(version), \(hasHTTP3 ? "is too old for it" : "was built without it")"
         )
     }
 }

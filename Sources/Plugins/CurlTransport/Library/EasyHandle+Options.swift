@@ -82,7 +82,7 @@ extension EasyHandle {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
         if isV6 == (loop.configuration.addressFamily == .v6) { return }
-        throw ErrandError(.nameLookupFailed, "the host is an address of the family that is not to be used")
+        throw ErrandError(.nameLookupFailed, "the host is an address of a family that the configuration excludes")
     }
 
     /// Called for every request if the transport has addresses. libcurl reads the list when the transfer begins, and
@@ -96,7 +96,7 @@ extension EasyHandle {
     func setPins(for url: URL, _ pins: PinTable) throws(ErrandError) {
         guard let keys = try pins.keys(for: url) else { return easy.clear(ERRAND_CURLOPT_PINNEDPUBLICKEY) }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
-            throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
+            throw ErrandError(.insecureConnection, "a public key pin isn't a Base64-encoded SHA-256 hash")
         }
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
@@ -163,7 +163,7 @@ extension EasyHandle {
 
     /// Throws if the option can't be set, before the transfer starts.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
-        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
+        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport contains a NUL") }
         try check(easy.set(option, text: text))
     }
 

@@ -137,7 +137,7 @@ final class EasyHandle {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
         if isWatched { return }
-        guard renew() else { throw ErrandError(.transportFailed, "libcurl has no memory for a transfer") }
+        guard renew() else { throw ErrandError(.transportFailed, "libcurl doesn't have enough memory for a transfer") }
         try reset(loop)
         set(ERRAND_CURLOPT_HEADER, 0)
         isClean = false
@@ -157,7 +157,7 @@ final class EasyHandle {
         let loop = transfer.loop
         let isOpen = transfer.head.open(
             for: self, loop.clock, limit: loop.configuration.maximumHeaderBytes, isWatched: isWatched)
-        if !isOpen { throw ErrandError(.transportFailed, "there is no memory for the headers") }
+        if !isOpen { throw ErrandError(.transportFailed, "there isn't enough memory for the headers") }
     }
 
     private func setOrigin(
@@ -209,13 +209,13 @@ final class EasyHandle {
             return false
         }
         if hasControl {
-            throw ErrandError(.invalidRequest, "the URL or the method has a control character")
+            throw ErrandError(.invalidRequest, "the URL or the method contains a control character")
         }
         let code = easy.set(option, text: text)
         if code != 0 {
             let message = CurlLibrary.description(of: code)
             throw ErrandError(
-                kind, "libcurl does not take the URL or the method: \(message)",
+                kind, "libcurl doesn't accept the URL or the method: \(message)",
                 underlying: CurlError(code: code, message: message))
         }
     }

@@ -22,7 +22,7 @@ struct HeaderList {
         for line in extra { size += line.utf8.count }
         if size + count > limit { throw tooLarge() }
         guard lines.begin(lines: count, bytes: size) else {
-            throw ErrandError(.transportFailed, "there is no memory for the headers")
+            throw ErrandError(.transportFailed, "there isn't enough memory for the headers")
         }
         for field in headers where field.name != .contentLength {
             try add(field.name.rawName)
@@ -77,6 +77,6 @@ struct HeaderList {
         lines.append(string)
     }
 
-    private static var control: ErrandError { ErrandError(.invalidRequest, "a header has a control character") }
+    private static var control: ErrandError { ErrandError(.invalidRequest, "a header contains a control character") }
 }
 #endif

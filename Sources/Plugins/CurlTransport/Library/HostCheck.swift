@@ -19,16 +19,16 @@ enum HostCheck {
         if host.utf8.contains(UInt8(ascii: ":")) { return }
         let name = Array(host.utf8)
         for index in name.indices where name[index] == UInt8(ascii: "%") && index + 1 < name.count {
-            if name[index + 1] < UInt8(ascii: "8") { throw refusal("hides a character behind a percent sign") }
+            if name[index + 1] < UInt8(ascii: "8") { throw refusal("has a percent-encoded ASCII character") }
         }
         if name.count > longest && !name.contains(UInt8(ascii: "%")) {
-            throw refusal("has \(name.count) bytes, and \(longest) are the most")
+            throw refusal("has \(name.count) bytes; the maximum is \(longest)")
         }
         if name.count > 3 * longest { throw refusal("is too long") }
     }
 
     private static func refusal(_ reason: String) -> ErrandError {
-        ErrandError(.invalidURL, "the host of the URL \(reason)")
+        ErrandError(.invalidURL, "the URL's host \(reason)")
     }
 }
 #endif

@@ -48,7 +48,7 @@ import ErrandSupport
 
     func append(_ text: String) {
         text.withSpan { bytes in
-            precondition(bytes.count < limit - end, "there is no room for the text")
+            precondition(bytes.count < limit - end, "there isn't enough room for the text")
             unsafe bytes.withUnsafeBytes { bytes in
                 if let memory = unsafe memory, let source = bytes.baseAddress {
                     unsafe memcpy(memory + end, source, bytes.count)
@@ -59,13 +59,13 @@ import ErrandSupport
     }
 
     func append(_ byte: UInt8) {
-        precondition(end < limit - 1, "there is no room for the byte")
+        precondition(end < limit - 1, "there isn't enough room for the byte")
         unsafe memory?.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
         end += 1
     }
 
     func endLine() {
-        precondition(count < maximum && end < limit, "there is no room for the line")
+        precondition(count < maximum && end < limit, "there isn't enough room for the line")
         guard let memory = unsafe memory else { return }
         unsafe memory.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
         end += 1

@@ -69,7 +69,7 @@ extension CurlLoop {
     func startThread() throws {
         let code = SystemCalls.startThread { [self] in run() }
         guard code == 0 else {
-            throw ErrandError(.transportFailed, "no thread could be made: \(systemErrorText(code))")
+            throw ErrandError(.transportFailed, "a thread couldn't be created: \(systemErrorText(code))")
         }
     }
 

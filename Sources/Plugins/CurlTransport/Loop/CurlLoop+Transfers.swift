@@ -27,7 +27,7 @@ extension CurlLoop {
             do { try transfer.options.checkDeparture(of: transfer.request) } catch { return fail(transfer, error) }
         }
         guard let handle = idleHandles.popLast() ?? EasyHandle() else {
-            return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
+            return fail(transfer, ErrandError(.transportFailed, "libcurl doesn't have enough memory for a transfer"))
         }
         findRoute(of: transfer, origin)
         do { try handle.prepare(for: transfer) } catch {

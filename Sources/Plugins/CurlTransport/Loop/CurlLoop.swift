@@ -124,7 +124,7 @@ final class CurlLoop: @unchecked Sendable {
             let isShort = DescriptorShortage.isReported || !DescriptorShortage.isOver
             errand_close(wake)
             if isShort { throw DescriptorShortage() }
-            throw ErrandError(.transportFailed, "the event loop could not be made")
+            throw ErrandError(.transportFailed, "the event loop couldn't be created")
         }
         self.multi = multi
         prepareMulti()

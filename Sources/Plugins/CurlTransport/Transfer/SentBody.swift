@@ -22,7 +22,7 @@ enum SentBody {
                 self = .stream(UploadStream(body, length: request.body.length ?? body.length))
             }
         }
-        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
+        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request can't have a body") }
     }
 
     var isNone: Bool { if case .none = self { true } else { false } }

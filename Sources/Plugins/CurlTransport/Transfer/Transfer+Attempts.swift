@@ -73,7 +73,7 @@ extension Transfer {
         // libcurl would send the remaining bytes of a single-use body.
         if attempts.count > 0 && upload.isBegunStream {
             failure = ErrandError(
-                .connectionLost, "the connection was closed while a body that can be sent once was on its way")
+                .connectionLost, "the connection was closed while sending a body that can be sent only once")
             return false
         }
         if attempts.onHandle > 1, handle.failure(CurlCode.receiveError, loop.proxy).isMalformed {
@@ -124,8 +124,8 @@ extension Transfer {
         ErrandError(
             .connectionLost,
             request.method.isIdempotent
-                ? "the connection was closed before a response, twice"
-                : "the connection was closed before a response; a \(request.method.rawValue) that may have been received is not sent again"
+                ? "the connection was closed twice before a response"
+                : "the connection was closed before a response; it isn't sent again, because the server may have received the \(request.method.rawValue)"
         )
     }
 
@@ -203,7 +203,7 @@ extension Transfer {
         if attempts.refusals > 1, route != nil { attempts.avoidsHTTP3 = true }
         if attempts.refusals <= Self.maximumRefusals { return true }
         failure = ErrandError(
-            .connectionLost, "the server refused to process the request on \(attempts.refusals) connections")
+            .connectionLost, "the server refused the request on \(attempts.refusals) connections")
         return false
     }
 
@@ -254,7 +254,7 @@ extension Transfer {
     var descriptorError: ErrandError {
         ErrandError(
             .timedOut,
-            "the process or the system had no descriptor for a connection within \(duration: options.timeout)")
+            "no file descriptor for a connection became free within \(duration: options.timeout)")
     }
 }
 #endif

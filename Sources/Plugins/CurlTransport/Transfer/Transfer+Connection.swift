@@ -35,7 +35,7 @@ extension Transfer {
         noteStart(isNew: true)
         if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
         return fail(
-            .nameLookupFailed, "\(loop.parked) cancelled name lookups still run, and no other one is begun")
+            .nameLookupFailed, "\(loop.parked) cancelled name lookups are still running, so no new one starts")
     }
 
     /// Changes libcurl's time to connect, unless it is `nil`.

@@ -7,7 +7,7 @@ import Synchronization
 extension Transfer {
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
-            return ErrandError(.truncated, "the connection was closed within the body of the response")
+            return ErrandError(.truncated, "the connection was closed before the response's body ended")
         }
         return nil
     }
@@ -16,7 +16,7 @@ extension Transfer {
         let isURL = target.text.utf8.count > Self.longestHead / 2
         return ErrandError(
             isURL ? .invalidURL : .invalidRequest,
-            "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
+            "the \(isURL ? "URL" : "request's head") is too long for libcurl")
     }
 
     /// The room for a URL and fields in libcurl's request head.
@@ -43,7 +43,7 @@ extension Transfer {
         if code == CurlCode.http2Stream, isWhole, !handle.hasErrorText { return nil }
         if code == 0 {
             if head.isComplete { return nil }
-            return ErrandError(.connectionLost, "the connection was closed within the head of the response")
+            return ErrandError(.connectionLost, "the connection was closed before the response's head ended")
         }
         // libcurl's error for the rejected line.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)

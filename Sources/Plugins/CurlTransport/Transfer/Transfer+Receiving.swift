@@ -23,7 +23,7 @@ extension Transfer {
         if head.isComplete {
             return trailers.add(line)
         }
-        guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
+        guard head.add(line) else { return fail(.transportFailed, "there isn't enough memory for the headers") }
         if !head.isComplete { return true }
         if head.status >= 100 && head.status < 200 && head.status != 101 {
             report(.event(.informational(status: head.status, headers: head.headers)))
@@ -44,16 +44,17 @@ extension Transfer {
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         let framing = head.framing
         if head.isHTTP1, framing.hasUnknownCoding {
-            return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
+            return fail(.invalidResponse, "the response has a transfer coding that wasn't requested")
         }
         // The end of the response is unknown (RFC 9112, section 6.3). Failing also closes the connection.
         if framing.hasInvalidLength, hasBody {
-            return fail(.invalidResponse, "the Content-Length of the response is no number, or two that differ")
+            return fail(.invalidResponse, "the response's Content-Length isn't a number, or has two different values")
         }
         if isExpectationFailed {
             if upload.isBegunStream {
                 return fail(
-                    .bodyNotReplayable, "the server refused the expectation when a body that can be read once had begun"
+                    .bodyNotReplayable,
+                    "the server refused Expect: 100-continue after part of a body that can be read only once was sent"
                 )
             }
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)

@@ -27,7 +27,7 @@ extension Transfer {
 
     private func received() throws -> HTTPResponse {
         guard head.status > 0 else {
-            throw ErrandError(.invalidResponse, "the status line of the response is not valid")
+            throw ErrandError(.invalidResponse, "the response's status line is invalid")
         }
         var (response, codings) = bare()
         if isStreamed {

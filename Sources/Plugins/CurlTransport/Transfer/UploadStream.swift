@@ -91,7 +91,7 @@ final class UploadStream: Sendable {
             let isLength = error.code == .truncated || error.code == .invalidResponse
             failure =
                 isLength
-                ? ErrandError(.invalidRequest, "the body is not what it announced", underlying: error) : error
+                ? ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error) : error
         } catch {
             failure = ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
@@ -121,7 +121,7 @@ final class UploadStream: Sendable {
     }
 
     private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
+        ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(came)")
     }
 
     /// Returns `false` if the transfer has ended.

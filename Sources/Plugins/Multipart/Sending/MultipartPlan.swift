@@ -267,7 +267,7 @@ final class MultipartSource: HTTPBodySource {
         let came = piece == nil ? "\(received)" : "more"
         throw MultipartError.sending(
             .invalidRequest, .partLengthMismatch,
-            "the stream of the part \(name.debugDescription) announced \(length) bytes, and \(came) came")
+            "the stream of the part \(name.debugDescription) announced \(length) bytes but has \(came)")
     }
 
     /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.

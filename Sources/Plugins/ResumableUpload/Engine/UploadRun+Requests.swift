@@ -21,7 +21,7 @@ extension UploadRun {
             return divides(&state, server) ? .continues : try await create(&state, plan)
         }
         guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
-        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can be read from its start only") }
+        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can only be read from the start") }
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 

@@ -26,7 +26,7 @@ public struct AttemptTimeout: Filter {
 
     /// Reports a problem if fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is FaultInjection ? "what is injected does not end by the timeout" : nil
+        outer is FaultInjection ? "the timeout doesn't end injected faults" : nil
     }
 
     /// Sends the request and cancels it when the time is up.

@@ -37,9 +37,9 @@ public struct Breaker: Filter {
     /// Reports a problem if an attempt timeout, fault injection or another breaker is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "an attempt that takes too long is cancelled, and does not count as a failure"
-        case is FaultInjection: "what is injected is not seen by the breaker"
-        case is Breaker: "both count every request, and the first to open refuses it; one of them is enough"
+        case is AttemptTimeout: "an attempt that takes too long is cancelled, which doesn't count as a failure"
+        case is FaultInjection: "the breaker doesn't see injected faults"
+        case is Breaker: "both count every request, and the first to open rejects it; use only one of them"
         default: nil
         }
     }

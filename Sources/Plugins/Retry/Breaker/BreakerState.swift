@@ -67,13 +67,13 @@ final class BreakerState: HostRecord {
             if state.isRetired { return nil }
             switch state.phase {
             case .closed: break
-            case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is on its way")
+            case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is in progress")
             case .open(let until):
                 guard now >= until else {
                     let remaining = until - now
                     throw ResilienceError(
                         .breakerOpen, host: host, remaining: remaining,
-                        "too many requests to it have failed, and none is sent for another \(duration: remaining)")
+                        "too many requests to it have failed; none is sent for another \(duration: remaining)")
                 }
                 state.enter(.probing)
             }

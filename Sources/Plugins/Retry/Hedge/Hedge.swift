@@ -31,14 +31,14 @@ public struct Hedge: Filter {
     /// States the conditions for a second request.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
-        return "hedges what is slower than \(percent(policy.percentile)) % of the requests before it, "
+        return "hedges requests slower than \(percent(policy.percentile)) % of earlier ones, "
             + "at most \(percent(policy.share)) % of them"
     }
 
     /// Reports a problem if a signing filter or another hedge is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         if outer is Hedge { return "each of the two requests would be hedged again" }
-        return outer.traits.contains(.signs) ? "both requests carry one signature, with its time" : nil
+        return outer.traits.contains(.signs) ? "both requests carry the same signature and timestamp" : nil
     }
 
     /// Sends one or two requests and returns the first good response.
@@ -78,11 +78,11 @@ public struct Hedge: Filter {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
                 guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
                 if history.spend() { break }
-                exchange.note("hedge", "none: the budget of the host is used up after \(duration: elapsed)")
+                exchange.note("hedge", "skipped: the host's budget is used up after \(duration: elapsed)")
                 elapsed = (elapsed * 2).bounded
             }
             let second = race.start {
-                exchange.note("hedge", "a second request, since there is no response after \(duration: elapsed)")
+                exchange.note("hedge", "a second request, because there is no response after \(duration: elapsed)")
                 return HedgedRequest(exchange, next)
             }
             guard let second else { return history.refund() }

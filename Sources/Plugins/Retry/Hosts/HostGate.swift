@@ -33,7 +33,7 @@ public struct HostGate: Filter {
 
     /// States the limits.
     public var explanation: String {
-        var parts = ["lets a host rest that asks for it"]
+        var parts = ["pauses a host that sent Retry-After"]
         if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
         if let rate = limits.rate { parts.append("\(rate.count) in \(duration: rate.period)") }
         return "host gate: " + parts.joined(separator: ", ")
@@ -42,9 +42,9 @@ public struct HostGate: Filter {
     /// Reports a problem if an attempt timeout, a breaker or fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "the wait at the gate counts as a part of the attempt"
-        case is Breaker: "the probe of the breaker waits at the gate"
-        case is FaultInjection: "what is injected is not seen by the gate"
+        case is AttemptTimeout: "waiting at the gate counts toward the attempt's timeout"
+        case is Breaker: "the breaker's probe waits at the gate"
+        case is FaultInjection: "the gate doesn't see injected faults"
         default: nil
         }
     }

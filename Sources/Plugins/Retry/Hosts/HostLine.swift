@@ -51,7 +51,7 @@ final class HostLine: HostRecord {
                 return .now(state.admit(at: now, arrival: state.arrivals, limits))
             }
             guard state.queue.count < limits.maximumQueue else {
-                throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests wait already")
+                throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests are already waiting")
             }
             let waiter = HostWaiter(state.arrivals)
             state.queue.append(waiter)
@@ -159,9 +159,9 @@ final class HostLine: HostRecord {
                 }
                 return ticket
             case .refuse(let remaining):
-                let reason = exchange.deadline == limit ? "the deadline of the call" : "the longest wait"
+                let reason = exchange.deadline == limit ? "the call's deadline" : "the maximum wait"
                 throw ResilienceError(
-                    .waitTooLong, host: host, remaining: remaining, "it allows no request before \(reason) is over")
+                    .waitTooLong, host: host, remaining: remaining, "it doesn't allow a request before \(reason)")
             case .wait(let until):
                 if waitsSince == nil { exchange.note("gate", "waits for \(host)") }
                 waitsSince = waitsSince ?? now

@@ -119,7 +119,7 @@ extension RecordingAccessory {
     /// one will-stop, and end with exactly one did-stop, with the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
-        var problems = dropped > 0 ? ["\(dropped) events were not kept; raise maximumRecords"] : []
+        var problems = dropped > 0 ? ["\(dropped) events were dropped; raise maximumRecords"] : []
         for (id, records) in Dictionary(grouping: records, by: \.activity).sorted(by: { $0.key < $1.key }) {
             let names = records.map(\.name)
             func report(_ problem: String) { problems.append("\(id) \(records[0].label): \(problem) in \(names)") }
@@ -127,8 +127,8 @@ extension RecordingAccessory {
                 let count = names.count { $0 == name }
                 if count != 1 { report("\(count) times \(name)") }
             }
-            if names.first != "willStart" { report("something before willStart") }
-            if names.last != "didStop", names.contains("didStop") { report("something after didStop") }
+            if names.first != "willStart" { report("an event before willStart") }
+            if names.last != "didStop", names.contains("didStop") { report("an event after didStop") }
             let outcomes = records.compactMap { Self.outcome(of: $0.event) }
             if Set(outcomes).count > 1 { report("outcomes \(outcomes)") }
         }

@@ -82,7 +82,10 @@ final class Connection {
             // A TLS greeting doesn't contain the awaited line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
-                throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")
+                throw RequestFault(
+                    400,
+                    isTLS
+                        ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
                 // Clients often repeat the same bytes.
@@ -204,7 +207,9 @@ extension Connection {
                 if size == 0 { break }
                 if keeps, size > limit - request.bodyLength { throw Self.tooLarge }
                 try readBytes(size, keeps: keeps, into: &request, watch)
-                guard try readLine(limit: 2).isEmpty else { throw RequestFault(400, "a chunk is longer than its size") }
+                guard try readLine(limit: 2).isEmpty else {
+                    throw RequestFault(400, "a chunk is longer than its announced size")
+                }
             }
             try readTrailers(&request)
         }
@@ -227,11 +232,13 @@ extension Connection {
         }
     }
 
-    private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server takes") }
+    private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server accepts") }
 
     private func meetExpectation(_ head: RequestHead) throws {
         guard let expectation = head.headers[.expect] else { return }
-        guard expectation.lowercased() == "100-continue" else { throw RequestFault(417, "an unknown expectation") }
+        guard expectation.lowercased() == "100-continue" else {
+            throw RequestFault(417, "the request has an unknown expectation")
+        }
         guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
         budget = .max
         let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
@@ -262,7 +269,7 @@ extension Connection {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
         let values = digits.compactMap(Hexadecimal.value(of:))
         guard !digits.isEmpty, digits.count <= 15, values.count == digits.count else {
-            throw RequestFault(400, "the size of a chunk is not a hexadecimal number")
+            throw RequestFault(400, "a chunk's size isn't a hexadecimal number")
         }
         return values.reduce(0) { $0 << 4 | Int64($1) }
     }

@@ -40,11 +40,11 @@ struct InputBuffer {
     /// Passes the bytes before an empty line to `parse`. Returns `nil` until the empty line arrives.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
-            if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
+            if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }
             searched = max(start, end - 3)
             return nil
         }
-        if stop - start > limit { throw RequestFault(431, "the head is longer than this server takes") }
+        if stop - start > limit { throw RequestFault(431, "the head is longer than this server accepts") }
         defer { (start, searched) = (stop + 2, stop + 2) }
         return try parse(bytes[start..<stop])
     }
@@ -64,11 +64,11 @@ struct InputBuffer {
     /// Without its end. `nil` if the line is incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
-            if count > limit { throw RequestFault(400, "a line of the body's framing is too long") }
+            if count > limit { throw RequestFault(400, "a line in the body's framing is too long") }
             return nil
         }
         guard feed > start, bytes[feed - 1] == 0x0D, feed - 1 - start <= limit else {
-            throw RequestFault(400, "the body is not framed as chunks")
+            throw RequestFault(400, "the body isn't framed as chunks")
         }
         defer { start = feed + 1 }
         return Array(bytes[start..<(feed - 1)])

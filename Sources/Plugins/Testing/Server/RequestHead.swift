@@ -18,16 +18,18 @@ struct RequestHead {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
         if !codings.isEmpty {
-            guard lengths.isEmpty else { throw RequestFault(400, "both Content-Length and Transfer-Encoding") }
+            guard lengths.isEmpty else {
+                throw RequestFault(400, "the request has both Content-Length and Transfer-Encoding")
+            }
             guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-                throw RequestFault(501, "a transfer coding other than chunked")
+                throw RequestFault(501, "the request has a transfer coding other than chunked")
             }
             return .chunked
         }
         guard let first = lengths.first else { return .length(0) }
         guard lengths.count == 1, !first.isEmpty, first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
             let length = Int64(first)
-        else { throw RequestFault(400, "the Content-Length is not one number") }
+        else { throw RequestFault(400, "the Content-Length isn't a single number") }
         return .length(length)
     }
 
@@ -46,17 +48,17 @@ struct RequestHead {
         let words = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 3, words[0].allSatisfy(Self.isToken), !words[0].isEmpty, !words[1].isEmpty,
             words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
-        else { throw RequestFault(400, "the first line is not method, target and version") }
+        else { throw RequestFault(400, "the first line isn't a method, a target and a version") }
         switch String(decoding: words[2], as: UTF8.self) {
         case "HTTP/1.1": version = "1.1"
         case "HTTP/1.0": version = "1.0"
-        default: throw RequestFault(505, "the version is not HTTP/1.1")
+        default: throw RequestFault(505, "the version isn't HTTP/1.1")
         }
         method = String(decoding: words[0], as: UTF8.self)
         target = String(decoding: words[1], as: UTF8.self)
         headers = try Self.fields(&rest)
         if version == "1.1", headers.values(of: .host).count != 1 {
-            throw RequestFault(400, "there is not one Host field")
+            throw RequestFault(400, "the request doesn't have exactly one Host field")
         }
     }
 
@@ -66,12 +68,12 @@ struct RequestHead {
             let line = try line(&bytes)
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(isToken)
-            else { throw RequestFault(400, "a field has no name that is a token") }
+            else { throw RequestFault(400, "a field's name isn't a token") }
             var value = line[(colon + 1)...]
             while let byte = value.first, byte == 0x20 || byte == 0x09 { value.removeFirst() }
             while let byte = value.last, byte == 0x20 || byte == 0x09 { value.removeLast() }
             guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw RequestFault(400, "the value of a field has a control character")
+                throw RequestFault(400, "a field's value contains a control character")
             }
             headers.add(HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self)), text(value))
         }
@@ -81,7 +83,7 @@ struct RequestHead {
     /// Removes the first line, and returns it without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
-            throw RequestFault(400, "a line does not end in CR and LF")
+            throw RequestFault(400, "a line doesn't end with CR and LF")
         }
         defer { bytes = bytes[(end + 1)...] }
         return bytes[..<(end - 1)]
@@ -111,7 +113,7 @@ public struct RequestFault: DescribedError, Sendable, Hashable {
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// "400 a line does not end in CR and LF", for example.
+    /// The status and the reason: "400 a line doesn't end with CR and LF".
     public var description: String { "\(status) \(reason)" }
     /// The status code.
     public var errorCode: Int { status }

@@ -27,7 +27,7 @@ final class ServerCore: Sendable {
         guard let bell = Bell() else {
             close(listener)
             if let reserved { close(reserved) }
-            throw TestServerError(reason: "there are no more descriptors")
+            throw TestServerError(reason: "no file descriptors are left")
         }
         self.bell = bell
         state.update { $0.running = 1 }
@@ -42,7 +42,7 @@ final class ServerCore: Sendable {
         if !isStarted {
             close(listener)
             state.update { ($0.running, $0.isStopped) = (0, true) }
-            throw TestServerError(reason: "there are no more threads")
+            throw TestServerError(reason: "no more threads can be created")
         }
     }
 

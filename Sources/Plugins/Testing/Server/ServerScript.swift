@@ -36,7 +36,7 @@ struct ServerScript: Sendable {
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
         return (
             .kept,
-            fallback ?? { request in .text("nothing is scripted for \(request.method) \(request.path)", status: 404) }
+            fallback ?? { request in .text("no response scripted for \(request.method) \(request.path)", status: 404) }
         )
     }
 }

@@ -160,7 +160,7 @@ public struct TestServerError: DescribedError, Sendable {
     /// The system's error message.
     public let reason: String
     /// A sentence for test logs.
-    public var description: String { "the test server cannot start: \(reason)" }
+    public var description: String { "the test server can't start: \(reason)" }
     /// Always 1.
     public var errorCode: Int { 1 }
 }

@@ -61,7 +61,7 @@ public struct StubRule: Sendable {
         }
         if let body, let sent = request.http.body.data, body != sent {
             let offset = zip(body, sent).enumerated().first { $1.0 != $1.1 }?.offset ?? min(body.count, sent.count)
-            found.append("body: expected \(body.count) bytes, got \(sent.count), different from byte \(offset) on")
+            found.append("body: expected \(body.count) bytes, got \(sent.count), different from byte \(offset)")
         }
         return found
     }

@@ -49,7 +49,9 @@ public final class Gate: Sendable {
     /// Waits until `count` tasks have arrived. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the
     /// task is cancelled.
     public func reached(by count: Int = 1, within limit: Duration = .seconds(300)) async throws {
-        _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
+        _ = try await state.wait(for: "\(count) arrivals at a gate", within: limit) {
+            $0.arrivals >= count ? true : nil
+        }
     }
 
     /// Returns `false` if the gate is already open. Otherwise, the gate notifies the bell when it opens.

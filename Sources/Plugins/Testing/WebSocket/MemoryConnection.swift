@@ -60,7 +60,7 @@ private final class MemoryPipe: Sendable {
         push()
         let failure = try await state.wait(for: "room", within: Self.unlimited) { state -> ErrandError?? in
             if state.isEnded { return ErrandError(.cancelled, "the connection was closed") }
-            if state.isAbandoned { return ErrandError(.connectionLost, "the other end was closed") }
+            if state.isAbandoned { return ErrandError(.connectionLost, "the other end of the connection was closed") }
             return state.pending.isEmpty ? .some(nil) : nil
         }
         if let failure { throw failure }

@@ -71,7 +71,7 @@ struct ConnectionState: Sendable {
     /// Fails if the connection isn't established yet.
     mutating func expire(after limit: Duration) -> [Step] {
         if isOpen { return [] }
-        return fail(ErrandError(.timedOut, "the connection was not made within \(duration: limit)"))
+        return fail(ErrandError(.timedOut, "the connection wasn't established within \(duration: limit)"))
     }
 
     mutating func close() -> [Step] {
@@ -96,7 +96,7 @@ struct ConnectionState: Sendable {
 
     mutating func read(_ newReader: Reader) -> [Step] {
         if reader != nil {
-            return [.deliver(newReader, .failure(ErrandError(.transportFailed, "the connection has a reader")))]
+            return [.deliver(newReader, .failure(ErrandError(.transportFailed, "the connection already has a reader")))]
         }
         reader = newReader
         return deliver()

@@ -14,11 +14,11 @@ struct ConnectionTarget: Hashable, Sendable {
         // An IPv6 address may have a zone after a percent sign.
         let isLiteral = text.utf8.contains(UInt8(ascii: ":"))
         guard !text.isEmpty, isLiteral || !text.utf8.contains(UInt8(ascii: "%")) else {
-            throw ErrandError(.invalidURL, "the URL has no host that can be connected to")
+            throw ErrandError(.invalidURL, "the URL has no host to connect to")
         }
         host = isLiteral ? url.host(percentEncoded: false) ?? text : text
         guard let port = UInt16(exactly: url.port ?? (isSecure ? 443 : 80)), port > 0 else {
-            throw ErrandError(.invalidURL, "the port of the URL is not between 1 and 65535")
+            throw ErrandError(.invalidURL, "the URL's port isn't between 1 and 65535")
         }
         self.port = port
     }

@@ -16,13 +16,13 @@ struct NetworkParameters {
         if target.isSecure, policy?.hook != nil {
             throw ErrandError(
                 .transportUnavailable,
-                "a transport with a closure for challenges opens no secure connections: Network.framework has no "
+                "a transport with a challenge closure can't open secure connections, because Network.framework has no "
                     + "challenges; use ServerTrust and ClientCertificate")
         }
         if configuration.connectionProxyDictionary?.isEmpty == false {
             throw ErrandError(
                 .transportUnavailable,
-                "the connectionProxyDictionary applies to no connection of Network.framework; use proxyConfigurations")
+                "Network.framework connections ignore connectionProxyDictionary; use proxyConfigurations")
         }
     }
 

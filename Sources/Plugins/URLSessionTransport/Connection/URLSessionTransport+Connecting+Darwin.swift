@@ -18,7 +18,7 @@ extension URLSessionTransport: ConnectingTransport {
             tags: options.tags)
         try parameters.check()
         guard let port = NWEndpoint.Port("\(target.port)") else {
-            throw ErrandError(.invalidURL, "the port of the URL is not between 1 and 65535")
+            throw ErrandError(.invalidURL, "the URL's port isn't between 1 and 65535")
         }
         let rejection = ServerRejection()
         let driver = NetworkDriver(

@@ -69,7 +69,7 @@ struct ResponseReader {
         let lengths = head.headers.values(of: .contentLength)
         if lengths.isEmpty { return .untilEnd }
         guard let length = ContentLength.parse(lengths) else {
-            throw Self.invalid("the Content-Length of the response is no number")
+            throw Self.invalid("the response's Content-Length isn't a number")
         }
         return .length(Int(clamping: length))
     }
@@ -87,17 +87,17 @@ struct ResponseReader {
         guard first.starts(with: "HTTP/1.".utf8), first.count >= 12, first[8] == 0x20, ASCII.isDigit(first[7]),
             status.allSatisfy(ASCII.isDigit), first.count == 12 || first[12] == 0x20,
             let number = Int(String(decoding: status, as: UTF8.self)), number >= 100
-        else { throw invalid("the status line of the response is not valid") }
+        else { throw invalid("the response's status line is invalid") }
         var head = Head(status: number, version: String(decoding: first[5..<8], as: UTF8.self))
         var fields: [HTTPHeaders.Field] = []
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-                throw invalid("a header field of the response is not valid")
+                throw invalid("a header field of the response is invalid")
             }
             let name = HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self))
             let value = line[line.index(after: colon)...]
             guard name.isValid, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw invalid("a header field of the response is not valid")
+                throw invalid("a header field of the response is invalid")
             }
             var field = HTTPHeaders.Field(name, String(ASCII.trimmed(Self.text(value)[...])))
             field.isLatin1 = String(validating: value, as: UTF8.self) == nil
