@@ -3,7 +3,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Foundation
 
-/// What URL filters add to a request.
+/// The cost that URL filters add to a request.
 enum URLFiltersBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts from several threads.
+/// A counter for several threads.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 

@@ -1,2 +1,2 @@
-/// Who imports what suites share has the programs that they run as well.
+/// Whoever imports the shared test code also gets the programs that suites run.
 @_exported import ErrandTestPrograms

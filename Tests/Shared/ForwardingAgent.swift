@@ -1,6 +1,6 @@
 package import Errand
 
-/// An agent that implements `send` and nothing else, and passes each request on.
+/// An agent that implements only `send`, and forwards each request.
 package struct ForwardingAgent: Agent {
     private let base: any Agent
 
