@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Starts what it is given to send.
+/// Implements `send` with `start`.
 private struct Starting: Agent {
     let base: any Agent
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
@@ -17,7 +17,7 @@ private struct Starting: Agent {
     }
 }
 
-/// Responds by itself.
+/// Answers every request without a transport.
 private struct Fake: Agent {
     var progress: [Int64] = []
     var gate = Gate(isOpen: true)

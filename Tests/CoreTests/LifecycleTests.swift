@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Records what a screen would receive.
+/// Records the events that a screen would receive.
 @MainActor private final class Screen: RequestDelegate {
     let log: Log<String>
     var response: Response<any Sendable>?
@@ -18,7 +18,7 @@ import Testing
     func requestDidCancel(_ activity: Activity) { log.add("delegate cancelled \(activity.label)") }
 }
 
-/// Writes down the events that frame an activity.
+/// Records the first and last events of an activity.
 private struct Framing: Accessory {
     var prefix = ""
     let log: Log<String>
@@ -362,7 +362,7 @@ private struct Framing: Accessory {
     }
 }
 
-/// Whether the code runs on the main queue or the main thread.
+/// Whether the code runs on the main queue. On Darwin's main thread this is also true without a queue.
 private func isOnMainQueue() -> Bool {
     DispatchQueue.getSpecific(key: mainKey) != nil
 }

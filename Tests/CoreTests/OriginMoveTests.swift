@@ -16,7 +16,7 @@ import Testing
             case .url: http.url = url
             case .wholeRequest: http = HTTPRequest(http.method, url, headers: http.headers, body: http.body)
             case .unmarked:
-                // As a conversion does that loses the marks.
+                // Like a conversion that loses the marks.
                 var plain = HTTPHeaders()
                 for name in Set(http.headers.map(\.name)) { plain.add(name, http.headers[name] ?? "") }
                 http = HTTPRequest(http.method, url, headers: plain, body: http.body)

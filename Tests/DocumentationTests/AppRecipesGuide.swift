@@ -1,4 +1,4 @@
-// What docs/recipes.md shows of apps' base classes, as code that compiles and runs.
+// The code for apps' base classes in docs/recipes.md.
 import Errand
 import ErrandBatch
 import ErrandLoadingIndicatorLog

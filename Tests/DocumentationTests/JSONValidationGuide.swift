@@ -1,4 +1,4 @@
-// What docs/json-validation.md shows, as code that compiles; DocumentationTests compares the two.
+// The code of docs/json-validation.md. DocumentationTests compares the two.
 import Errand
 import ErrandJSONValidation
 import ErrandSystemTransport
