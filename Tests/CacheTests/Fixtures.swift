@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// A request with everything about caching open.
+/// A request with every caching option settable.
 struct Get: CacheableRequest {
     typealias Output = String
     var path = "feed"
@@ -29,7 +29,7 @@ struct Get: CacheableRequest {
     }
 }
 
-/// An agent over a stub that counts: each response's body is the number of the request.
+/// An agent over a counting stub: each response's body is the number of the request.
 struct Fixture: Sendable {
     let time = ManualTimeSource()
     let cache: ResponseCache
@@ -72,7 +72,7 @@ struct Fixture: Sendable {
     }
 }
 
-/// Adds a query item that differs each time, and shows the URL without it as that of the resource.
+/// Adds a query item that's always different, and presents the URL without it as the resource's.
 struct Stamp: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
@@ -82,7 +82,7 @@ struct Stamp: Filter {
     }
 }
 
-/// What the cache says in logs.
+/// Collects the cache's log notes.
 final class Notes: Accessory {
     let all = Mutex<[String]>([])
     let background = Mutex<Int>(0)

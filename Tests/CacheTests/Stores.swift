@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Writes nothing until it is released.
+/// Delays writes until it's released.
 final class HeldStore: CacheStore {
     private let memory = MemoryStore()
     private let gate = Gate()
@@ -24,7 +24,7 @@ final class HeldStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Fails at everything but its secret.
+/// Fails at everything except its secret.
 final class FailingStore: CacheStore {
     func entry(for key: CacheKey) async throws -> CacheEntry? { throw CacheStoreError("out of order") }
     func store(_ entry: CacheEntry, for key: CacheKey) async throws { throw CacheStoreError("no room") }
@@ -35,7 +35,7 @@ final class FailingStore: CacheStore {
     func secret() async throws -> Data { Data(count: 32) }
 }
 
-/// Holds its operations at gates, by their kind and number.
+/// Blocks operations at gates, by kind and number.
 final class StagedStore: CacheStore {
     enum Stage: Hashable { case beforeStore, afterStore, beforeRemove, afterRemove }
 
@@ -49,7 +49,7 @@ final class StagedStore: CacheStore {
     private let stores = Counter()
     private let removals = Counter()
 
-    /// Holds the operation with this number, counted from 1, at a gate.
+    /// Blocks the operation with this number, starting at 1, at a gate.
     func hold(_ stage: Stage, _ number: Int) -> Gate {
         let gate = Gate()
         gates.withLock { $0[Step(stage: stage, number: number)] = gate }
@@ -101,7 +101,7 @@ final class UnreliableStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Returns each entry with bytes of its URL changed, so that it is none.
+/// Returns each entry with changed bytes in its URL, which make the URL invalid.
 final class BadURLStore: CacheStore {
     private let memory = MemoryStore()
     let reads = Counter()

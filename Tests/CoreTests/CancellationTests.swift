@@ -178,8 +178,7 @@ import Testing
             func nextChunk() async throws -> Data? { Data(count: 10) }
             func cancel() { cancelled.open() }
         }
-        /// Keeps its response's source, and keeps what it received as long as the source lives, like a transport that
-        /// reports progress.
+        /// Keeps its bodies' sources. Each source keeps the transport options, like a source that reports progress.
         final class Reporting: Transport {
             let cancelled: Gate
             let sources = Log<Endless>()

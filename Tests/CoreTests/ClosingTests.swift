@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("The end of the events", .timeLimit(.minutes(30)), .leakChecked) struct ClosingTests {
-    /// Runs the test's closure, returns immediately, and records the options it received.
+    /// Runs the test's closure, returns an empty response, and records the options it received.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()
         var body: @Sendable (TransportOptions) async throws -> Void = { _ in }
@@ -122,7 +122,7 @@ import Testing
         #expect(recorder.names().last == "didStop" && recorder.names().count { $0 == "received" } == 1)
     }
 
-    /// Records which activity reported which event, and whether two events ever overlapped.
+    /// Records the counts that each thread reported, and whether two events ever overlapped.
     private final class Listening: Accessory {
         let reported = Mutex<[Int: [Int]]>([:])
         let overlaps = Atomic(0)

@@ -362,7 +362,7 @@ private struct Framing: Accessory {
     }
 }
 
-/// Whether the code runs on the main queue. On Darwin's main thread this is also true without a queue.
+/// Whether the code runs on the main queue.
 private func isOnMainQueue() -> Bool {
     DispatchQueue.getSpecific(key: mainKey) != nil
 }

@@ -13,7 +13,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-/// A filter of this package, and its cases.
+/// A filter of this package and its cases.
 struct HouseFilter: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let cases: [PluginConformanceCase]

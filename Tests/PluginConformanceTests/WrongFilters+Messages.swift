@@ -164,7 +164,7 @@ extension WrongFilter {
     ]
 }
 
-/// Keeps what it should pass on.
+/// Keeps bodies that it should only pass on.
 private final class KeepsBodies: Filter {
     private let bodies = Mutex<[HTTPBody]>([])
 
@@ -175,7 +175,7 @@ private final class KeepsBodies: Filter {
     }
 }
 
-/// An iterator that a closure may use: one reader at a time.
+/// An iterator that a closure can use, for one reader at a time.
 private actor SharedIterator {
     private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
 
