@@ -432,7 +432,7 @@ struct DiskStoreTests {
         let before = try (0..<10).map(modified)
         for number in 0..<10 { _ = try await store.entry(for: CacheKey("\(number)")) }
         #expect(try (0..<10).map(modified) == before)
-        // Updates of an old last use are written immediately.
+        // An old last use is updated immediately.
         let old = Date(timeIntervalSinceNow: -3600)
         try FileManager.default.setAttributes(
             [.modificationDate: old], ofItemAtPath: path(CacheKey("9")).path)

@@ -147,7 +147,7 @@ struct InvalidationTests {
             #expect(try await f.text(get()) == "1")
         }
         try await writing.reached()
-        // The store has removed the entry, but its method returns only after the store has written the entry anyway.
+        // The store has removed the entry, but writes it anyway before its `remove` returns.
         let change = Task { try await f.response(get(method: .put)) }
         try await returning.reached()
         writing.open()

@@ -8,9 +8,9 @@ import Testing
 /// A filter that's wrong on purpose, and the case that must catch it.
 struct WrongFilter: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The case, by its name.
+    /// The name of the case.
     let caughtBy: String
-    /// What the failure says among other things.
+    /// A part of the failure's message.
     let saying: String
     var secrets: [String] = []
     /// Whether the fault is an operation that never ends. A long timeout is then pointless, and a short one is safe.

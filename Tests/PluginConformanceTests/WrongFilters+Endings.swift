@@ -187,7 +187,7 @@ private final class KeepsRequests: Filter {
     }
 }
 
-/// Its task retains it, even after a short use.
+/// Its task retains it for 600 seconds, even after a short use.
 private final class HasTimer: Filter {
     private let ticks = Atomic(0)
 

@@ -106,7 +106,7 @@ import Testing
         #expect(keys[0] != keys[3] && keys[6...].allSatisfy { $0 == nil })
         let key = try #require(keys[0])
         #expect(key.hasPrefix("\"") && key.hasSuffix("\"") && key.count == 38)
-        // The request's own key is kept, and a mark.
+        // The request's own key is kept, and it counts as a mark.
         let own = Get { ($0.method, $0.headers) = (.post, ["Idempotency-Key": "mine"]) }
         _ = try? await agent.send(own, options: .retry(policy { $0.backoff = .none }))
         #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
