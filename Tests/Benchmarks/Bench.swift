@@ -57,10 +57,8 @@ struct Rounds {
         samples[name, default: []].append(try await body())
     }
 
-    /// The least disturbed sample.
     func minimum(_ name: String) -> Double { samples[name]?.min() ?? 0 }
 
-    /// Prints the minimum of each name, and its ratio to `base`.
     func reportMinimum(_ unit: String, against base: String) {
         for name in order {
             let value = minimum(name)
@@ -74,7 +72,6 @@ struct Rounds {
         return sorted[sorted.count / 2]
     }
 
-    /// Prints the median of each name, and its ratio to `base`.
     func report(_ unit: String, against base: String) {
         for name in order {
             let value = median(name)
@@ -93,7 +90,7 @@ struct Rounds {
     }
 }
 
-/// Runs a body and returns the microseconds for each of its `count` parts.
+/// Microseconds for each of the body's `count` parts.
 func microseconds(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await body()

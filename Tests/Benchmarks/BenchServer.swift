@@ -9,7 +9,6 @@ final class BenchServer: Sendable {
     /// The size of `/large`, or nil if the server doesn't have it.
     let large: Int?
     let name: String
-    /// The server's process, if it has a separate one.
     let process: pid_t?
     /// Keeps the server running.
     private let server: any AnyObject & Sendable

@@ -104,7 +104,6 @@ enum CacheBench {
         }
     }
 
-    /// Measures a store of 100,000 entries of 100 bytes.
     private static func large(_ directory: URL) async throws {
         let total = 100_000
         let limit = CacheLimit.megabytes(500).entries(total)
@@ -154,7 +153,6 @@ struct Costs {
         least[name] = min(least[name] ?? cost, cost)
     }
 
-    /// Prints the minimum of each name, and its ratio to `base`.
     func report(against base: String) {
         for name in order {
             let (value, whole) = (least[name] ?? 0, least[base] ?? 1)

@@ -14,7 +14,6 @@ struct ClockFeed {
 
     let port: Int
 
-    /// Nanoseconds of a monotonic clock.
     static var now: UInt64 { clock_gettime_nsec() }
 
     init(events count: Int) throws {

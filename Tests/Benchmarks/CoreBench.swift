@@ -22,7 +22,6 @@ enum CoreBench {
         typealias Output = User
         let path = "users/7"
     }
-    /// Drops all events.
     private struct Deaf: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
 
     private static let json = #"""
@@ -101,7 +100,6 @@ enum CoreBench {
         for _ in 0..<count { await Task { @concurrent in }.value }
     }
 
-    /// Measures the memory of requests that wait for their responses.
     private static func memoryAtOnce() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1",

@@ -17,7 +17,6 @@ struct CostTable {
         best[name] = min(best[name] ?? .infinity, (cpuTime() - start) / Double(count))
     }
 
-    /// Takes one round of the yardstick.
     mutating func takeYardstick(_ count: Int) async {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         await take(Self.yardstick, count) {
@@ -30,12 +29,10 @@ struct CostTable {
     /// Nanoseconds of CPU time.
     subscript(name: String) -> Double { best[name] ?? .nan }
 
-    /// Prints each name with its nanoseconds and its multiple of I.
     func report() {
         for name in order { report(name, self[name]) }
     }
 
-    /// Prints a figure that was computed from others.
     func report(_ name: String, _ nanoseconds: Double) {
         let inI = nanoseconds / self[Self.yardstick]
         print("\(Rounds.pad(name, 44)) \(Rounds.number(nanoseconds)) ns  \(Rounds.number(inI)) I")

@@ -7,7 +7,7 @@ import Foundation
 enum CountBench {
     private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
         path: "errand-cost")
-    /// The script that Tests/Cost/check uses. It runs the program under valgrind.
+    /// Tests/Cost/check also uses this script. It runs the program under valgrind.
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../Cost/instructions.py")
 
@@ -36,7 +36,6 @@ enum CountBench {
         }
     }
 
-    /// Runs a program that prints a name and a number on each line, and returns those figures.
     private static func figures(of program: URL, _ arguments: [String]) throws -> [(name: String, value: Double)] {
         let (process, output) = (Process(), Pipe())
         (process.executableURL, process.arguments, process.standardOutput) = (program, arguments, output)
@@ -50,7 +49,6 @@ enum CountBench {
     }
 }
 #else
-/// Available on Linux only.
 enum CountBench {
     static func run() async throws { print("on Linux only") }
 }

@@ -44,7 +44,6 @@ enum DiscardBench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum DiscardBench {
     static func run() async throws { print("on Linux only") }
 }

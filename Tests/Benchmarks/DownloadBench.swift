@@ -70,7 +70,7 @@ enum DownloadBench {
         costs.reportMinimum("CPU ms", against: "the curl command, 1 KB")
     }
 
-    /// The processor time of all child processes that have ended, in milliseconds.
+    /// In milliseconds.
     private static func childrenTime() -> Double {
         var usage = rusage()
         // RUSAGE_CHILDREN; the C libraries declare it with different types.
@@ -81,7 +81,7 @@ enum DownloadBench {
 
     struct Failure: Error { let status: Int32 }
 
-    /// Runs a program to its end without showing its output. Returns its peak memory in MiB if `samplesMemory` is true.
+    /// Returns the peak memory in MiB if `samplesMemory` is true.
     @discardableResult
     static func spawn(_ program: String, _ arguments: [String], samplesMemory: Bool = true) throws -> Double {
         var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
@@ -108,7 +108,7 @@ enum DownloadBench {
         return peak
     }
 
-    /// The peak memory of a process in MiB, or 0 if the system doesn't report it.
+    /// In MiB, or 0 if the system doesn't report it.
     private static func residentPeak(_ process: pid_t) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

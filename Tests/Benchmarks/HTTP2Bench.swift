@@ -62,7 +62,6 @@ enum HTTP2Bench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum HTTP2Bench {
     static func run() async throws { print("on Linux only") }
 }

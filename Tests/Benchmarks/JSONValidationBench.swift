@@ -30,8 +30,6 @@ enum JSONValidationBench {
         }
     }
 
-    /// Measures a schema with references, patterns, unions and conditions, and how the cost of a union grows with its
-    /// branches.
     private static func schemas() async throws {
         let orders = OrdersBench.document(bytes: 10_000_000)
         let schema = try JSONSchema(Data(OrdersBench.schema.utf8))
@@ -115,7 +113,7 @@ enum JSONValidationBench {
         return try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted])
     }
 
-    /// The growth of the process's memory during the body, or nil if the system doesn't report it.
+    /// Nil if the system doesn't report the memory.
     private static func extraMemory(_ body: () -> Void) -> Int? {
         guard let reset = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }
         do { try reset.write(contentsOf: Data("5".utf8)) } catch { return nil }

@@ -8,8 +8,7 @@ import Foundation
 enum LogBench {
     private struct GetData: Request { let path = "users/7" }
 
-    /// Receives every event and ignores it. Compared with this accessory, Core's cost of notifying doesn't count as the
-    /// log's.
+    /// Subtracts Core's cost of notifying from the log's.
     private struct Idle: Accessory {
         func activity(_ activity: Activity, did event: ActivityEvent) {}
     }

@@ -1,7 +1,6 @@
 import ErrandJSONSchema
 import Foundation
 
-/// A document of orders and its schema.
 enum OrdersBench {
     static let schema = #"""
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "items": {"$ref": "#/$defs/order"},

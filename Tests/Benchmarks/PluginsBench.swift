@@ -21,7 +21,6 @@ enum PluginsBench {
         var path: String { "people?n=\(number)" }
     }
 
-    /// Requests the same bytes without decoding them.
     private struct GetBytes: Request {
         let number: Int
         var path: String { "people?n=\(number)" }
@@ -83,7 +82,6 @@ enum PluginsBench {
         }
     }
 
-    /// Microseconds of processor time for each request.
     private static func cost(_ body: () async throws -> Void) async rethrows -> Double {
         let start = WireBench.processorTime()
         try await body()
@@ -91,7 +89,6 @@ enum PluginsBench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum PluginsBench {
     static func run() async throws { print("on Linux only") }
 }

@@ -14,7 +14,6 @@ struct Again: Filter {
     }
 }
 
-/// Answers every request without passing it on.
 struct Respond: Filter {
     var stages: FilterStages = .call
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
@@ -25,7 +24,6 @@ struct Respond: Filter {
 }
 
 extension NetworkAgent {
-    /// Creates an agent over a stub that responds with a short text.
     static func benched(_ filters: [any Filter]) -> NetworkAgent {
         NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), maximumRecordedRequests: 0),
@@ -33,7 +31,7 @@ extension NetworkAgent {
     }
 }
 
-/// Runs a body and returns the microseconds of CPU time for each of its `count` parts.
+/// Microseconds of CPU time for each of the body's `count` parts.
 func cpuMicroseconds(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
     let start = clock()
     try await body()

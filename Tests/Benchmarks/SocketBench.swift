@@ -87,7 +87,6 @@ enum SocketBench {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
 
-    /// A client in another language.
     private struct Foreign {
         let env: Program
 
@@ -127,7 +126,6 @@ enum SocketBench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum SocketBench {
     static func run() async throws { print("on Linux only") }
 }

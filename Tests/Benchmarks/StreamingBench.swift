@@ -235,7 +235,6 @@ enum StreamingBench {
         }
     }
 
-    /// Streams a gigabyte of lines to a reader that pauses now and then.
     private static func gigabyte() async throws {
         let server = try TestServer()
         let unit = Data(

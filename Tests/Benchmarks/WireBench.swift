@@ -162,7 +162,6 @@ enum WireBench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum WireBench {
     static func run() async throws { print("on Linux only") }
 }

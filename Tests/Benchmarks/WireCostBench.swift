@@ -29,7 +29,6 @@ enum WireCostBench {
         withExtendedLifetime(server) {}
     }
 
-    /// Microseconds of processor time for each of `count` parts.
     static func cost(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
         let start = WireBench.processorTime()
         try await body()
@@ -122,7 +121,6 @@ enum WireCostBench {
     /// The first argument that runs this program as the client of ``switches(_:)``. The second one is the server's URL.
     static let clientName = "client-on-one-core"
 
-    /// Runs the client, which prints its context switches per request.
     static func runClient(at url: String) async throws { print(try await switchesOfAgent(at: url)) }
 
     private static func switchesOfAgent(at url: String) async throws -> Double {
@@ -136,7 +134,6 @@ enum WireCostBench {
         return least
     }
 
-    /// Runs this program again, with one core from the start, and returns its output.
     private static func outputOnOneCore(_ arguments: [String]) throws -> String {
         let (program, output) = (Process(), Pipe())
         program.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -160,7 +157,6 @@ enum WireCostBench {
         for thread in threads.compactMap({ Int32($0) }) { bare_pin_thread(thread, mask) }
     }
 
-    /// Measures the memory of 10,000 requests that wait for one server.
     private static func memory() async throws {
         let server = try TestServer()
         server.on(.get, "/kilobyte", .text("late").delayed(by: .seconds(3600)))
@@ -189,7 +185,6 @@ enum WireCostBench {
     }
 }
 #else
-/// The comparison with libcurl runs on Linux only.
 enum WireCostBench {
     static let clientName = "client-on-one-core"
     static func run() async throws { print("on Linux only") }

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// A request with every caching option settable.
 struct Get: CacheableRequest {
     typealias Output = String
     var path = "feed"
@@ -53,7 +52,6 @@ struct Fixture: Sendable {
 
     var sent: Int { stub.received.count }
 
-    /// Responds to every request with a count and these headers.
     func respond(_ headers: HTTPHeaders = [:], status: Int = 200) {
         let (count, time) = (Counter(), time)
         stub.on("*") { _ in
@@ -82,7 +80,6 @@ struct Stamp: Filter {
     }
 }
 
-/// Collects the cache's log notes.
 final class Notes: Accessory {
     let all = Mutex<[String]>([])
     let background = Mutex<Int>(0)

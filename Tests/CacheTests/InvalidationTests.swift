@@ -314,7 +314,6 @@ struct InvalidationTests {
     }
 }
 
-/// Waits before and after every operation.
 final class SlowStore: CacheStore {
     private let base: any CacheStore
     private let noise: SharedGenerator

@@ -7,7 +7,6 @@ import Testing
 
 @Suite("What was begun before a removal is not stored after it", .timeLimit(.minutes(30)), .leakChecked)
 struct RemovalTests {
-    /// How a response is stored.
     enum Way: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
 
     private func get(_ way: Way, _ tags: [String] = ["t"]) -> Get {
@@ -21,7 +20,6 @@ struct RemovalTests {
         return get
     }
 
-    /// Sends the request and returns the body, which is read from the stream for streaming cases.
     private func text(_ way: Way, _ f: Fixture, _ tags: [String] = ["t"]) async throws -> String {
         guard way == .stream || way == .timedStream else { return try await f.text(get(way, tags)) }
         let body = try await f.agent.send(StreamedGet(base: get(way, tags))).value

@@ -3,7 +3,6 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Delays writes until it's released.
 final class HeldStore: CacheStore {
     private let memory = MemoryStore()
     private let gate = Gate()
@@ -79,7 +78,6 @@ final class StagedStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Fails to write and to remove while `isFailing` is set.
 final class UnreliableStore: CacheStore {
     let isFailing = Mutex(false)
     private let memory = MemoryStore()

@@ -214,7 +214,6 @@ struct ProposalTests {
         arguments: Wire.strict, [true, false])
     func interleaved(wire: Wire, clientBegins: Bool) async throws {
         let (server, rounds) = (try TestServer(), 1000)
-        // Returns each byte of the request in a separate chunk.
         server.on(
             .post, "/talk",
             TestResponse.raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").continuing { connection in

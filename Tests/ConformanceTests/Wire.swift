@@ -12,7 +12,6 @@ enum Wire: CaseIterable, Sendable {
     #endif
     case urlSession
 
-    /// Creates a new transport.
     var transport: any Transport {
         switch self {
         #if os(Linux)

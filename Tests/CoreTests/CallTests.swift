@@ -53,7 +53,7 @@ import Testing
 
     private struct Malformed: Error {}
 
-    /// Encodes and decodes lines of `name=value`.
+    /// Lines of `name=value`.
     private struct Lines: BodyDecoder, BodyEncoder {
         var contentTypes: ContentTypes { ["text/x-lines"] }
         var contentType: String { "text/x-lines" }

@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Tests third-party composites.
 @Suite("A composite of one's own", .timeLimit(.minutes(30)), .leakChecked) struct CompositeTests {
     /// Responds with users by ID. Requests for IDs in `held` wait until they're cancelled, and for IDs in `refused`
     /// fail.
@@ -24,7 +23,6 @@ import Testing
             agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recording])
         }
 
-        /// How the requests ended.
         var ends: [String] {
             recording.records().filter { $0.kind == .request }.compactMap { record in
                 switch record.event {

@@ -183,7 +183,6 @@ import Testing
 
     @Test("a deadline that replaces another one sets one timer, where the time source fails to sleep too")
     func replacedTimers() async throws {
-        /// A clock that can't sleep.
         final class Sleepless: TimeSource {
             struct Failure: Error {}
 
@@ -253,7 +252,6 @@ import Testing
 /// Almost the longest duration. Its seconds don't fit in 64 bits.
 private let endless = Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)
 
-/// A clock whose first sleep fails.
 private final class BrokenSleep: TimeSource {
     struct Failure: Error {}
 

@@ -11,7 +11,6 @@ private func stream(_ pieces: String...) -> HTTPBody {
     return HTTPBody { rest.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
 }
 
-/// Replaces the body of the response.
 private func body(_ make: @escaping @Sendable () throws -> HTTPBody) -> ClosureFilter {
     ClosureFilter { exchange, next in
         var response = try await next(exchange)

@@ -15,7 +15,6 @@ struct GetUser: Request {
     var path: String { "users/\(id)" }
 }
 
-/// A request with every part settable by a test.
 struct Plain<Output: Sendable>: Request {
     var method: HTTPMethod = .get
     var path = "plain"
@@ -66,12 +65,10 @@ extension Plain where Output == HTTPBody {
 
 let base = "https://api.example.com/v1"
 
-/// Returns the HTTP request for a request.
 func built(_ request: some Request, base: String = base) throws -> HTTPRequest {
     try NetworkAgent(baseURL: base, transport: .stub).httpRequest(for: request)
 }
 
-/// A filter that records its name on the way in and on the way back.
 struct Signpost: Filter {
     let name: String
     let log: Log<String>
@@ -84,7 +81,6 @@ struct Signpost: Filter {
     }
 }
 
-/// Returns a comparable name for an outcome.
 func name(_ outcome: ActivityOutcome?) -> String {
     switch outcome {
     case .success: "success"

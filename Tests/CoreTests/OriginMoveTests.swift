@@ -6,7 +6,6 @@ import Testing
 @Suite("Filters that move requests", .leakChecked) struct OriginMoveTests {
     private static let secrets: [HTTPHeaderName] = ["Authorization", "Cookie", "X-Api-Key"]
 
-    /// How a filter moves a request.
     enum Move: CaseIterable {
         case url, wholeRequest, unmarked
 

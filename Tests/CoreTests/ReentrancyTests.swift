@@ -4,7 +4,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Runs a closure when it's deallocated.
 private final class Farewell: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -61,7 +61,6 @@ enum Lookups {
         throw Fault(line: #line)
     }
 
-    /// Starts and cancels 200 lookups.
     static func cancelMany(_ server: String, bound: Int) async throws {
         let transport = CurlTransport()
         var cancelled = 0

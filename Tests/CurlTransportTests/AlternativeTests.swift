@@ -12,7 +12,6 @@ import Testing
     private static let origin = "https://example.com"
     private static let second: UInt64 = 1_000_000_000
 
-    /// Returns a table that has learned `services`.
     private func table(_ services: [AlternativeService] = [AlternativeService("h3", port: 443)]) -> AlternativeTable {
         var table = AlternativeTable()
         _ = table.learn(services, of: Self.origin, host: "example.com", at: 0)

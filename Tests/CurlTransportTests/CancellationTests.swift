@@ -85,7 +85,7 @@ struct CancellationTests {
         }
     }
 
-    /// The number of cancellations; set `ERRAND_CANCELS` in the environment to change it.
+    /// Set `ERRAND_CANCELS` in the environment to change it.
     private static let cancels = getenv("ERRAND_CANCELS").flatMap { Int(String(cString: $0)) } ?? 2000
 
     @Test("random cancellations end every transfer once, leak no descriptor, and leave the transport usable")
@@ -138,7 +138,6 @@ struct CancellationTests {
     }
 }
 
-/// The number of open sockets of this process.
 func openSockets() -> Int { openDescriptors().count { $0.hasPrefix("socket:") } }
 
 /// The targets of this process's descriptors, such as "socket:[4711]" or "anon_inode:[eventpoll]".

@@ -49,7 +49,7 @@ struct EndedTransportTests {
         }
     }
 
-    /// An object that lives as long as a transfer.
+    /// Lives as long as a transfer.
     private final class Clock: TimeSource {
         var now: ContinuousClock.Instant { .now }
         var date: Date { Date() }

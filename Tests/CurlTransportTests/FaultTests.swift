@@ -157,7 +157,7 @@ struct FaultTests {
         withExtendedLifetime(server) {}
     }
 
-    /// The number of seeds; set `ERRAND_SEEDS` in the environment to change it.
+    /// Set `ERRAND_SEEDS` in the environment to change it.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
     @Test("bytes at random are responses or typed errors, whatever they are")

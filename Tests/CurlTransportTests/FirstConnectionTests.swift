@@ -9,7 +9,6 @@ import Testing
 /// Requests over TLS wait for the first connection to their host, because it may turn out to carry all of them.
 @Suite("The wait for a first connection", .timeLimit(.minutes(30)), .leakChecked)
 struct FirstConnectionTests {
-    /// Accepts connections and never responds.
     private func silentServer() throws -> RawServer { try RawServer { peer in _ = peer.drain() } }
 
     enum Limit: CaseIterable { case silence, connection }

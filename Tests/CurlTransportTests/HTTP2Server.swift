@@ -47,11 +47,9 @@ final class HTTP2Server: Sendable {
         /// An encoded header block.
         case block([UInt8], ends: Bool = false)
         case data(String, ends: Bool = false)
-        /// RST_STREAM with this code.
         case reset(UInt32)
         /// GOAWAY with this code. Its last stream ID is the current one plus `after`, which must be even.
         case goAway(code: UInt32 = 0, after: Int = 0)
-        /// Closes the connection.
         case close
         /// Ends the current write. Later steps go into the next one.
         case flush
@@ -93,10 +91,8 @@ final class HTTP2Server: Sendable {
     /// The number of requests that got 200 and "ok".
     var responses: Int { responded.all.count }
 
-    /// The requests so far, in the order of arrival.
     var arrivals: [Arrival] { log.all }
 
-    /// One connection, read frame by frame.
     private struct Connection {
         private enum Kind {
             static let data: UInt8 = 0
@@ -119,7 +115,6 @@ final class HTTP2Server: Sendable {
         let waitsForBody: Bool
         private var methods: [UInt32: String] = [:]
         private var held: [UInt32] = []
-        /// The last stream that gets a response.
         private var last: UInt32?
         private let responded: Log<UInt32>
 
@@ -198,7 +193,7 @@ final class HTTP2Server: Sendable {
             return true
         }
 
-        /// Performs the steps and returns whether the connection stays open.
+        /// Returns whether the connection stays open.
         private func perform(_ steps: [Step], on stream: UInt32) -> Bool {
             var bytes: [UInt8] = []
             for step in steps {

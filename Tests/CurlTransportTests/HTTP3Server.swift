@@ -7,7 +7,6 @@ import Testing
 
 /// Runs an HTTP/3 server, PyPI's `aioquic`, in front of HTTP/1.1 servers until this object is deallocated.
 final class HTTP3Server: Sendable {
-    /// Whether there is a Python with that module.
     static let isInstalled = Task {
         let output = try? await Program("env")?.run(["python3", "-c", "import aioquic"])
         return output?.status == 0 && Nginx.isInstalled
@@ -41,7 +40,6 @@ final class HTTP3Server: Sendable {
         (self.folder, self.process) = (own, process)
     }
 
-    /// Returns a configuration that trusts the server.
     func configuration(_ version: CurlConfiguration.HTTPVersion) -> CurlConfiguration {
         var configuration = CurlConfiguration()
         configuration.httpVersion = version
@@ -51,7 +49,6 @@ final class HTTP3Server: Sendable {
         return configuration
     }
 
-    /// Returns the methods of the requests for a path so far.
     func methods(_ fault: Fault) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path("requests")) else { return [] }
         let lines = String(decoding: try folder.data("requests"), as: UTF8.self).split(separator: "\n")

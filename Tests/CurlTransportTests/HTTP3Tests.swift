@@ -118,7 +118,6 @@ struct HTTP3Tests {
     "Servers that offer HTTP/3", .timeLimit(.minutes(30)),
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct OfferedHTTP3Tests {
-    /// A site over TCP that offers the same content over QUIC.
     private struct Site {
         let nginx: Nginx
         let quic: HTTP3Server

@@ -20,7 +20,6 @@ func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = 
     HTTPRequest(method, try #require(URL(string: url)), headers: headers, body: body)
 }
 
-/// Returns the `ErrandError` that the body has to throw.
 func failure(_ body: () async throws -> some Any, at location: SourceLocation = #_sourceLocation) async throws
     -> ErrandError
 {
@@ -37,7 +36,6 @@ extension TransportOptions {
 }
 
 extension CurlTransport {
-    /// Creates a transport that trusts only the authority of a test's certificates.
     convenience init(trusting certificates: TestCertificates) {
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
@@ -46,7 +44,6 @@ extension CurlTransport {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For tests that run an HTTP/2 server.
     static var needsHTTP2: Self {
         .enabled(
             if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,

@@ -13,7 +13,6 @@ import Android
 #endif
 
 private enum Compiler {
-    /// The path of a C compiler, or nil if there isn't one.
     static let path: String? = {
         let folders = getenv("PATH").map { String(cString: $0) } ?? ""
         let paths = folders.split(separator: ":").flatMap { ["\($0)/cc", "\($0)/clang"] }

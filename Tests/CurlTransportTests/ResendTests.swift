@@ -45,7 +45,6 @@ struct ResendTests {
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    /// Opens this many connections that are kept alive.
     private static func warm(_ transport: CurlTransport, _ server: RawServer, _ count: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {

@@ -39,7 +39,7 @@ struct ScaleTests {
         #expect(server.accepted <= 20)
     }
 
-    /// The number of requests; set `ERRAND_REQUESTS` in the environment to change it.
+    /// Set `ERRAND_REQUESTS` in the environment to change it.
     private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
 
     @Test("requests one after the other and 64 at a time leave neither memory nor descriptors behind")
@@ -99,7 +99,6 @@ struct ScaleTests {
 
 var isSanitized: Bool { dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil }
 
-/// The number of threads of this process with that name.
 func threads(named name: String) -> Int {
     guard let directory = opendir("/proc/self/task") else { return 0 }
     defer { closedir(directory) }

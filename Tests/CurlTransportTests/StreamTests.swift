@@ -326,7 +326,6 @@ final class Steps: Sendable {
 
     func go() { count.add(1, ordering: .releasing) }
 
-    /// Blocks a thread of a test's server.
     func wait() {
         let mine = taken.add(1, ordering: .relaxed).newValue
         while count.load(ordering: .acquiring) < mine { usleep(500) }

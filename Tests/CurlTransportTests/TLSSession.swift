@@ -47,7 +47,6 @@ final class TLSContext: @unchecked Sendable {
 
     enum Fault: Error { case certificate }
 
-    /// Performs the handshake on a connection. Returns nil if it fails.
     func accept(_ descriptor: Int32) -> TLSSession? {
         guard let session = api.make(context) else { return nil }
         guard api.setDescriptor(session, descriptor) == 1, api.accept(session) == 1 else {
@@ -118,7 +117,7 @@ final class TLSSession {
 
     deinit { context.api.free(session) }
 
-    /// Reads this many bytes. Returns nil if the client has disconnected.
+    /// Returns nil if the client has disconnected.
     func read(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

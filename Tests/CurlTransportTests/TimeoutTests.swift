@@ -162,7 +162,6 @@ struct TimeoutTests {
     }
 }
 
-/// A clock that a test advances.
 private final class StoppedClock: TimeSource {
     private struct State {
         var now = ContinuousClock.now

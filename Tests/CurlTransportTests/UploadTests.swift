@@ -15,7 +15,6 @@ import Android
 
 @Suite("Request bodies over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct UploadTests {
-    /// A request as a server received it.
     struct Seen: Sendable {
         var head: String
         var body: Data?

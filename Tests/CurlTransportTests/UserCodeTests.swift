@@ -100,7 +100,6 @@ struct UserCodeTests {
         #expect(kinds == ["informational", "trailers", "timings"])
     }
 
-    /// A clock that blocks its caller.
     private final class BlockingTime: TimeSource {
         let barrier: Barrier
         private let isArmed = Atomic(false)

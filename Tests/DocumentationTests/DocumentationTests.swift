@@ -118,7 +118,6 @@ import Testing
     private static let example = root.appending(path: "Examples/Hello")
     private static let integrations = root.appending(path: "Examples/Integrations")
 
-    /// README, CONTRIBUTING, the pages of docs/, and the page about the tests.
     private static func pages() throws -> [URL] {
         let docs = try ["docs", "docs/tutorials"].flatMap {
             try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)
@@ -142,7 +141,6 @@ import Testing
         let heading: String?
     }
 
-    /// The links within the repository.
     private static func links(of page: URL) throws -> [Link] {
         try String(contentsOf: page, encoding: .utf8).matches(of: /\]\(([^)#:]*)(?:#([^)]+))?\)/).map { match in
             let file = match.1.isEmpty ? page : page.deletingLastPathComponent().appending(path: String(match.1))

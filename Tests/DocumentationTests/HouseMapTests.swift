@@ -81,7 +81,7 @@ import Testing
         return (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
     }
 
-    /// Returns the folders of the tree in the first code block, by their indentation.
+    /// Reads the folders of the tree in the first code block by their indentation.
     private static func tree(in page: String) -> [String] {
         let block = page.components(separatedBy: "```").dropFirst().first ?? ""
         var (path, folders): ([(depth: Int, name: String)], [String]) = ([], [])

@@ -110,7 +110,6 @@ private struct Hooks: Accessory {
     }
 }
 
-/// The settings that the page's closures read.
 private nonisolated final class Settings: Sendable {
     struct Values {
         var region: String?

@@ -94,7 +94,6 @@ import Testing
         Slip(
             "let user: User = try await agent.send(GetBytes()).value; print(user)",
             "cannot convert value of type 'Data' to specified type 'User'"),
-        // try and await.
         Slip(
             "let user = await agent.send(GetUser()).value; print(user)", "call can throw but is not marked with 'try'"),
         Slip(
@@ -120,10 +119,8 @@ import Testing
         Slip(
             "_ = try await agent.send(Plain(id: 1))",
             "instance method 'send' requires that 'Plain' conform to 'Request'"),
-        // Imports.
         Slip(
             "_ = try await agent.cached(GetUser())", "value of type 'NetworkAgent' has no member 'cached'"),
-        // start.
         Slip(
             "agent.start(GetUser()) { result in\n switch result {\n case .success(let user): print(user.value.nmae)\n"
                 + " case .failure(let error): print(error)\n }\n }", "value of type \(user) has no member 'nmae'",

@@ -158,7 +158,6 @@ extension WrongAccessory {
     }
 }
 
-/// Writes a line for each event that `line` accepts.
 final class Journal: Accessory {
     private let lines = Mutex<[String]>([])
     private let line: @Sendable (ActivityEvent) -> String
@@ -210,7 +209,6 @@ private struct ShowsToken: Accessory, CustomStringConvertible {
     }
 }
 
-/// Makes one activity wait for the end of another.
 private final class TakesTurns: Accessory {
     private let owner = Mutex<Activity.ID?>(nil)
     private let begin: String

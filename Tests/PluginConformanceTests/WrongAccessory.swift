@@ -112,7 +112,6 @@ private struct Greedy: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {}
 }
 
-/// Counts the started activities, and rejects more than ten.
 private final class Crowded: Accessory {
     private let count = Atomic(0)
 

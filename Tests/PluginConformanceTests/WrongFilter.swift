@@ -17,7 +17,6 @@ struct WrongFilter: Sendable, CustomTestStringConvertible {
     var isEndless = false
     let make: @Sendable () -> any Filter
 
-    /// Creates a filter from a closure.
     init(
         _ description: String, caughtBy name: String, saying: String, endless isEndless: Bool = false,
         _ body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse

@@ -106,7 +106,6 @@ extension WrongFilter {
         },
     ]
 
-    /// All wrong filters, except the growing ones.
     static let all = messages + bodies + endings + company + talk + fidelity + conduct + resources
 }
 
@@ -148,7 +147,6 @@ private final class RemembersFields: Filter {
     }
 }
 
-/// Adds its field only to the first request of a call.
 private final class WorksOnce: Filter {
     private let seen = Mutex<Set<Activity.ID>>([])
 
@@ -173,7 +171,6 @@ private final class RemembersLast: Filter {
     }
 }
 
-/// Admits one request at a time.
 private final class HoldsLock: Filter {
     private actor Turn {
         private var isTaken = false
@@ -200,7 +197,6 @@ private final class HoldsLock: Filter {
     }
 }
 
-/// Always calls the first `next` that it received.
 private final class UsesFirstNext: Filter {
     private let first = Mutex<Next?>(nil)
 

@@ -129,10 +129,8 @@ extension WrongFilter {
     ]
 }
 
-/// An error without any information.
 struct SomethingWentWrong: Error {}
 
-/// Returns the first of two results.
 enum First {
     static func of(
         _ one: Task<HTTPResponse, any Error>, _ two: Task<HTTPResponse, any Error>

@@ -195,7 +195,6 @@ extension WrongFilter {
         ) { SharesRunning { "\($0.method) \($0.urlText)" } },
     ]
 
-    /// Returns the JSON text after decoding and encoding it.
     private static func anew(_ data: Data) -> Data? {
         guard let value = try? JSONDecoder().decode(JSONText.self, from: data) else { return nil }
         return try? JSONEncoder().encode(value)
@@ -212,7 +211,6 @@ extension Exchange {
     }
 }
 
-/// The chunks of another body.
 final class Pieces: HTTPBodySource {
     private let body: HTTPBody
     private let iterator: Mutex<HTTPBody.Iterator>

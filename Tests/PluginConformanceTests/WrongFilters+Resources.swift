@@ -155,14 +155,12 @@ final class Count: Sendable {
     func add() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Keeps strings forever.
 final class Notes: Sendable {
     private let state = Mutex((list: [String](), set: Set<String>()))
     func add(_ text: String) { state.withLock { $0.list.append(text) } }
     func insert(_ text: String) { state.withLock { _ = $0.set.insert(text) } }
 }
 
-/// Permits that tasks wait for.
 final class Permits: Sendable {
     private struct State {
         var free: Int

@@ -8,7 +8,6 @@ import Testing
 @Suite("What reached a server is not sent again", .timeLimit(.minutes(30)), .leakChecked) struct DeliveryTests {
     private static let unreachable: [ErrandError.Code] = [.cannotConnect, .nameLookupFailed]
 
-    /// A policy without delays.
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }
 
     @Test(

@@ -7,7 +7,6 @@ import Testing
 
 let base = "https://api.example.com"
 
-/// A request with every part settable by a test.
 struct Get: Request {
     typealias Output = String
     var path = "x"
@@ -27,7 +26,6 @@ struct Get: Request {
     }
 }
 
-/// The messages of notes, in order.
 final class Notes: Accessory {
     private let notes = Log<ActivityNote>()
 
@@ -44,7 +42,6 @@ final class Notes: Accessory {
 /// Backoff without jitter: 1, 2, 4 … seconds.
 let exact = Backoff(base: .seconds(1), maximumDelay: .seconds(60), jitter: 0)
 
-/// Creates a policy with that backoff and without a budget.
 func policy(_ attempts: Int = 3, _ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
     var policy = RetryPolicy(maximumAttempts: attempts, backoff: exact)
     policy.budget = nil
@@ -52,7 +49,6 @@ func policy(_ attempts: Int = 3, _ change: (inout RetryPolicy) -> Void = { _ in 
     return policy
 }
 
-/// How a call ended, as a comparable word.
 func outcome(_ task: Task<String, any Error>) async -> String {
     switch await task.result {
     case .success(let text): return text
@@ -62,7 +58,6 @@ func outcome(_ task: Task<String, any Error>) async -> String {
     }
 }
 
-/// The code of the error that a call throws.
 func failure(_ body: () async throws -> some Any) async -> String {
     do {
         _ = try await body()
@@ -82,7 +77,6 @@ extension NetworkAgent {
         self.init(baseURL: base, transport: transport, filters: filters, accessories: accessories, time: time)
     }
 
-    /// Sends in a new task.
     func sending(_ request: Get = Get(), _ options: CallOptions = CallOptions()) -> Task<String, any Error> {
         Task { try await self.send(request, options: options).value }
     }

@@ -26,7 +26,6 @@ import Testing
             agent = NetworkAgent(wire, [.hedge], time, notes)
         }
 
-        /// Sends one call and returns its duration.
         func call(isArmed: Bool) async throws -> Duration {
             let (start, sent) = (time.now, wire.sent)
             let task = agent.sending()

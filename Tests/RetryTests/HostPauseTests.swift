@@ -5,7 +5,6 @@ import ErrandTesting
 import Testing
 
 @Suite("A host that asks for rest", .timeLimit(.minutes(30)), .leakChecked) struct HostPauseTests {
-    /// Returns `Retry-After` with the first response, and success from then on.
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
             number == 1 ? response(request, status, ["Retry-After": value]) : response(request)
@@ -145,7 +144,7 @@ import Testing
         #expect(error?.code == .waitTooLong && error?.remaining == .seconds(30))
         #expect(error?.host == "api.example.com:443" && error?.description.contains("deadline") == true)
         #expect(wire.sent == 1)
-        // A longer deadline waits.
+        // With a longer deadline, the request waits.
         let late = agent.sending(Get { $0.deadline = .seconds(31) })
         try await eventually { time.sleeperCount >= 1 && wire.sent == 1 }
         time.advance(by: .seconds(30))

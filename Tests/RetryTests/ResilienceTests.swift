@@ -119,7 +119,6 @@ import Testing
             for number in 0..<200 { group.addTask { _ = try? await agent.send(Get("\(number)")) } }
         }
         #expect(server.requestCount <= 220)
-        // The breaker is open by now.
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 

@@ -8,7 +8,6 @@ package final class Counter: Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    /// Adds one and returns the sum.
     @discardableResult
     package func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
 }

@@ -1,2 +1,2 @@
-/// Whoever imports the shared test code also gets the programs that suites run.
+/// Importing the shared test code also imports the programs that suites run.
 @_exported import ErrandTestPrograms

@@ -1,6 +1,5 @@
 package import Errand
 
-/// An agent that implements only `send`, and forwards each request.
 package struct ForwardingAgent: Agent {
     private let base: any Agent
 

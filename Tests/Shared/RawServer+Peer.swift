@@ -32,7 +32,6 @@ package final class Peer {
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// The client's IPv4 address.
     package var remoteAddress: String {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -83,7 +82,7 @@ package final class Peer {
         }
     }
 
-    /// Reads and counts everything until the client disconnects.
+    /// Reads everything until the client disconnects, and returns the number of bytes.
     package func drain() -> Int {
         var count = buffered.count - offset
         offset = buffered.count
@@ -127,7 +126,6 @@ package final class Peer {
     /// Ends sending. The client's bytes can still be read.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Resets the connection instead of closing it.
     package func reset() {
         var linger = LingerOption(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<LingerOption>.size))

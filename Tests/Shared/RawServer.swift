@@ -88,7 +88,6 @@ package final class RawServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// The number of connections accepted so far.
     package var accepted: Int { count.load(ordering: .relaxed) }
 
     /// The number of IPv4 clients that the kernel still considers connected. On a busy machine it notices some

@@ -22,7 +22,6 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// Returns true with a probability of 1 in `part`.
     package mutating func chance(_ part: Int) -> Bool { below(part) == 0 }
 
-    /// Returns a number from 0 up to but not including `limit`.
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }

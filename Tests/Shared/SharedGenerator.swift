@@ -6,6 +6,5 @@ package final class SharedGenerator: Sendable {
 
     package init(seed: some BinaryInteger) { generator = Mutex(SeededGenerator(seed: seed)) }
 
-    /// Returns a number from 0 up to but not including `limit`.
     package func below(_ limit: Int) -> Int { generator.withLock { $0.below(limit) } }
 }

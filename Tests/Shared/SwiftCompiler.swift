@@ -40,7 +40,6 @@ package enum SwiftCompiler {
         }
     }
 
-    /// Type-checks one file with this text.
     package static func diagnostics(
         of text: String, in root: URL, mode: String = "6", _ arguments: [String] = []
     ) async throws -> [String] {

@@ -37,13 +37,11 @@ final class ScriptedDriver: ConnectionDriver {
 
     func report(_ event: ConnectionEvent) { state.withLock { $0.report }?(event) }
 
-    /// Completes the oldest receive.
     func complete(_ text: String?, isAtEnd: Bool = false, _ failure: NetworkFailure? = nil) {
         let first = state.withLock { $0.receives.isEmpty ? nil : $0.receives.removeFirst() }
         first?.completion(text.map { Data($0.utf8) }, isAtEnd, failure)
     }
 
-    /// Completes the oldest send.
     func completeSend(_ failure: NetworkFailure? = nil) {
         let first = state.withLock { $0.sends.isEmpty ? nil : $0.sends.removeFirst() }
         first?.completion(failure)

@@ -48,7 +48,6 @@ package final class Nginx: Sendable {
 
     package var folder: URL { directory.url }
 
-    /// The ID of its process.
     package var process: Int32? {
         let text = (try? directory.data("nginx.pid")).map { String(decoding: $0, as: UTF8.self) }
         return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
@@ -62,7 +61,6 @@ package final class Nginx: Sendable {
         "\(scheme)://\(host):\(port(server))\(path)"
     }
 
-    /// The path of a file in its folder.
     package func file(_ name: String) -> String { directory.path(name) }
 
     /// The SHA-256 of a certificate's public key, in base64.
@@ -75,7 +73,7 @@ package final class Nginx: Sendable {
 }
 
 extension Nginx {
-    /// Runs a command and returns its output. Throws if the command fails.
+    /// Returns the command's output. Throws if the command fails.
     @discardableResult
     private static func shell(_ command: String, in folder: URL) async throws -> String {
         guard let shell = Program("sh") else { throw Program.Failure(what: "no shell") }
@@ -84,7 +82,6 @@ extension Nginx {
         return output.text
     }
 
-    /// Makes the certificates listed for ``Nginx``, and their keys.
     package static func makeCertificates(in folder: URL) async throws {
         try await shell(
             """

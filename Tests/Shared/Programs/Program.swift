@@ -31,7 +31,6 @@ package struct Program: Sendable {
         path = try Self.products().appending(path: name).path
     }
 
-    /// The folder of built programs.
     private static func products() throws -> URL {
         #if os(Linux)
         let image = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -57,14 +56,11 @@ package struct Program: Sendable {
         let what: String
     }
 
-    /// The exit and the output of a program.
     package struct Output: Sendable, CustomStringConvertible {
         /// The exit status, or the number of the signal that ended the program.
         package let status: Int32
         package let wasKilled: Bool
-        /// The bytes of standard output.
         package let bytes: Data
-        /// The text of standard error.
         package let complaint: String
 
         package var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -60,7 +60,6 @@ package final class RunningProgram: Sendable {
         if let lifeline { close(lifeline) } else { end.signal(SIGKILL) }
     }
 
-    /// Sends a signal, unless the program has ended.
     package func signal(_ number: Int32) { end.signal(number) }
 
     package var hasEnded: Bool { end.status != nil }
@@ -80,7 +79,6 @@ package final class RunningProgram: Sendable {
     }
 }
 
-/// Waits for the end of a process on a dedicated thread.
 private final class ProcessEnd: Sendable {
     let gate = Gate()
     private let identifier: Int32

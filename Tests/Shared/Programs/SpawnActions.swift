@@ -33,17 +33,15 @@ struct SpawnActions {
         #endif
     }
 
-    /// Opens a file as the given descriptor.
     mutating func open(_ descriptor: Int32, _ path: String, _ flags: Int32) {
         posix_spawn_file_actions_addopen(&actions, descriptor, path, flags, 0o600)
     }
 
-    /// Passes a descriptor of this process under another number.
     mutating func copy(_ descriptor: Int32, as other: Int32) {
         posix_spawn_file_actions_adddup2(&actions, descriptor, other)
     }
 
-    /// Starts the program. The first argument is its path.
+    /// The first argument is the program's path.
     mutating func spawn(_ arguments: [String], _ environment: [String]) throws -> pid_t {
         #if !canImport(Darwin)
         // A long-lived program would hold open the sockets that other tests close.

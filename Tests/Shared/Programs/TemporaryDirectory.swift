@@ -15,7 +15,6 @@ package final class TemporaryDirectory: Sendable {
 package final class Folder: Sendable {
     private let directory = TemporaryDirectory()
 
-    /// Creates a directory with the given files.
     package init(_ files: [String: String] = [:]) throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         for (name, text) in files { try Data(text.utf8).write(to: file(name)) }
@@ -28,6 +27,5 @@ package final class Folder: Sendable {
     package func path(_ name: String) -> String { file(name).path }
     package func data(_ name: String) throws -> Data { try Data(contentsOf: file(name)) }
 
-    /// The names of its contents, sorted.
     package var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }

@@ -28,21 +28,16 @@ package final class UploadOrigin: Sendable {
         case forgetThis
         /// Drops all but this many bytes of each upload, and then handles the request.
         case keepOnly(Int)
-        /// Reports a wrong offset.
         case offset(String)
-        /// Reports a wrong length.
         case length(Int)
         /// Handles the request, and changes header fields of the response.
         case change([HTTPHeaderName: String?])
-        /// Flips a bit of the received bytes.
         case flip
-        /// Sends the response twice.
         case repeatResponse
         /// Sends no location in a 104.
         case silent
         /// Sends no location in a 104, and resets after this many bytes.
         case cutSilently(Int)
-        /// Waits for a gate before it responds.
         case wait(Gate)
 
         package enum Ending: Sendable { case reset, close, stall }
@@ -72,18 +67,15 @@ package final class UploadOrigin: Sendable {
         package var extensions = "creation,creation-with-upload,expiration,checksum,termination"
         package var expires: String?
         package var finalStatus = 201
-        /// Whether segments are deleted once they're joined.
         package var deletesJoined = false
         /// The metadata of each joined body.
         package var joined: [String?] = []
-        /// The prefix of the names of uploads.
         package var naming = ""
         /// A suffix for the `Location` of an upload, such as a query.
         package var ending = ""
         /// The number of bytes kept, and the number of bytes that arrived for a wrong offset.
         package var received = 0
         package var misplaced = 0
-        /// How often the server stopped responding.
         package var stalls = 0
         var lastID = 0
         fileprivate var running: [String: Running] = [:]
@@ -101,7 +93,7 @@ package final class UploadOrigin: Sendable {
     private let keeps: Bool
     private let state = Mutex(State())
 
-    /// - Parameter keeps: whether to keep bodies. If false, their bytes are only counted.
+    /// - Parameter keeps: whether to keep bodies, or only count their bytes.
     package init(_ kind: Kind, keeps: Bool = true) throws {
         (self.kind, self.keeps) = (kind, keeps)
         var configuration = TestServer.Configuration()
