@@ -26,7 +26,7 @@ extension Filter where Self == RateLimit {
     static func rateLimit(perSecond count: Int) -> RateLimit { RateLimit(perSecond: count) }
 }
 
-/// Lets the line from a manifest compile.
+/// A stand-in for the type in a package manifest.
 private struct PackageDependency {
     let url: String
     static func package(url: String, _ range: Range) -> PackageDependency { PackageDependency(url: url) }

@@ -33,7 +33,7 @@ package enum SwiftCompiler {
         return found.filter { known.insert($0).inserted }
     }
 
-    /// The arguments that let a compiler find the package's C modules.
+    /// The arguments with which a compiler finds the package's C modules.
     package static func moduleMaps(in root: URL) -> [String] {
         ["Core/Syntax/International", "Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
             ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
