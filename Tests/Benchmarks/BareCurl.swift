@@ -4,7 +4,7 @@ import Foundation
 
 /// Sends requests with libcurl from C, as the yardstick.
 enum BareCurl {
-    /// The headers that `CurlTransport` adds to a request, and the ones an agent adds.
+    /// The headers that `CurlTransport` adds to a request, and the headers that an agent adds.
     static let transportHeaders = ["Accept-Encoding: gzip, deflate, br, zstd"]
     static let agentHeaders =
         transportHeaders + ["User-Agent: errand-bench (Linux) Errand/0.1.0", "Accept-Language: en-US, en;q=0.9"]

@@ -8,7 +8,7 @@ import Foundation
 enum LogBench {
     private struct GetData: Request { let path = "users/7" }
 
-    /// Subtracts Core's cost of notifying from the log's.
+    /// The baseline: it keeps Core's cost of notifying out of the log's cost.
     private struct Idle: Accessory {
         func activity(_ activity: Activity, did event: ActivityEvent) {}
     }

@@ -86,7 +86,7 @@ enum Lookups {
         try check(try await transport.send(try get(server), options: TransportOptions()).status == 200)
         try end()
         try await wait { running() == 0 }
-        // Once those lookups have ended, new ones work again.
+        // After those lookups have ended, new lookups work again.
         var error = try await failure(transport, "http://name.slow.invalid/")
         let limit = ContinuousClock.now + .seconds(20)
         while error.message.contains("still run") {

@@ -22,7 +22,7 @@ struct DescriptorTests {
         try RawServer { peer in while peer.readHead() != nil { peer.send(ok) } }
     }
 
-    /// Leaves the process this many descriptors beyond the open ones. libdispatch crashes the process if it has no
+    /// Leaves the process room for only `count` more descriptors. libdispatch crashes the process if it has no
     /// descriptor for its timer, and may create the timer on another thread; so this waits until the timer exists.
     static func leave(_ count: Int) async throws {
         repeat { try await Task.sleep(for: .milliseconds(1)) } while !hasTimer

@@ -41,7 +41,7 @@ struct FloodedConnectionTests {
     func ended(ending: Ending, method: HTTPMethod) async throws {
         guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
         let certificates = try await TestCertificates()
-        // The first request opens the connection that the remaining ones share.
+        // The first request opens the connection that the other requests share.
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             guard arrival.connection == 1, arrival.number > 0 else { return .respond }
             return arrival.number < Self.streams ? .send([]) : .send(ending.steps)

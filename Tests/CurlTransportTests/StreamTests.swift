@@ -177,7 +177,7 @@ struct StreamTests {
         let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
         try await eventually { !sent.all.isEmpty }
         _ = try await transport.send(try request(.get, server.url("/small")), options: .of())
-        // The idle connection is closed, but not the older one that is paused.
+        // The idle connection is closed, but the older, paused connection stays open.
         try await eventually { !ended.all.isEmpty }
         #expect(try await response.body.collect(upTo: film.count) == film)
     }

@@ -109,7 +109,7 @@ import Testing
         _ = try await run(server, time, times, latency: 0.01)
         #expect(server.refused <= 15)
         #expect(server.accepted.count + server.refused == 301)
-        // A server that admits each second's share would finish at the same time.
+        // Finishes as early as with a server that admits each second's share.
         #expect((server.accepted.last ?? 0) <= 32)
     }
 

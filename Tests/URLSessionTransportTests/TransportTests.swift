@@ -187,7 +187,7 @@ struct KeyInfoHeaderTests {
         let info = output.fileHandleForReading.readDataToEndOfFile()
         let header = try #require(KeyInfoHeader.bytes(isRSA: isRSA, bits: bits))
         #expect(info.starts(with: header))
-        // Where the bare key begins, there's an uncompressed point or a SEQUENCE.
+        // The bare key begins with an uncompressed point or a SEQUENCE.
         #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
     }
 
