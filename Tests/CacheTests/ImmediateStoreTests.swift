@@ -15,7 +15,7 @@ struct ImmediateStoreTests {
             head: CacheEntryHead(url: url, received: .now, expires: .now), body: HTTPBody(Data(text.utf8)))
     }
 
-    /// The body of what is known; "none" for nothing, nil where a read has to tell.
+    /// The body of the known entry, "none" if the entry is known to be absent, or nil if only a read can tell.
     private func known(_ store: any ImmediateStore) -> String? {
         switch store.entryAtOnce(for: key) {
         case .entry(let entry): String(decoding: entry.body.data ?? Data(), as: UTF8.self)
@@ -82,7 +82,7 @@ struct ImmediateStoreTests {
         let (tiers, gate) = (TieredStore(first, second), second.hold(.beforeStore, 1))
         let change = Task { try await tiers.store(entry("2"), for: key) }
         try await gate.reached()
-        // As a copy that another read has begun would leave it.
+        // The state that a concurrent read would leave after it has copied the entry.
         try await first.store(entry("1"), for: key)
         #expect(known(tiers) == nil)
         gate.open()

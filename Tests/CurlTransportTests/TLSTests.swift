@@ -5,13 +5,13 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Against a real nginx, with certificates made for the test.
+/// Uses a real nginx, with certificates made for the test.
 @Suite(
     "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(30)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
-    /// One for all tests of this suite; detached, since it outlives the test that needs it first,
-    /// and without the large file, since it stays when this process ends.
+    /// One server for all tests of this suite. It's detached because it outlives the first test that needs it, and
+    /// lacks the large file because its folder remains when this process ends.
     private static let shared = Task.detached {
         try await Nginx.site(
             [

@@ -1,4 +1,4 @@
-// What docs/coming-from-alamofire.md shows.
+// The code of docs/coming-from-alamofire.md.
 import Errand
 import ErrandAuthentication
 import ErrandLoadingIndicatorLog

@@ -15,12 +15,12 @@ import Android
 import Darwin
 #endif
 
-/// An accessory that is wrong on purpose, and the case that has to say so.
+/// An accessory that's wrong on purpose, and the case that must catch it.
 struct WrongAccessory: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The case, by its name.
+    /// The name of the case.
     let caughtBy: String
-    /// What the failure says among other things.
+    /// A part of the failure's message.
     let saying: String
     private let cases: [PluginConformanceCase]
 
@@ -29,12 +29,13 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         output: @escaping @Sendable (Subject) -> String = { _ in "" }, _ make: @escaping @Sendable () -> Subject
     ) {
         (testDescription, caughtBy, self.saying) = (description, name, saying)
-        // Where one of these waits, it waits for something that never ends.
+        // When one of these accessories waits, it waits for an event that never occurs.
         cases = AccessoryConformance.cases(
             for: make, output: { output($0) }, within: .seconds(600), gracePeriod: .milliseconds(300))
     }
 
-    /// Runs the case that is to catch it; up to `rounds` times, for a fault that other work of the process may hide.
+    /// Runs the case that must catch the accessory. Up to `rounds` times, because other work of the process can hide
+    /// some faults.
     func run(rounds: Int = 1) async throws {
         let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
         var text = ""
@@ -111,7 +112,6 @@ private struct Greedy: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {}
 }
 
-/// Counts what has started, and thinks that ten are enough.
 private final class Crowded: Accessory {
     private let count = Atomic(0)
 

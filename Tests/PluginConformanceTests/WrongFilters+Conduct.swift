@@ -170,7 +170,7 @@ extension WrongFilter {
     }
 }
 
-/// Trusts what begins like the first URL that it sees.
+/// Trusts every URL that begins like the first one it sees.
 private final class TrustsPrefix: Filter {
     private let origin = Mutex<String?>(nil)
 
@@ -186,13 +186,13 @@ private final class TrustsPrefix: Filter {
     }
 }
 
-/// One call, as it says.
+/// Claims that the exchange belongs to only one call.
 private final class Alone: ExchangeSharing {
     var deadline: ContinuousClock.Instant? { nil }
     func report(_ event: TransportEvent) {}
 }
 
-/// Stores successful responses to GET before anybody has looked at them.
+/// Stores successful GET responses before they have been checked.
 private final class StoresAtOnce: Filter {
     private let stored = Mutex<[String: HTTPResponse]>([:])
 

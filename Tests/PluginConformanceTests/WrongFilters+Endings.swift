@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 
 extension WrongFilter {
-    /// Filters that end a call wrongly, or do not let it end.
+    /// Filters that end a call wrongly, or never let it end.
     static let endings: [WrongFilter] = [
         WrongFilter(
             "replaces each error by its own", caughtBy: "an error of the rest of the way passes as it is",
@@ -80,7 +80,7 @@ extension WrongFilter {
         ) { exchange, next in
             let loser = Task { try await next(exchange) }
             let winner = Task { try await next(exchange) }
-            // The first to arrive wins; the other one is left to itself.
+            // The first to arrive wins; the other one is abandoned.
             guard let first = try await First.of(loser, winner) else { throw CancellationError() }
             return first
         },
@@ -129,10 +129,8 @@ extension WrongFilter {
     ]
 }
 
-/// An error that says nothing.
 struct SomethingWentWrong: Error {}
 
-/// The first of two results.
 enum First {
     static func of(
         _ one: Task<HTTPResponse, any Error>, _ two: Task<HTTPResponse, any Error>
@@ -147,7 +145,7 @@ enum First {
     }
 }
 
-/// One request for all that are equal, which ends with the first of them.
+/// Shares one request among equal requests. It ends along with the first of them.
 private final class SharesResponses: Filter {
     private let running = Mutex<[URL: Task<HTTPResponse, any Error>]>([:])
 
@@ -187,7 +185,7 @@ private final class KeepsRequests: Filter {
     }
 }
 
-/// Its task holds it, however short it is used.
+/// Its task retains it for 600 seconds, even after a short use.
 private final class HasTimer: Filter {
     private let ticks = Atomic(0)
 

@@ -164,7 +164,6 @@ extension WrongFilter {
     ]
 }
 
-/// Keeps what it should pass on.
 private final class KeepsBodies: Filter {
     private let bodies = Mutex<[HTTPBody]>([])
 
@@ -175,7 +174,6 @@ private final class KeepsBodies: Filter {
     }
 }
 
-/// An iterator that a closure may use: one reader at a time.
 private actor SharedIterator {
     private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
 

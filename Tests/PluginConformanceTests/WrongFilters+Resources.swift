@@ -20,7 +20,7 @@ extension WrongFilter {
     private static let kept = "it keeps nothing of the calls that are over"
     private static let bounded = "what it keeps for each URL, host, user or body has a bound"
 
-    /// Filters that take what all share.
+    /// Filters that exhaust shared resources.
     static let resources: [WrongFilter] = [
         WrongFilter(
             "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), got calls that never end",
@@ -107,7 +107,7 @@ extension WrongFilter {
         },
     ]
 
-    /// Filters that grow: their tests need a process that does nothing else.
+    /// Filters that leak memory. Their tests need a dedicated process.
     static let growing: [WrongFilter] = [
         WrongFilter("keeps the number of each call", caughtBy: kept, saying: "each call that succeeds") {
             let kept = Notes()
@@ -155,14 +155,12 @@ final class Count: Sendable {
     func add() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Strings for ever.
 final class Notes: Sendable {
     private let state = Mutex((list: [String](), set: Set<String>()))
     func add(_ text: String) { state.withLock { $0.list.append(text) } }
     func insert(_ text: String) { state.withLock { _ = $0.set.insert(text) } }
 }
 
-/// Turns that tasks wait for.
 final class Permits: Sendable {
     private struct State {
         var free: Int
@@ -171,7 +169,7 @@ final class Permits: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Whether a turn may go to a task that was cancelled while it waited, and is lost.
+    /// Whether a permit can go to a task that was cancelled while it waited, and is lost.
     private let forgetsNone: Bool
 
     init(_ count: Int, forgetsNone: Bool = false) {
@@ -223,7 +221,7 @@ final class Permits: Sendable {
     }
 }
 
-/// Works for so long on the processor, however busy that is with others.
+/// Uses this much processor time, however busy the processor is.
 func spin(_ duration: Duration) {
     func worked() -> Duration {
         var time = timespec()

@@ -66,7 +66,7 @@ import Testing
         let orders: [([any Filter], Int)] = [
             ([.retry(policy(3) { $0.backoff = .none })], 4),
             ([.standardResilience { $0.retry = policy(3) { $0.backoff = .none } }], 4),
-            // Here the retry is the inner one.
+            // Here the retry filter is the inner one.
             ([.downloads, .retry(policy(3) { $0.backoff = .none })], 3),
         ]
         for (filters, expected) in orders {
@@ -109,7 +109,7 @@ import Testing
             filters: [
                 .standardResilience { options in
                     options.retry.backoff = Backoff(base: .milliseconds(1))
-                    // On a slow machine, too, an open breaker stays open.
+                    // An open breaker must stay open on a slow machine, too.
                     options.breaker?.window = .seconds(3600)
                     options.breaker?.pause = .seconds(3600)
                     options.breaker?.maximumPause = .seconds(3600)
@@ -119,7 +119,6 @@ import Testing
             for number in 0..<200 { group.addTask { _ = try? await agent.send(Get("\(number)")) } }
         }
         #expect(server.requestCount <= 220)
-        // The breaker is open by now.
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 
