@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The two stores of this folder, each run through the conformance suite and swapped in by one line.
+/// Runs both stores of this folder through the conformance suite, and plugs each into an agent.
 @Suite("Stores of one's own", .timeLimit(.minutes(10)))
 struct CacheStoresTests {
     @Test("a dictionary conforms", arguments: CacheStoreSuite.cases)
@@ -17,7 +17,7 @@ struct CacheStoresTests {
         arguments: CacheStoreSuite.cases)
     func redis(_ test: CacheStoreSuite.Case) async throws {
         let server = try await RedisServer.shared.value
-        // A prefix each: the cases run at the same time.
+        // Cases run concurrently, so each needs its own prefix.
         try await test.run { RedisStore(port: server.port, prefix: "test-\(UInt64.random(in: 0 ... .max)):") }
     }
 
@@ -42,7 +42,7 @@ struct CacheStoresTests {
         #expect(try await agent.send(GetPage()).value == "live")
     }
 
-    /// What one agent keeps, the other finds.
+    /// Checks that two agents share stored responses.
     private func hits(_ first: some CacheStore, _ second: some CacheStore) async throws {
         let stub = StubTransport(.text("page"))
         let cache = ResponseCache(first)

@@ -2,7 +2,7 @@ import Errand
 import ErrandCache
 import Foundation
 
-/// A store of one's own in memory, in few lines: a dictionary that forgets everything when it is full.
+/// A minimal in-memory store: a dictionary that drops everything when it is full.
 ///
 /// ```swift
 /// filters: [.cache(DictionaryStore())]
@@ -18,7 +18,7 @@ actor DictionaryStore: CacheStore {
     func entry(for key: CacheKey) -> CacheEntry? { entries[key] }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        // A body may come as a stream. What throws here leaves what was there.
+        // A body may be a stream. If reading it throws, the earlier entry stays.
         let body = HTTPBody(try await entry.body.collect(upTo: Int(limit / 4)))
         remove(key)
         if bytes + Self.cost(body) > limit { (entries, bytes) = ([:], 0) }
@@ -36,6 +36,6 @@ actor DictionaryStore: CacheStore {
 
     func secret() -> Data { key }
 
-    /// A head is some hundred bytes.
+    /// A head takes a few hundred bytes.
     private static func cost(_ body: HTTPBody) -> Int64 { (body.length ?? 0) + 500 }
 }

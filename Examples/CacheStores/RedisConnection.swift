@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A reply of Redis, in its protocol's second version.
+/// A Redis reply, in version 2 of the protocol.
 nonisolated enum RedisReply: Sendable, Equatable {
     case text(String)
     case number(Int)
@@ -22,15 +22,15 @@ nonisolated final class RedisConnection: Sendable {
 
     private let state = Mutex(State())
     private let port: UInt16
-    /// More than this in one reply is refused.
+    /// A reply larger than this fails.
     private static let maximumBytes = 64 << 20
 
-    /// Connects to the loopback interface at the first command, and again after a failure.
+    /// Connects to the loopback interface on the first command, and reconnects after a failure.
     init(port: UInt16) { self.port = port }
 
     deinit { state.withLock { if $0.socket >= 0 { close($0.socket) } } }
 
-    /// Sends a command and returns its reply; throws what Redis reports as an error.
+    /// Sends a command and returns its reply. Throws errors that Redis reports.
     @concurrent func send(_ words: Data...) async throws -> RedisReply {
         var message = Data("*\(words.count)\r\n".utf8)
         for word in words { message += Data("$\(word.count)\r\n".utf8) + word + Data("\r\n".utf8) }
@@ -40,7 +40,7 @@ nonisolated final class RedisConnection: Sendable {
                 try write(message, state.socket)
                 return try read(&state)
             } catch {
-                // A reply may be half read: the next command needs a new connection.
+                // A reply may be half read, so the next command needs a new connection.
                 if state.socket >= 0 { close(state.socket) }
                 state = State()
                 throw error
@@ -53,7 +53,7 @@ nonisolated final class RedisConnection: Sendable {
         state.socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
         state.socket = socket(AF_INET, SOCK_STREAM, 0)
-        // `send` has no flag here that keeps SIGPIPE away.
+        // On this platform, `send` has no flag to suppress SIGPIPE.
         var isQuiet: Int32 = 1
         setsockopt(state.socket, SOL_SOCKET, SO_NOSIGPIPE, &isQuiet, socklen_t(MemoryLayout<Int32>.size))
         #endif

@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// Debian's `redis-server` on a port of its own on the loopback interface, in memory only, for tests.
+/// Runs Debian's `redis-server` for tests: in memory only, on its own loopback port.
 final class RedisServer: Sendable {
     let port: UInt16
     private let process: Process
@@ -12,7 +12,7 @@ final class RedisServer: Sendable {
     .first { FileManager.default.isExecutableFile(atPath: $0) }
     static var isInstalled: Bool { path != nil }
 
-    /// One for all tests; it ends with the process.
+    /// Shared by all tests. It ends with the process.
     static let shared = Task { try await RedisServer() }
 
     private init() async throws {
@@ -23,7 +23,7 @@ final class RedisServer: Sendable {
             let port = UInt16.random(in: 20_000..<60_000)
             let process = Process()
             process.executableURL = URL(filePath: "/bin/sh")
-            // The server ends within a second of this process, however that ends.
+            // The server ends within a second of this process, even if the process crashes.
             let script =
                 "\"$0\" --port $1 --bind 127.0.0.1 --save '' --appendonly no --dir \"$2\" & server=$!; "
                 + "while kill -0 $PPID 2>/dev/null && kill -0 $server; do sleep 1; done; kill -9 $server"
@@ -39,7 +39,7 @@ final class RedisServer: Sendable {
         self.process = process
     }
 
-    /// Connects until it responds, for 10 seconds at the most.
+    /// Tries to connect until the server responds, for at most 10 seconds.
     private static func isReady(_ port: UInt16) async -> Bool {
         for _ in 0..<200 {
             if (try? await RedisConnection(port: port).send(Data("PING".utf8))) == .text("PONG") { return true }

@@ -2,8 +2,8 @@ import Errand
 import ErrandCache
 import Foundation
 
-/// A store in Redis, so that the processes of many machines share one cache. Redis itself keeps to a limit
-/// (`maxmemory`, `maxmemory-policy allkeys-lru`) and forgets entries a day after they have expired.
+/// A store in Redis, so processes on many machines share one cache. Redis enforces its own limit (`maxmemory`,
+/// `maxmemory-policy allkeys-lru`) and drops entries a day after they expire.
 ///
 /// ```swift
 /// filters: [.cache(RedisStore(port: 6379))]
@@ -28,7 +28,7 @@ final class RedisStore: CacheStore {
     }
 
     func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-        // Head and body are one value, so that no reader ever sees the one without the other.
+        // Head and body are one value, so readers never see one without the other.
         let body = try await entry.body.collect(upTo: maximumBytes)
         let head = entry.head.encoded()
         let length = withUnsafeBytes(of: UInt32(head.count).littleEndian) { Data($0) }
@@ -56,7 +56,7 @@ final class RedisStore: CacheStore {
         } while cursor != word("0")
     }
 
-    /// The first process makes it; all others get the same.
+    /// The first process creates the secret; the others get the same one.
     func secret() async throws -> Data {
         let random = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
         _ = try await redis.send(word("SETNX"), word(prefix + "secret"), random)
@@ -69,7 +69,7 @@ final class RedisStore: CacheStore {
     private func word(_ text: String) -> Data { Data(text.utf8) }
     private func name(_ key: CacheKey) -> Data { word(prefix + "entry:" + key.digest) }
 
-    /// The digest of the key, the head and the body of a value.
+    /// Splits a value into the key's digest, the head and the body.
     private static func parts(_ record: Data) -> (owner: Data, head: Data, body: Data)? {
         guard record.count >= 36 else { return nil }
         let length = record[32..<36].reversed().reduce(0) { $0 << 8 | Int($1) }

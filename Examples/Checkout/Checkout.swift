@@ -4,7 +4,7 @@ import ErrandChain
 import ErrandTesting
 import Synchronization
 
-/// A, then B and C as A says, then D as both say: a chain with a batch in it, against a shop in memory.
+/// A chain with a batch in it: A, then B and C with A's result, then D with both. Runs against a shop in memory.
 @main struct Checkout {
     static func main() async throws {
         let agent = NetworkAgent(
@@ -20,7 +20,7 @@ import Synchronization
             })
         print("order \(order.number) over \(order.cents) cents")
 
-        // The same chain, without its last step: the error says which one that was.
+        // The same chain without its last step. The error names the step that failed.
         do {
             _ = try await agent.run(
                 Chain("checkout of nothing", GetCart()).then { cart in GetPrice(cart: cart.value.id + 1) })
@@ -29,7 +29,6 @@ import Synchronization
         }
     }
 
-    /// Responds like a small shop.
     private static func shop() -> StubTransport {
         .stub(
             StubRule(.get, "/v1/cart", response: .json(#"{"id":7,"item":"tea"}"#)),
@@ -40,7 +39,7 @@ import Synchronization
     }
 }
 
-/// Prints the beginning and the end of everything, parts under their whole.
+/// Prints the start and end of each activity, with parts indented below their parent.
 private final class Printer: Accessory {
     private let depths = Mutex<[Activity.ID: Int]>([:])
 

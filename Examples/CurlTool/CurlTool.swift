@@ -2,7 +2,7 @@
 import Errand
 import Foundation
 
-/// A transport over the `curl` command: a process for each request. It shows how little a transport needs, and is not
+/// A transport that runs the `curl` command once per request. It shows how little a transport needs, and isn't meant
 /// for production.
 struct CurlTool: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -17,10 +17,10 @@ struct CurlTool: Transport {
             throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(upload.count) came")
+            throw ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(upload.count)")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
-        // In a file, not on the command line: every user of the machine may read that.
+        // In a file, because every user of the machine can read the command line.
         try config(request, upload, options).write(
             to: folder.appendingPathComponent("config"), atomically: false, encoding: .utf8)
         let process = Process()
@@ -29,7 +29,7 @@ struct CurlTool: Transport {
         process.currentDirectoryURL = folder
         process.standardError = FileHandle.nullDevice
         try await run(process)
-        // To HEAD, curl writes the head here too.
+        // For HEAD, curl writes the head here too.
         let hasBody = request.method != .head
         let body = hasBody ? (try? Data(contentsOf: folder.appendingPathComponent("body"))) ?? Data() : Data()
         let head = try Data(contentsOf: folder.appendingPathComponent("head"))
@@ -80,7 +80,7 @@ struct CurlTool: Transport {
         throw ErrandError(codes[code] ?? .invalidResponse, "curl ended with \(code)")
     }
 
-    /// The last head counts: 1xx responses come before it, trailers after it have no status line.
+    /// The last head counts: 1xx responses come before it, and trailers after it lack a status line.
     private func response(to request: HTTPRequest, head: String, _ body: Data) throws -> HTTPResponse {
         guard head.hasSuffix("\r\n\r\n") else { throw ErrandError(.connectionLost, "the head is cut off") }
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")

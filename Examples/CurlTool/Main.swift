@@ -3,7 +3,7 @@ import ErrandConformance
 import ErrandTesting
 import Foundation
 
-/// Runs the conformance suite over ``CurlTool`` and prints what came of it.
+/// Runs the conformance suite on ``CurlTool`` and prints the results.
 @main
 struct Main {
     static let excuses: [ConformanceExcuse] = [

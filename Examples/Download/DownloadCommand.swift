@@ -11,12 +11,12 @@ import Android
 import Darwin
 #endif
 
-/// `errand-download`: files from the shell, complete and verified, resumed after any interruption.
+/// `errand-download`: downloads files from the shell, verifies them, and resumes after any interruption.
 @main
 struct DownloadCommand {
     static func main() async {
         Descriptor.fillStandardStreams()
-        // A reader that goes away is no reason to lose the file.
+        // If the reader of the output goes away, keep downloading.
         signal(SIGPIPE, SIG_IGN)
         let arguments: DownloadArguments
         do { arguments = try ArgumentParser.parse(Array(CommandLine.arguments.dropFirst())) } catch {
@@ -38,7 +38,7 @@ struct DownloadCommand {
         }
         plan.warnings.forEach(complain)
         let status = await run(plan, transport)
-        // Everything is written: without the exit handlers of the libraries the program ends sooner.
+        // All output is written. Skipping the libraries' exit handlers ends the program sooner.
         _exit(status.rawValue)
     }
 
@@ -48,7 +48,7 @@ struct DownloadCommand {
         let box = SignalName()
         let task = Task { await runner.run(interruptedBy: { box.name }) }
         let signals = Signals { name in
-            // A second signal does not wait for the first one's end; what is on the disk is resumed all the same.
+            // A second signal doesn't wait for the first one's cleanup. The next run resumes from the bytes on disk.
             if !box.set(name) { exit(ExitStatus.interrupted.rawValue) }
             task.cancel()
         }
@@ -56,7 +56,7 @@ struct DownloadCommand {
         return await task.value
     }
 
-    /// What `--help` and `--version` write.
+    /// The text for `--help` and `--version`.
     private static func information(_ arguments: DownloadArguments) -> String? {
         if arguments.asksForHelp {
             return Usage.text(columns: Descriptor.output.isTerminal ? Descriptor.output.size.columns - 1 : 79)
@@ -69,7 +69,7 @@ struct DownloadCommand {
         if arguments.isJSON { return JSONFormat(stream: toOutput ? .error : .output) }
         let terminal = getenv("TERM").map { String(cString: $0) } ?? ""
         let isScreen = Descriptor.error.isTerminal && !["", "dumb"].contains(terminal)
-        // A terminal that takes the bytes as well cannot be drawn on.
+        // Don't draw on a terminal that also receives the bytes.
         if arguments.isQuiet || !isScreen || toOutput && Descriptor.output.isTerminal {
             let isQuiet = arguments.isQuiet || isScreen
             return LineFormat(isQuiet: isQuiet, showsPaths: !toOutput)
@@ -92,7 +92,7 @@ private final class SignalName: Sendable {
 
     var name: String? { value.withLock { $0 } }
 
-    /// False if there was one before.
+    /// Returns false if an earlier signal was set.
     func set(_ name: String) -> Bool {
         value.withLock { value in
             defer { value = value ?? name }

@@ -8,8 +8,8 @@ import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 
-/// A feed with sign-in, tokens that expire, pages, retries and a cache, against a server that misbehaves on purpose. Prints
-/// what happens, and ends with status 0 if every article came once and in order.
+/// Loads a feed with sign-in, expiring tokens, pages, retries and a cache, from a server that misbehaves on purpose.
+/// Prints what happens, and exits with status 0 if every article arrived once and in order.
 @main struct Feed {
     static func main() async throws {
         let server = try NewsServer(articles: 35)
@@ -62,7 +62,7 @@ import Foundation
     }
 }
 
-/// Prints what goes wrong on the way, and what comes from the cache.
+/// Prints retries, token refreshes and failures.
 private struct Narrator: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {

@@ -5,8 +5,8 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Serves a feed, and misbehaves: tokens are good for three pages, the second request fails with 503, the fifth connection
-/// breaks off in the middle of a page, the first refresh fails.
+/// Serves a feed, and misbehaves: tokens expire after three pages, the second request fails with 503, the fifth
+/// connection breaks in the middle of a page, and the first refresh fails.
 final class NewsServer: Sendable {
     private struct State {
         var token = ""
@@ -34,10 +34,10 @@ final class NewsServer: Sendable {
 
     var url: String { server.url }
 
-    /// No token that was given out is good any more.
+    /// Invalidates all issued tokens.
     func forgetTokens() { state.withLock { $0.token = "forgotten" } }
 
-    /// What it has done, in the order of the names.
+    /// The counts of everything it has done, sorted by name.
     var summary: String {
         state.withLock { state in
             state.counts.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
@@ -51,14 +51,14 @@ final class NewsServer: Sendable {
             state.counts["tokens asked for", default: 0] += 1
             return state.counts["tokens asked for"] ?? 0
         }
-        // The first refresh meets a server that has no time.
+        // The first refresh fails: the server is busy.
         if number == 2 { return .status(503, headers: ["Retry-After": "0"]) }
         state.withLock { ($0.token, $0.uses) = ("token-\(number)", 0) }
         return (try? .json(Self.text(BearerToken("token-\(number)", refreshToken: "refresh-\(number)"))))
             ?? .status(500)
     }
 
-    /// Whether the token is the one of the moment; one that is counted is good for three uses.
+    /// Whether the token is current. If `isCounted`, the request uses up one of its three uses.
     private func accepts(_ request: RecordedRequest, isCounted: Bool) -> Bool {
         let isGood = state.withLock { state in
             guard request.headers[.authorization] == "Bearer \(state.token)" else { return false }

@@ -1,13 +1,13 @@
 import ErrandEssentials
 
-/// Where the new package finds Errand.
+/// The location of Errand for the new package.
 enum ErrandSource {
-    /// A directory, as the manifest has it.
+    /// A directory, by its path.
     case directory(String)
-    /// A repository.
+    /// A repository, by its URL.
     case repository(String)
 
-    /// Of an option; nil stands for the clone that this program was built in.
+    /// Parses the option's value. With `nil`, uses the clone that this program was built in.
     init(_ text: String?) throws {
         guard let text else {
             self = try Self.checked(Self.clone.path)
@@ -24,7 +24,7 @@ enum ErrandSource {
     private static let clone = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// Whether that clone has a module of a name.
+    /// Whether that clone has a module with this name.
     static func hasModule(_ name: String) -> Bool {
         name.hasPrefix("Errand")
             && ["Core", "Plugins"].contains { layer in
@@ -40,7 +40,7 @@ enum ErrandSource {
         return .directory(path)
     }
 
-    /// The dependency of the manifest.
+    /// The dependency for the manifest.
     var dependency: String {
         switch self {
         case .directory(let path): ".package(name: \"Errand\", path: \(Self.literal(path)))"
@@ -48,20 +48,20 @@ enum ErrandSource {
         }
     }
 
-    /// What the README says of it.
+    /// A sentence about the location for the README.
     var remark: String {
         guard case .directory = self else { return "" }
         return " The manifest finds Errand in a directory of this machine: name a repository there before you publish."
     }
 
-    /// The name of the package, for its products.
+    /// The package's name, for its products.
     var package: String {
         guard case .repository(let url) = self else { return "\"Errand\"" }
         let last = url.split { $0 == "/" || $0 == ":" }.last.map(String.init) ?? "errand"
         return Self.literal(last.hasSuffix(".git") ? String(last.dropLast(4)) : last)
     }
 
-    /// A string literal of Swift.
+    /// Quotes a text as a Swift string literal.
     private static func literal(_ text: String) -> String {
         let escaped = text.map { character in
             switch character {

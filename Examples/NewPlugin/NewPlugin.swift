@@ -6,7 +6,7 @@ struct NewPlugin {
     let name: PluginName
     let errand: ErrandSource
 
-    /// The files by their paths, in the order in which one reads them.
+    /// The files by path, in reading order.
     var files: [(path: String, text: String)] {
         let template = kind.template(name)
         return [
@@ -23,7 +23,7 @@ struct NewPlugin {
         ]
     }
 
-    /// Writes the files, and returns their paths. Throws, and changes nothing, if something is there already.
+    /// Writes the files and returns their paths. If something already exists there, throws without changing anything.
     func write(to directory: String) throws -> [String] {
         let folder = URL(filePath: directory)
         let manager = FileManager.default
@@ -49,7 +49,7 @@ struct NewPlugin {
         return files.map(\.path)
     }
 
-    /// A source with the imports at its beginning in the order of their modules, which depends on the plugin's name.
+    /// Sorts the imports at the start of a source by module. Their order depends on the plugin's name.
     private static func sorted(_ source: String) -> String {
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
         let imports = lines.prefix { $0.hasPrefix("import ") || $0.hasPrefix("public import ") }
@@ -68,7 +68,7 @@ struct NewPlugin {
 
             import PackageDescription
 
-            /// As Errand's own modules have them: without the last one, each call of a filter changes its executor.
+            /// The same settings as Errand's modules. Without the last one, each filter call switches executors.
             let settings: [SwiftSetting] = [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("MemberImportVisibility"),

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// `errand-new`: writes a package for a plugin that builds and whose tests pass at once.
+/// `errand-new`: writes a plugin package that builds and passes its tests right away.
 struct NewPluginCommand {
     let output: (String) -> Void
     let complaint: (String) -> Void
@@ -18,7 +18,7 @@ struct NewPluginCommand {
         --prefix     of the package and its module; Errand by default
         """
 
-    /// Returns the exit status: 0, 1 if the package cannot be written, 2 for arguments that are wrong.
+    /// Returns the exit status: 0 on success, 1 if the package can't be written, 2 for invalid arguments.
     func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
             output(Self.usage)
@@ -40,7 +40,7 @@ struct NewPluginCommand {
         return 0
     }
 
-    /// What is wrong with arguments, or with a place.
+    /// Why the arguments or the target directory can't be used.
     struct Problem: Error, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }
@@ -72,7 +72,7 @@ struct NewPluginCommand {
         return (NewPlugin(kind: kind, name: name, errand: errand), options["--directory"] ?? name.module)
     }
 
-    /// As a shell takes it.
+    /// Quotes a text for a shell.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
         return isPlain

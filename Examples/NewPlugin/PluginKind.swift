@@ -1,4 +1,4 @@
-/// What a plugin may be.
+/// The kinds of plugins.
 enum PluginKind: String, CaseIterable {
     case filter, accessory, transport
     case cacheStore = "cache-store"
@@ -17,15 +17,15 @@ enum PluginKind: String, CaseIterable {
     }
 }
 
-/// What differs between kinds.
+/// The parts of a package that differ between kinds.
 struct PluginTemplate {
     /// Two sentences for the README.
     let summary: String
-    /// How it is used, for the README.
+    /// Example code for the README.
     let usage: String
-    /// The module whose conformance suite runs.
+    /// The module with the conformance suite.
     let suite: String
-    /// The modules of Errand that the plugin imports, and those that its tests import beside them.
+    /// The Errand modules that the plugin imports, and additional modules for its tests.
     let modules: [String]
     let testModules: [String]
     let source: String

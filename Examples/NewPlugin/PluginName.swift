@@ -1,11 +1,11 @@
-/// The name of a plugin, in all the forms in which it stands in the package.
+/// A plugin's name, in each form that the package needs.
 struct PluginName {
     /// The type: RateLimit.
     let type: String
     /// Package and module: ErrandRateLimit.
     let module: String
 
-    /// Throws what is wrong with a name.
+    /// Throws if the name isn't usable, with the reason.
     init(_ name: String, prefix: String) throws {
         for text in [name, prefix] {
             guard let first = text.utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first),
@@ -40,19 +40,19 @@ struct PluginName {
         return words
     }
 
-    /// A member: rateLimit.
+    /// The member: rateLimit.
     var member: String {
         guard let first = words.first else { return type }
         return first.lowercased() + words.dropFirst().joined()
     }
 
-    /// The same where it is declared; some are keywords.
+    /// The member's declared name. Keywords get backticks.
     var declaredMember: String { Self.keywords.contains(member) ? "`\(member)`" : member }
 
-    /// A header field: Rate-Limit.
+    /// The header field: Rate-Limit.
     var field: String { words.joined(separator: "-") }
 
-    /// In a sentence: rate limit.
+    /// The name in a sentence: rate limit.
     var phrase: String {
         words.map { $0.allSatisfy(\.isUppercase) && $0.count > 1 ? $0 : $0.lowercased() }.joined(separator: " ")
     }
@@ -66,7 +66,7 @@ struct PluginName {
         }
     }
 
-    /// What the templates use, of the standard library, of Errand and of the test library.
+    /// Names that the templates use from the standard library, Errand and the test library.
     private static let taken: Set<String> = [
         "Accessory", "AccessoryConformance", "Activity", "ActivityEvent", "Agent", "Any", "Bool", "CacheEntry",
         "CacheEntryHead", "CacheKey", "CachePolicy", "CacheStore", "CacheStoreSuite", "CacheableRequest", "Call",
@@ -81,7 +81,7 @@ struct PluginName {
         "Task", "Test", "TestServer", "Transport", "TransportConformance", "TransportOptions", "Type", "UInt8", "Void",
     ]
 
-    /// The modules of the package.
+    /// The package's modules.
     private static let modules: Set<String> = Set(
         [
             "Authentication", "Batch", "Cache", "CacheTesting", "Chain", "Coalescing", "Compression", "Conformance",

@@ -21,27 +21,27 @@ extension PluginTemplate {
                 ///     baseURL: "https://api.example.com", transport: .system, accessories: [counter])
                 /// ```
                 ///
-                /// Several agents may share it. Safe to use from any thread.
+                /// Agents may share a counter. Safe to use from any thread.
                 public final class \(name.type): Accessory {
-                    /// How many requests have ended, and how.
+                    /// The number of finished requests, by outcome.
                     public struct Counts: Sendable, Hashable {
-                        /// With a response that was accepted.
+                        /// Requests whose response was accepted.
                         public var succeeded = 0
-                        /// With an error.
+                        /// Requests that failed with an error.
                         public var failed = 0
-                        /// By a cancellation.
+                        /// Cancelled requests.
                         public var cancelled = 0
                     }
 
                     private let state = Mutex(Counts())
 
-                    /// Begins at zero.
+                    /// Creates a counter that starts at zero.
                     public init() {}
 
-                    /// The numbers so far.
+                    /// The current counts.
                     public var counts: Counts { state.withLock { $0 } }
 
-                    /// Runs on the thread of the event: brief, and its state behind a lock that is held for an instant.
+                    /// Runs on the event's thread, so keep it short and hold the lock only briefly.
                     public func activity(_ activity: Activity, did event: ActivityEvent) {
                         guard activity.kind == .request, case .willStop(let outcome) = event else { return }
                         state.withLock { counts in
@@ -108,7 +108,7 @@ extension PluginTemplate {
                 public import ErrandLoadingIndicatorLog
                 import Synchronization
 
-                /// Keeps the newest lines of a log in memory, for a screen or a report of a bug.
+                /// Keeps the newest log lines in memory, for a debug screen or a bug report.
                 ///
                 /// ```swift
                 /// let sink = \(name.type)(limit: 500)
@@ -119,13 +119,13 @@ extension PluginTemplate {
                     private let limit: Int
                     private let kept = Mutex<[String]>([])
 
-                    /// - Parameter limit: how many records it keeps; 1000 by default.
+                    /// - Parameter limit: the maximum number of records. Defaults to 1000.
                     public init(limit: Int = 1000) { self.limit = max(0, limit) }
 
-                    /// What it has kept, the oldest first.
+                    /// The lines, oldest first.
                     public var lines: [String] { kept.withLock { $0 } }
 
-                    /// Called with one record after the other, on a thread of the log's own; records hold no secrets.
+                    /// Called for one record at a time, on the log's own thread. Records contain no secrets.
                     public func write(_ record: LogRecord) {
                         let line = record.description
                         kept.withLock { lines in

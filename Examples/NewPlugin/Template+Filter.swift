@@ -13,31 +13,32 @@ extension PluginTemplate {
             source: """
                 public import Errand
 
-                /// Adds a field to each request to the service.
+                /// Adds a header field to each request to the service.
                 ///
                 /// ```swift
                 /// let agent = NetworkAgent(
                 ///     baseURL: "https://api.example.com", transport: .system, filters: [.\(name.member)("value")])
                 /// ```
                 public struct \(name.type): Filter {
-                    /// What the field says.
+                    /// The field's value.
                     public let value: String
 
-                    /// Makes a filter; agents may share it.
+                    /// Creates a filter. Agents may share it.
                     public init(_ value: String) { self.value = value }
 
-                    /// Once for a call. `.hop` is for each redirect and each attempt, `.wire` behind every cache.
+                    /// Runs once per call. Use `.hop` for each redirect and attempt, or `.wire` to run after every
+                    /// cache.
                     public var stages: FilterStages { .call }
 
-                    /// By this `agent.explain` judges its place among other filters.
+                    /// `agent.explain` uses this to check the filter's position.
                     public var traits: FilterTraits { .changesRequest }
 
-                    /// A few words for `agent.explain`; never a secret.
+                    /// A short description for `agent.explain`. Must not contain secrets.
                     public var explanation: String { "adds \(field)" }
 
-                    /// Adds the field, and sends the request through the rest of the way.
+                    /// Adds the field, then passes the request to the remaining filters.
                     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-                        // A link of the server's may lead to another origin, which the field does not concern.
+                        // A link from the server may lead to another origin, which must not get the field.
                         guard exchange.isTrusted else { return try await next(exchange) }
                         var exchange = exchange
                         exchange.http.headers["\(field)"] = value
@@ -105,7 +106,7 @@ extension PluginTemplate {
                 import ErrandEssentials
 
                 extension ResponseCheck {
-                    /// Refuses a JSON response whose member `code` is there and not 0, with \(name.type)Error.
+                    /// Rejects a JSON response whose member `code` exists and isn't 0, with \(name.type)Error.
                     ///
                     /// ```swift
                     /// struct GetUser: Request { var checks: [ResponseCheck] { [.\(name.member)] } }
@@ -127,13 +128,14 @@ extension PluginTemplate {
 
                 /// Adds the check to every request of an agent: `filters: [.\(name.member)]`
                 public struct \(name.type): Filter {
-                    /// Makes a filter; agents may share it.
+                    /// Creates a filter. Agents may share it.
                     public init() {}
 
-                    /// A few words for `agent.explain`.
+                    /// A short description for `agent.explain`.
                     public var explanation: String { "checks the \(name.phrase) of responses" }
 
-                    /// Core runs the check on the final response, also on one from a cache; a refused one is not stored.
+                    /// Errand runs the check on the final response, even from a cache. A rejected response isn't
+                    /// stored.
                     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
                         exchange.checks.add(.\(name.member))
                         return try await next(exchange)
@@ -145,17 +147,17 @@ extension PluginTemplate {
                     public static var \(name.declaredMember): \(name.type) { \(name.type)() }
                 }
 
-                /// What the service says is wrong.
+                /// An error reported by the service.
                 public struct \(name.type)Error: DescribedError {
-                    /// The service's own number.
+                    /// The service's error number.
                     public let code: Int
-                    /// The service's own words.
+                    /// The service's error message.
                     public let message: String
                     /// One line for developers.
                     public var description: String { "the service refuses the request: \\(code) \\(message)" }
-                    /// The sentence for people.
+                    /// A sentence for users.
                     public var failureSentence: FailureSentence { .refused }
-                    /// 1: there is one kind.
+                    /// Always 1, because there is only one kind.
                     public var errorCode: Int { 1 }
                 }
 

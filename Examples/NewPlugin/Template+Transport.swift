@@ -15,7 +15,7 @@ extension PluginTemplate {
                 public import Errand
                 import ErrandEssentials
 
-                /// Sends requests to some hosts by another transport, and all others by the one that it was made with.
+                /// Sends requests for some hosts through other transports, and the rest through a base transport.
                 ///
                 /// ```swift
                 /// let transport = \(name.type)(.system, hosts: ["fake.example.com": StubTransport(.text("made up"))])
@@ -26,13 +26,13 @@ extension PluginTemplate {
                     private let others: [String: any Transport]
 
                     /// - Parameters:
-                    ///   - base: for every host that is not named.
-                    ///   - others: by host, in lower case.
+                    ///   - base: the transport for all other hosts.
+                    ///   - others: the transports by host, in lowercase.
                     public init(_ base: some Transport, hosts others: [String: any Transport] = [:]) {
                         (self.base, self.others) = (base, others)
                     }
 
-                    /// Sends a request. A transport follows no redirect, keeps no cookie and retries nothing: Core does.
+                    /// Sends a request. A transport doesn't follow redirects, keep cookies or retry: Errand does.
                     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                         let host = request.url.host()?.lowercased() ?? ""
                         return try await (others[host] ?? base).send(request, options: options)
@@ -102,7 +102,7 @@ extension PluginTemplate {
                 public import ErrandCache
                 public import ErrandEssentials
 
-                /// Keeps responses in memory, and removes those that were not used for the longest time.
+                /// Keeps responses in memory, and drops the least recently used responses first.
                 ///
                 /// ```swift
                 /// let agent = NetworkAgent(
@@ -121,7 +121,8 @@ extension PluginTemplate {
                     private var uses = 0
                     private let hashKey = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
-                    /// - Parameter limit: bytes in all; 10 MB by default. One response takes a quarter of it at most.
+                    /// - Parameter limit: the total size in bytes. Defaults to 10 MB. One response may use a quarter of
+                    ///   it.
                     public init(limit: Int = 10_000_000) { self.limit = max(0, limit) }
 
                     /// Returns an entry, and marks it as used.
@@ -131,11 +132,11 @@ extension PluginTemplate {
                         return entries[key]?.entry
                     }
 
-                    /// Stores an entry. Throws what its body throws, and then leaves the earlier one.
+                    /// Stores an entry. If reading its body throws, rethrows the error and keeps the earlier entry.
                     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
-                        // The body may be a stream, whose copy in memory can be read any number of times.
+                        // The body may be a stream. Collect it, so it can be read any number of times.
                         let body = HTTPBody(try await entry.body.collect(upTo: limit / 4))
-                        // A head is some hundred bytes.
+                        // A head takes a few hundred bytes.
                         let size = Int(body.length ?? 0) + key.text.utf8.count + 1_000
                         remove(key)
                         uses += 1
@@ -154,7 +155,7 @@ extension PluginTemplate {
                         for (key, kept) in entries where matches(kept.entry.head) { remove(key) }
                     }
 
-                    /// A key for the hashes of what must not be stored in the clear; it lives as long as the entries.
+                    /// A key for hashing values that must not be stored in plain text. It lives as long as the entries.
                     public func secret() -> Data { hashKey }
                 }
 

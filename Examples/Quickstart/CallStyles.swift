@@ -2,7 +2,7 @@ import Errand
 import ErrandExampleShop
 import ErrandExampleUsers
 
-/// The same request by `await`, by callback and by delegate.
+/// Sends the same request with `await`, with a callback and with a delegate.
 enum CallStyles {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("One request, three ways to call it")

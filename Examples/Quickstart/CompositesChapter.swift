@@ -5,7 +5,7 @@ import ErrandExampleShop
 import ErrandExampleUsers
 import Foundation
 
-/// A, then B and C as A says, then D as both say.
+/// Sends A, then B and C with A's result, then D with both.
 enum CompositesChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("Many requests as one: a chain with a batch in it")

@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// An accessory and a filter, written here .
+/// A handwritten accessory and filter.
 enum Hooks {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("An accessory watches, a filter acts")
@@ -25,7 +25,7 @@ enum Hooks {
     }
 }
 
-/// Tells what happens; changes nothing.
+/// Records events as lines of text.
 private final class Teller: Accessory {
     let lines = Mutex<[String]>([])
 
@@ -44,7 +44,7 @@ private final class Teller: Accessory {
     }
 }
 
-/// Signs every request in; runs once a call.
+/// Adds a token to every call.
 private struct SignedIn: Filter {
     let token: String
 

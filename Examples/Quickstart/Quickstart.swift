@@ -3,7 +3,7 @@ import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 
-/// Starts a server in the process and shows the first things that Errand does with it, chapter by chapter.
+/// Starts a server in the process and shows Errand's basics, chapter by chapter.
 @main
 struct Quickstart {
     static func main() async throws {

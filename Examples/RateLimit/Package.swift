@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// As Errand's own modules have them: without the last one, each call of a filter changes its executor.
+/// The same settings as Errand's modules. Without the last one, each filter call switches executors.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

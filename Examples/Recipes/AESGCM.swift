@@ -1,7 +1,7 @@
 import Foundation
 
-/// AES-256 in Galois/counter mode: a nonce of 12 bytes, the text, a tag of 16 bytes. CryptoKit where that is, elsewhere the
-/// system's OpenSSL, loaded when the program runs.
+/// AES-256 in Galois/Counter Mode: a 12-byte nonce, the ciphertext, a 16-byte tag. Uses CryptoKit if available,
+/// otherwise the system's OpenSSL, loaded at run time.
 struct AESGCM: BodySealer {
     enum Failure: Error { case wrongKey, unavailable, notAuthentic }
 
@@ -44,7 +44,7 @@ extension AESGCM {
         ).text
     }
 
-    /// Encrypts, or with a tag decrypts.
+    /// Encrypts, or decrypts if there is a tag.
     private static func run(_ data: Data, _ key: Data, _ nonce: Data, tag: Data?) throws -> (text: Data, tag: Data) {
         guard key.count == 32 else { throw Failure.wrongKey }
         guard let ssl = OpenSSL.shared, let context = ssl.new() else { throw Failure.unavailable }

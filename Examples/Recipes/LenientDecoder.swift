@@ -1,12 +1,12 @@
 import Errand
 import Foundation
 
-/// Reads JSON as lenient services write it: numbers that come as strings and strings that come as numbers, null or nothing
-/// for a list, one value for a list of one, `[]` for an empty object, `""` for an optional number.
+/// Reads JSON from lenient services: numbers as strings and strings as numbers, null or a missing value for a list, a
+/// single value for a list of one, `[]` for an empty object, `""` for an optional number.
 ///
 ///     agent.configure { $0.decoder = LenientDecoder() }
 ///
-/// Models stay as they are. What is missing and no list is an error, and so is a text that is no number.
+/// Models don't change. A missing value is still an error, unless it's a list. So is a text that isn't a number.
 struct LenientDecoder: BodyDecoder {
     var contentTypes: ContentTypes { .json }
 
@@ -45,7 +45,7 @@ nonisolated enum LenientValue: Decodable {
         }
     }
 
-    /// What a text or a number is written as; nil for anything else.
+    /// The text of a string, number or Boolean, or nil for anything else.
     var text: String? {
         switch self {
         case .text(let text): text
@@ -57,7 +57,7 @@ nonisolated enum LenientValue: Decodable {
     }
 }
 
-/// What is made of one JSON value, whichever way that is written.
+/// A type that can be read from a JSON value in several forms.
 nonisolated protocol LenientScalar {
     init?(_ value: LenientValue)
 }
@@ -133,7 +133,7 @@ nonisolated extension URL: LenientScalar {
 }
 
 nonisolated extension Date: LenientScalar {
-    /// Seconds since 1970, or a text of ISO 8601.
+    /// Accepts seconds since 1970, or ISO 8601 text.
     init?(_ value: LenientValue) {
         if let seconds = Double(value) {
             self.init(timeIntervalSince1970: seconds)

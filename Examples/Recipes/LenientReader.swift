@@ -64,7 +64,7 @@ private nonisolated struct Members<Key: CodingKey>: KeyedDecodingContainerProtoc
         try present(type, key)
     }
 
-    // The protocol has defaults for these types, which would win.
+    // Without these, the protocol's defaults for the same types would be used.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(type, key) }
     func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try present(type, key) }

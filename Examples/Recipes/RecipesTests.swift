@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The files of this folder, which are copied from, at work.
+/// Tests the files in this folder, which are meant to be copied.
 @Suite("Recipes to copy", .timeLimit(.minutes(10)))
 struct RecipesTests {
     private struct Order: Decodable, Sendable, Equatable {

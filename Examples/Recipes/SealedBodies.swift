@@ -4,16 +4,16 @@ import Foundation
 /// Encrypts and authenticates bodies.
 nonisolated protocol BodySealer: Sendable {
     func seal(_ data: Data) throws -> Data
-    /// Throws if the data was not sealed with the same key, or has changed.
+    /// Throws if the data was sealed with another key, or was changed.
     func open(_ data: Data) throws -> Data
 }
 
-/// Encrypts the bodies of requests, and decrypts those of responses, for a service that speaks JSON under a seal:
+/// Encrypts request bodies and decrypts response bodies, for a service that exchanges encrypted JSON:
 ///
 ///     filters: [.retry, .cache(store), SealedBodies(sealer: AESGCM(key: key))]
 ///
-/// It stands at the wire, behind every other filter: each attempt has a seal of its own, and caches, envelopes and
-/// checks see what is inside.
+/// It runs on the wire, after every other filter. Each attempt is sealed separately, and caches, envelopes and checks
+/// see the decrypted content.
 struct SealedBodies: Filter {
     let sealer: any BodySealer
     var contentType = "application/octet-stream"

@@ -1,7 +1,7 @@
 package import Errand
 package import ErrandAuthentication
 
-/// The first token of a user. A PUT, so that it may be sent again after a failure.
+/// Gets a user's first token. Uses PUT, so it can be retried after a failure.
 package struct SignIn: Request {
     package typealias Output = BearerToken
     package let user: String
@@ -15,7 +15,7 @@ package struct SignIn: Request {
     package init(user: String, password: String) { (self.user, self.password) = (user, password) }
 }
 
-/// The token after one that has expired.
+/// Exchanges a refresh token for a new token.
 package struct RefreshToken: Request {
     package typealias Output = BearerToken
     package let token: String

@@ -16,7 +16,7 @@ package struct Articles: Codable, Sendable {
     package init(articles: [Article], total: Int) { (self.articles, self.total) = (articles, total) }
 }
 
-/// One page of the feed, or of the articles that contain a text. What a search finds is not stored.
+/// One page of the feed, or of the articles that contain a text. Search results aren't stored.
 package struct GetArticles: PagedRequest, CacheableRequest {
     package typealias Output = Articles
     package var search: String
@@ -36,7 +36,7 @@ package struct GetArticles: PagedRequest, CacheableRequest {
     package func total(in response: Response<Articles>) -> Int? { response.value.total }
 }
 
-/// One article, whole.
+/// One article in full.
 package struct GetArticle: Request {
     package typealias Output = Article
     package let id: Int

@@ -1,7 +1,7 @@
 package import Errand
 package import ErrandStreaming
 
-/// A question whose reply comes word by word. After a break the stream continues behind the last word.
+/// A question that is answered word by word. If the connection breaks, the stream resumes after the last word.
 package struct Ask: EventRequest {
     package let question: String
     package var method: HTTPMethod { .post }
@@ -20,6 +20,6 @@ package struct Word: Codable, Sendable {
 
     package init(_ text: String) { self.text = text }
 
-    /// The events of a reply, and its end.
+    /// A reply's events, and the event that ends it.
     package static let types = EventTypes<Word>().on("word") { $0 }.ending(at: "[DONE]")
 }

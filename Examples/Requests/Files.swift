@@ -1,7 +1,7 @@
 package import Errand
 package import ErrandResumableUpload
 
-/// A file for a server, sent so that an interruption costs what was on the way and no more.
+/// Uploads a file. An interruption loses only the bytes that were in transit.
 package struct SendFile: UploadRequest {
     package typealias Output = HTTPResponse
     package var path: String
@@ -12,7 +12,7 @@ package struct SendFile: UploadRequest {
     package var uploadOptions: UploadOptions?
     package var timeout: Duration?
 
-    /// - Parameter path: the path below the agent's base URL, or a whole URL.
+    /// - Parameter path: a path below the agent's base URL, or an absolute URL.
     package init(
         _ body: RequestBody, to path: String, method: HTTPMethod = .post, headers: HTTPHeaders = [:],
         metadata: [String: String] = [:], options: UploadOptions? = nil, timeout: Duration? = nil

@@ -1,4 +1,4 @@
-/// What the examples print.
+/// Prints the examples' output.
 package enum Chapter {
     package static func begin(_ title: String) { print("── \(title)") }
     package static func line(_ text: String) { print("   " + text) }

@@ -15,7 +15,7 @@ package struct CreateUser: Request {
     package init(name: String) { self.name = name }
 }
 
-/// A text at a path.
+/// The text at a path.
 package struct GetText: Request {
     package typealias Output = String
     package let path: String

@@ -1,11 +1,11 @@
 package import Errand
 package import ErrandTesting
 
-/// A server on the loopback interface, and an agent that speaks to it over a real socket.
+/// A server on the loopback interface, and an agent that talks to it over a real socket.
 package struct Shop: Sendable {
     package let server: TestServer
     package let agent: NetworkAgent
-    /// Opens when a customer has waited long enough for the slow response.
+    /// Open it to release the slow response.
     package let gate = Gate()
 
     package init(over transport: some Transport) throws {

@@ -6,7 +6,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// What was asked for a moment ago comes from the disk, until it is removed, or until the user pulls for what is new.
+/// Caches responses on disk, shows cached news before fresh news, and removes a user's entries.
 enum CacheChapter {
     private struct News: Decodable, Sendable { let headline: String }
 

@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 
-/// The line breaks twice on the way; the file arrives whole all the same, and no byte is fetched twice.
+/// Downloads a file over a connection that breaks twice. The file arrives complete, and no byte is fetched twice.
 enum DownloadChapter {
     private struct GetVideo: DownloadRequest {
         var path: String { "videos/7.mp4" }

@@ -4,7 +4,7 @@ import ErrandLoadingIndicatorLog
 import ErrandSystemTransport
 import ErrandTesting
 
-/// The indicator is shown while a slow response is on its way, and not for a fast one.
+/// Shows a loading indicator for a slow response, but not for a fast one.
 enum LoadingChapter {
     private struct Lines: LoadingPresenter {
         func present(_ state: LoadingState) {

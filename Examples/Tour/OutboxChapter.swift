@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 
-/// Comments written without a network, by an app that ends before there is one.
+/// Queues comments while offline, in an app that exits before the network returns.
 enum OutboxChapter {
     private struct PostComment: OutboxRequest {
         typealias Output = String
@@ -15,7 +15,7 @@ enum OutboxChapter {
         var body: RequestBody { .text(text) }
     }
 
-    /// A row of a screen: the content, which is read from the disk, and where the entry is on its way.
+    /// A row for a screen: the content, read from the disk, and the entry's progress.
     private static func row(_ entry: OutboxEntry, _ outbox: Outbox) async throws -> String {
         let text = try await outbox.request(PostComment.self, of: entry.id)?.text ?? entry.name
         return switch entry.state {

@@ -4,7 +4,7 @@ import ErrandRecording
 import ErrandSystemTransport
 import ErrandTesting
 
-/// One recorder, and what is made of its values: an archive for a browser's tools, a page, counters.
+/// Records requests once, and exports an archive for browser tools, a page and counters.
 enum RecordingChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("A recording: what went over the wire, as an archive, a page and counters")

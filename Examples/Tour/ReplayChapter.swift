@@ -6,9 +6,9 @@ import ErrandReplay
 import ErrandTesting
 import Foundation
 
-/// What the shop's agent sends is recorded; here it is sent once more, and the file responds.
+/// Records the requests of the shop's agent, then sends them again with the recording as the server.
 enum ReplayChapter {
-    /// One recorded request, to be sent as it was.
+    /// A recorded request, to be sent again.
     private struct Again: Request {
         typealias Output = HTTPResponse
         let recorded: RecordedExchange.Request
@@ -49,7 +49,7 @@ enum ReplayChapter {
     }
 }
 
-/// A file for the recording, which goes away with this object.
+/// A file for the recording. It is deleted along with this object.
 final class RecordingFile: Sendable {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "errand-tour-\(UUID())")
     var file: URL { folder.appending(path: "shop.har") }

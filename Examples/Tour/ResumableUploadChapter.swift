@@ -6,7 +6,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// The line breaks after two thirds of the file; the rest follows, and the server has the file once.
+/// Uploads a file over a connection that breaks after two thirds. The rest follows, and the server gets the file once.
 enum ResumableUploadChapter {
     private struct SendVideo: UploadRequest {
         typealias Output = String

@@ -4,7 +4,7 @@ import ErrandRetry
 import ErrandSystemTransport
 import ErrandTesting
 
-/// A server that hiccups, one that asks for rest, and one that is down.
+/// Retries against three servers: the first fails briefly, the second asks for a pause, and the third is down.
 enum RetryChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("Resilience in one line: .standardResilience")
@@ -27,7 +27,7 @@ enum RetryChapter {
     }
 }
 
-/// Prints what the retry reports.
+/// Prints the retry filter's notes.
 private struct RetryLines: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .note(let note) = event, let retry = note.details as? RetryNote,

@@ -7,7 +7,7 @@ import ErrandJSONValidation
 import ErrandSystemTransport
 import ErrandTesting
 
-/// Responses are held against the JSON Schema of the API's OpenAPI document.
+/// Validates responses against the JSON Schema in the API's OpenAPI document.
 enum SchemaChapter {
     private static let document = #"""
         {"openapi": "3.1.0", "components": {"schemas": {"User": {"type": "object", "required": ["id", "name"], "properties": {

@@ -7,7 +7,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Synchronization
 
-/// A token that expires, cookies, and a list in pages.
+/// Shows an expiring token, cookies, and a paged list.
 enum SessionChapter {
     private struct GetPage: PagedRequest {
         typealias Output = [Int]

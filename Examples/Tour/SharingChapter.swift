@@ -4,7 +4,7 @@ import ErrandExampleShop
 import ErrandSystemTransport
 import ErrandTesting
 
-/// Ten screens that want the same thing at the same time.
+/// Ten screens request the same resource at the same time.
 enum SharingChapter {
     static func run() async throws {
         Chapter.begin("Sharing: equal requests under way make one")
@@ -19,7 +19,7 @@ enum SharingChapter {
         }
         try await gate.reached()
         try await recorder.wait(for: "note", count: 9)
-        // The first one began the exchange; its user leaves, and the others get the response all the same.
+        // The first screen started the exchange. It cancels, and the others still get the response.
         screens[0].cancel()
         gate.open()
         var names: [String] = []

@@ -29,7 +29,7 @@ enum SocketChapter {
                 try socket.send(.text(#"{"fruit":"apple","cents":\#(wish.text.count + 30)}"#))
                 try socket.connection.reset()
             })
-        // Not the agent of the shop: a cassette keeps responses, not sockets.
+        // Don't use the shop's agent: its cassette records responses, not sockets.
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system)
         let socket = agent.socket(Prices()) { sender in try await sender.send(Wish(fruit: "apple")) }
         var seen = 0

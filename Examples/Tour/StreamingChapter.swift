@@ -5,7 +5,7 @@ import ErrandStreaming
 import ErrandSystemTransport
 import ErrandTesting
 
-/// A language model's text, word by word, over a connection that breaks in the middle.
+/// Streams a language model's text word by word, over a connection that breaks in the middle.
 enum StreamingChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("Streaming: a text word by word, over a connection that breaks")

@@ -4,7 +4,7 @@ import ErrandReplay
 import ErrandSystemTransport
 import ErrandTesting
 
-/// Starts a server in the process and shows what the plugins do with it, chapter by chapter.
+/// Starts a server in the process and shows the plugins, chapter by chapter.
 @main
 struct Tour {
     static func main() async throws {

@@ -4,7 +4,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import ErrandURLFilters
 
-/// One place for what every request needs: a version, a token, a signature, and where the service is.
+/// Sets up everything that all requests need in one place: version, token, signature, and environment.
 enum URLFiltersChapter {
     static func run(_ shop: Shop) async throws {
         Chapter.begin("URL filters: environments, common parameters, signatures")

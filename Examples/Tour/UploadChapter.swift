@@ -7,7 +7,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// A form with a file and its progress, a compressed body, and a multipart response.
+/// Uploads a form with a file, shows progress, compresses a body, and reads a multipart response.
 enum UploadChapter {
     private struct UploadPhoto: Request {
         typealias Output = Void

@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import ErrandXML
 
-/// The news of the shop as a feed; and a feed that a villain has written.
+/// Reads the shop's news feed, and a malicious feed.
 enum XMLChapter {
     private struct GetNews: XMLRequest {
         let path: String

@@ -2,7 +2,7 @@ import Errand
 import ErrandResumableUpload
 import Foundation
 
-/// The command line.
+/// The parsed command line.
 struct UploadArguments {
     struct Fault: Error {
         let message: String

@@ -4,11 +4,11 @@ import ErrandResumableUpload
 import ErrandSystemTransport
 import Foundation
 
-/// `errand-upload`: a file to a server, whole, resumed by the same command after any interruption.
+/// `errand-upload`: uploads a file. After any interruption, the same command resumes the upload.
 @main
 struct UploadCommand {
     static func main() async {
-        // A reader that goes away is no reason to lose the upload.
+        // If the reader of the output goes away, keep uploading.
         signal(SIGPIPE, SIG_IGN)
         do throws(UploadArguments.Fault) {
             let arguments = try UploadArguments(Array(CommandLine.arguments.dropFirst()))
@@ -26,15 +26,15 @@ struct UploadCommand {
     }
 }
 
-/// How the program ends, for scripts.
+/// The program's exit status, for scripts.
 enum ExitStatus: Int32 {
     case complete = 0
-    /// A failure that may pass: run the same command again.
+    /// A temporary failure: run the same command again.
     case retryable = 1
     case failed = 2
 }
 
-/// One upload, from its arguments to the status of the program.
+/// One upload, from the arguments to the exit status.
 struct UploadJob {
     let arguments: UploadArguments
 

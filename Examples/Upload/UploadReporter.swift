@@ -2,7 +2,7 @@ import Errand
 import ErrandResumableUpload
 import Foundation
 
-/// What the program writes: the response to standard output, everything else to standard error.
+/// Writes the response to standard output, and everything else to standard error.
 struct UploadReporter {
     private let isQuiet: Bool
     private let isScreen: Bool
@@ -12,7 +12,7 @@ struct UploadReporter {
         isScreen = !arguments.isQuiet && isatty(2) != 0
     }
 
-    /// One line that is drawn anew.
+    /// Redraws the progress line.
     func show(_ progress: TransferStatus) {
         guard isScreen else { return }
         let share = progress.fraction.map { " \(Int($0 * 100)) %" } ?? ""
@@ -39,6 +39,6 @@ struct UploadReporter {
 
     static func write(_ text: String, to handle: FileHandle) { write(Data(text.utf8), to: handle) }
 
-    /// A stream that nobody reads is no failure of the upload.
+    /// A closed output stream doesn't fail the upload.
     private static func write(_ data: Data, to handle: FileHandle) { try? handle.write(contentsOf: data) }
 }

@@ -1,8 +1,8 @@
 import ErrandJSONSchema
 
-/// What a command line asks for.
+/// The parsed command line.
 struct ValidateArguments {
-    /// What the document is compared with.
+    /// The model that the document is compared with.
     enum Model {
         case example(String)
         case schema(String)
@@ -15,7 +15,7 @@ struct ValidateArguments {
     var formats = JSONSchemaFormats.annotation
     var printsJSON = false
 
-    /// Nil for arguments that are wrong.
+    /// Returns nil for invalid arguments.
     init?(_ arguments: [String]) {
         var (files, schema): ([String], String?) = ([], nil)
         var hasSchemaOptions = false

@@ -2,12 +2,13 @@ import ErrandEssentials
 import ErrandJSONSchema
 import ErrandJSONValidation
 
-/// Compares a JSON document with a JSON Schema, or with an example of what it should look like.
+/// Compares a JSON document with a JSON Schema, or with an example document.
 struct ValidateCommand {
     enum Outcome: Int32 {
         case valid = 0
         case invalid = 1
-        /// A file that cannot be read, a schema or an example that cannot be used, a document beyond the limits, or wrong arguments.
+        /// A file can't be read, a schema or example can't be used, a document exceeds the limits, or arguments are
+        /// invalid.
         case unusable = 2
     }
 
@@ -30,7 +31,7 @@ struct ValidateCommand {
         """
 
     let arguments: [String]
-    /// What was found, a line each.
+    /// Receives the findings, one per line.
     var output: (String) -> Void
     var complaint: (String) -> Void
 
@@ -77,7 +78,7 @@ struct ValidateCommand {
         }
     }
 
-    /// A file that a schema refers to, if it is in the schema's folder or below.
+    /// Loads a file that a schema refers to, if it is in the schema's folder or below.
     private static func document(_ uri: String, in folder: String) -> Data? {
         guard let file = URL(string: uri)?.standardizedFileURL, file.isFileURL,
             file.resolvingSymlinksInPath().path().hasPrefix(

@@ -12,12 +12,12 @@ import Darwin
 
 /// Reads a file, a pipe, or standard input.
 enum ValidateInput {
-    /// The name that stands for standard input.
+    /// The name for standard input.
     static let standardInput = "-"
-    /// The most bytes that are read, one more than the limits of documents and schemas let pass.
+    /// The most bytes to read: one more than documents and schemas may have.
     static let maximumBytes = (80 << 20) + 1
 
-    /// Returns nil for what cannot be read.
+    /// Returns nil if the path can't be read.
     static func data(at path: String) -> Data? {
         if path == standardInput { return data(of: STDIN_FILENO) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

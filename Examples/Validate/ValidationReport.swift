@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandJSONValidation
 
-/// The outcome as JSON, after the output format "basic" of JSON Schema (2020-12 core, section 12.4.2).
+/// The result as JSON, modeled on JSON Schema's output format "basic" (2020-12 core, section 12.4.2).
 struct ValidationReport: Encodable {
     struct Problem: Encodable {
         let instanceLocation: String
@@ -11,7 +11,7 @@ struct ValidationReport: Encodable {
     }
 
     let valid: Bool
-    /// All problems; no more than some of them are listed.
+    /// The total number of problems. Only some of them may be listed.
     let count: Int
     let errors: [Problem]
 
@@ -25,7 +25,7 @@ struct ValidationReport: Encodable {
         }
     }
 
-    /// One line; keys are sorted.
+    /// On one line, with sorted keys.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -8,7 +8,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Foundation
 
-/// Everything that can be seen of a few requests: a spinner, a log above it, an archive and a waterfall.
+/// Observes a few requests with a spinner, a log above it, an archive and a waterfall.
 struct Watch {
     struct Get: CacheableRequest {
         typealias Output = String
@@ -20,7 +20,7 @@ struct Watch {
     let spinner = TerminalSpinner()
     private let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
 
-    /// Sends the requests; the spinner has gone when it returns or throws.
+    /// Sends the requests. The spinner is gone when it returns or throws.
     func run() async throws {
         let server = try Self.server()
         let log = RequestLog(.line, to: ClosureSink { [spinner] in spinner.print($0.line) })
@@ -48,7 +48,7 @@ struct Watch {
                 return try await steps.send(Get(path: "\(first.value)")).value
             })
         do { _ = try await agent.send(Get(path: "nothing")) } catch let error as ErrandError where !error.isCancelled {
-            // Sold out, as it should be: the log has it.
+            // Expected: sold out. The log shows it.
         }
         _ = try await agent.send(Get(path: "pears"))
         return shelves

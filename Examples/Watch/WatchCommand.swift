@@ -5,8 +5,8 @@ import Foundation
 
 /// `errand-watch [DIRECTORY]`
 ///
-/// Exits with 0, with 1 if a request or a file failed, with 2 for arguments that are wrong, and with 128 and the number of
-/// the signal if it was interrupted.
+/// Exits with 0 on success, 1 if a request or a file failed, 2 for invalid arguments, or 128 plus the signal's number
+/// if interrupted.
 @main
 struct WatchCommand {
     static let usage = """
@@ -24,7 +24,7 @@ struct WatchCommand {
         }
         if let option = arguments.first(where: { $0.hasPrefix("-") }) { fail("unknown option: \(option)", 2) }
         if arguments.count > 1 { fail("more than one directory", 2) }
-        // A variable of the shell that has no value.
+        // An unset shell variable.
         if arguments == [""] { fail("the directory is empty", 2) }
         let directory = arguments.first.map { URL(filePath: $0, directoryHint: .isDirectory) }
         if let directory { check(directory) }
@@ -39,7 +39,7 @@ struct WatchCommand {
         print("errand.har and errand.html are in \(directory.path)")
     }
 
-    /// An interruption takes the spinner away and exits, on whatever thread it comes.
+    /// Removes the spinner and exits on an interruption, on any thread.
     private nonisolated static func signals(ending spinner: TerminalSpinner) -> [any DispatchSourceSignal] {
         [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
@@ -54,7 +54,7 @@ struct WatchCommand {
         }
     }
 
-    /// Before anything is sent, since the files come last.
+    /// Checked before any request is sent, because the files are written last.
     private static func check(_ directory: URL) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: directory.path, isDirectory: &isDirectory) else {

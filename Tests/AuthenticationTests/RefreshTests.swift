@@ -64,7 +64,7 @@ import Testing
         for error in errors {
             let error = try #require(error as? AuthenticationError)
             #expect(error.code == .refreshFailed && error.underlying is Broken && error.response?.status == 401)
-            #expect(error.description == "refreshFailed: the credential could not be refreshed: broken")
+            #expect(error.description == "refreshFailed: the credential couldn't be refreshed: broken")
         }
         // A new request is a new chance.
         #expect(await agent.failure() is AuthenticationError && runs.value == 2)

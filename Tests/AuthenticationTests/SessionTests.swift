@@ -267,10 +267,10 @@ import Testing
         let token = AuthenticationSession(BearerToken("ada")) { _ in nil }
         let other = AuthenticationSession(BearerToken("bob"), origins: ["https://files.example.com"])
         let problems = NetworkAgent(StubTransport(), .authentication(token), .authentication(token))
-            .explain(CachedText()).problems.filter { $0.contains("one session is enough") }
+            .explain(CachedText()).problems.filter { $0.contains("use only one session") }
         #expect(problems.count == 1)
         let apart = NetworkAgent(StubTransport(), .authentication(token), .authentication(other)).explain(CachedText())
-        #expect(!apart.description.contains("one session is enough"))
+        #expect(!apart.description.contains("use only one session"))
     }
 
     struct CachedText: CacheableRequest {

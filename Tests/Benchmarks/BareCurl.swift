@@ -2,14 +2,14 @@
 import CErrandBareCurl
 import Foundation
 
-/// libcurl from C, the yardstick.
+/// Sends requests with libcurl from C, as the yardstick.
 enum BareCurl {
-    /// What `CurlTransport` adds to a request, and what an agent adds to that.
+    /// The headers that `CurlTransport` adds to a request, and the headers that an agent adds.
     static let transportHeaders = ["Accept-Encoding: gzip, deflate, br, zstd"]
     static let agentHeaders =
         transportHeaders + ["User-Agent: errand-bench (Linux) Errand/0.1.0", "Accept-Language: en-US, en;q=0.9"]
 
-    /// 0, or libcurl's code.
+    /// Returns 0 or libcurl's error code.
     static func send(
         _ url: String, authority: String? = nil, headers: [String] = transportHeaders, body: Int = 0, lanes: Int,
         count: Int

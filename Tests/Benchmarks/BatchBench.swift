@@ -4,7 +4,7 @@ import ErrandChain
 import ErrandTesting
 import Foundation
 
-/// What a batch costs beside a bare task group, and a chain beside plain awaits; the transport responds at once.
+/// Compares a batch with a bare task group, and a chain with plain awaits. The transport responds immediately.
 enum BatchBench {
     private struct GetData: Request { let path = "users/7" }
 
@@ -89,7 +89,7 @@ enum BatchBench {
         }
     }
 
-    /// What a batch keeps while it runs: its responses where they are collected, next to nothing where they are read.
+    /// Measures the memory of a running batch, first when it collects its responses, then when it only reads them.
     private static func memory(_ agent: NetworkAgent) async throws {
         let batch = Batch(Array(repeating: GetData(), count: 100_000), maximumConcurrent: 8)
         let before = residentBytes()

@@ -2,14 +2,15 @@ import Errand
 @_exported import ErrandTestPrograms
 import Foundation
 
-/// Prints what Errand costs, side by side with what it is compared to, as ratios.
+/// Prints the cost of Errand and of whatever it's compared to, with ratios.
 ///
-/// `swift run -c release errand-bench [SECTION …]` runs all sections, or those whose name starts with a given word.
+/// `swift run -c release errand-bench [SECTION …]` runs all sections, or the sections whose names start with a given
+/// word.
 @main
 struct Bench {
     typealias Section = (name: String, run: @Sendable () async throws -> Void)
 
-    /// Those that start other programs, which no other system allows.
+    /// Sections that start other programs, which only Linux and macOS allow.
     static var programs: [Section] {
         #if os(Linux) || os(macOS)
         [("download", DownloadBench.run), ("upload", UploadBench.run)]
@@ -33,7 +34,7 @@ struct Bench {
 
     static func main() async throws { try await runAll() }
 
-    /// Off the main actor, as a server would.
+    /// Runs off the main actor, as a server would.
     @concurrent private static func runAll() async throws {
         let wanted = CommandLine.arguments.dropFirst()
         if wanted.first == WireCostBench.clientName { return try await WireCostBench.runClient(at: wanted.last ?? "") }
@@ -45,21 +46,19 @@ struct Bench {
     }
 }
 
-/// Rounds taken in turn, so that a noisy machine disturbs all alike; the median of each counts.
+/// Takes rounds of several measurements in turn, so noise on the machine affects all of them alike. The median counts.
 struct Rounds {
     private var samples: [String: [Double]] = [:]
     private var order: [String] = []
 
-    /// - Parameter body: returns one sample, in the unit of the caller's.
+    /// - Parameter body: returns one sample, in a unit of the caller's choice.
     mutating func take(_ name: String, _ body: () async throws -> Double) async rethrows {
         if samples[name] == nil { order.append(name) }
         samples[name, default: []].append(try await body())
     }
 
-    /// The least disturbed sample.
     func minimum(_ name: String) -> Double { samples[name]?.min() ?? 0 }
 
-    /// A line a name with the minimum of each, and its ratio to one of them.
     func reportMinimum(_ unit: String, against base: String) {
         for name in order {
             let value = minimum(name)
@@ -73,7 +72,6 @@ struct Rounds {
         return sorted[sorted.count / 2]
     }
 
-    /// A line a name, each with its ratio to the first one named.
     func report(_ unit: String, against base: String) {
         for name in order {
             let value = median(name)
@@ -92,7 +90,7 @@ struct Rounds {
     }
 }
 
-/// Microseconds that a body takes, for each of its `count` parts.
+/// Microseconds for each of the body's `count` parts.
 func microseconds(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await body()

@@ -2,16 +2,15 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// What the wire is measured against: nginx in a process of its own where it is installed, else the test kit's server,
-/// which shares this process and its time.
+/// The server for measurements on the wire: nginx in a separate process if it's installed, otherwise the test kit's
+/// server, which shares this process and its CPU time.
 final class BenchServer: Sendable {
     let url: String
-    /// The size of `/large`; nil if the server has none.
+    /// The size of `/large`, or nil if the server doesn't have it.
     let large: Int?
     let name: String
-    /// The process, where it has one of its own.
     let process: pid_t?
-    /// Runs for as long as this object lives.
+    /// Keeps the server running.
     private let server: any AnyObject & Sendable
 
     private init(_ name: String, _ url: String, large: Int?, process: pid_t?, server: any AnyObject & Sendable) {
@@ -27,7 +26,7 @@ final class BenchServer: Sendable {
                 files: ["kilobyte": kilobyte, "large": Data(), "people": JSONValidationBench.document(bytes: 1_000)],
                 settings: "sendfile on; tcp_nopush on; keepalive_requests 1000000000;")
             let large = 1_000_000_000
-            // A hole: it costs the server's disk nothing.
+            // A sparse file takes no space on the server's disk.
             truncate(nginx.file("www/large"), off_t(large))
             let url = nginx.url("plain", scheme: "http", host: "127.0.0.1")
             return BenchServer("nginx", url, large: large, process: nginx.process, server: nginx)

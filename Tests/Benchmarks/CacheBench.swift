@@ -3,7 +3,7 @@ import ErrandCache
 import ErrandTesting
 import Foundation
 
-/// What a response from the cache costs beside a stubbed send, a bare file and an emptier store.
+/// Compares a response from the cache with a stubbed send, a bare file, and a store with fewer entries.
 enum CacheBench {
     private struct Plain: Request { let path = "users/7" }
     private struct Timed: CacheableRequest {
@@ -80,7 +80,7 @@ enum CacheBench {
             await costs.take("open, read and sum up the file", count) {
                 var sum: UInt64 = 0
                 for _ in 0..<count { sum ^= bareRead(path) &+ 1 }
-                // Used, so that the compiler does not leave it out.
+                // Use the sum, or the compiler drops the loop.
                 if sum == 1 { print("the file is damaged") }
             }
             try await costs.take("the store's entry of 10 KB", count) {
@@ -94,7 +94,7 @@ enum CacheBench {
         let file = open(path, O_RDONLY)
         defer { close(file) }
         return withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
-            // Summed up by words, the cheapest check there is.
+            // Summing words is the cheapest possible check.
             let count = read(file, buffer.baseAddress, buffer.count)
             var sum: UInt64 = 0
             for offset in stride(from: 0, to: max(0, count) & ~7, by: 8) {
@@ -104,7 +104,6 @@ enum CacheBench {
         }
     }
 
-    /// 100,000 entries of 100 bytes.
     private static func large(_ directory: URL) async throws {
         let total = 100_000
         let limit = CacheLimit.megabytes(500).entries(total)
@@ -138,9 +137,9 @@ enum CacheBench {
     }
 }
 
-/// Processor time, the least of rounds taken in turn: what else the machine does adds to neither.
+/// Takes rounds in turn and keeps the minimum processor time of each, so other load on the machine doesn't count.
 struct Costs {
-    /// The unit of costs that are mostly concurrency: an immediate task that is awaited.
+    /// The unit for costs that are mostly concurrency: awaiting an immediate task.
     static let unit = "I, an immediate task awaited"
 
     private var least: [String: Double] = [:]
@@ -154,7 +153,6 @@ struct Costs {
         least[name] = min(least[name] ?? cost, cost)
     }
 
-    /// A line a name, each with its ratio to another.
     func report(against base: String) {
         for name in order {
             let (value, whole) = (least[name] ?? 0, least[base] ?? 1)

@@ -8,13 +8,12 @@ import Musl
 import Android
 #endif
 
-/// A server of one connection that sends the time, an event each millisecond.
+/// A server for one connection that sends the current time as an event each millisecond.
 struct ClockFeed {
     struct Failure: Error {}
 
     let port: Int
 
-    /// Nanoseconds of a clock that never jumps.
     static var now: UInt64 { clock_gettime_nsec() }
 
     init(events count: Int) throws {
@@ -56,7 +55,7 @@ struct ClockFeed {
 
     private static func write(_ text: String, _ connection: Int32) {
         var text = text
-        // A client that has gone must not end the process by SIGPIPE; on Apple's platforms the socket's option sees to it.
+        // If the client has gone, SIGPIPE must not end the process. On Apple's platforms a socket option prevents it.
         #if canImport(Darwin)
         let flags: Int32 = 0
         #else

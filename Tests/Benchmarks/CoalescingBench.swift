@@ -3,7 +3,8 @@ import ErrandCoalescing
 import ErrandTesting
 import Foundation
 
-/// What sharing costs while there is nothing to join, for one request: the filter alone, run many times within one send.
+/// The cost of coalescing a request when there's no other request to join: the filter alone, run many times within one
+/// send.
 enum CoalescingBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
     private struct PostUsers: Request {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// What Core itself costs: everything but the wire.
+/// The cost of Core, without the wire.
 enum CoreBench {
     private struct GetData: Request { let path = "users/7" }
     private struct Passing: Filter {
@@ -22,7 +22,6 @@ enum CoreBench {
         typealias Output = User
         let path = "users/7"
     }
-    /// Drops all events.
     private struct Deaf: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
 
     private static let json = #"""
@@ -92,7 +91,7 @@ enum CoreBench {
         try await memoryAtOnce()
     }
 
-    /// Each leaves the main thread and comes back.
+    /// Leaves the main thread and returns to it for each request.
     @MainActor private static func sendOnMainActor(_ agent: NetworkAgent, _ count: Int) async throws {
         for _ in 0..<count { _ = try await agent.send(GetData()) }
     }
@@ -101,7 +100,6 @@ enum CoreBench {
         for _ in 0..<count { await Task { @concurrent in }.value }
     }
 
-    /// Requests that wait for their response.
     private static func memoryAtOnce() async throws {
         let agent = NetworkAgent(
             baseURL: "https://api.example.com/v1",
@@ -118,7 +116,7 @@ enum CoreBench {
         for handle in handles { _ = await handle.result }
     }
 
-    /// Grows only if something is kept of a request that has ended.
+    /// The memory grows only if something keeps parts of finished requests.
     private static func memory(_ agent: NetworkAgent) async throws {
         for _ in 0..<50_000 { _ = try await agent.send(GetData()) }
         let before = residentBytes()

@@ -1,13 +1,13 @@
 #if os(Linux)
 import Foundation
 
-/// What a send costs on the thread of its caller, without plugins and with them: instructions, which do not depend on what
-/// else the machine does, allocations and nanoseconds. Counted in a program of its own, so that counting costs the other
-/// figures nothing.
+/// The cost of a send on the caller's thread, with and without plugins: allocations, nanoseconds, and instructions,
+/// which don't depend on the machine's load. A separate program counts them, so counting doesn't slow the other
+/// measurements.
 enum CountBench {
     private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
         path: "errand-cost")
-    /// The script of Tests/Cost/check, which runs that program under valgrind.
+    /// Tests/Cost/check also uses this script. It runs the program under valgrind.
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../Cost/instructions.py")
 
@@ -36,7 +36,6 @@ enum CountBench {
         }
     }
 
-    /// The lines of a program that prints a name and a number in each.
     private static func figures(of program: URL, _ arguments: [String]) throws -> [(name: String, value: Double)] {
         let (process, output) = (Process(), Pipe())
         (process.executableURL, process.arguments, process.standardOutput) = (program, arguments, output)
@@ -50,7 +49,6 @@ enum CountBench {
     }
 }
 #else
-/// Counted on Linux.
 enum CountBench {
     static func run() async throws { print("on Linux only") }
 }

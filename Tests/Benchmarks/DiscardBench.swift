@@ -4,8 +4,8 @@ import Errand
 import ErrandCurlTransport
 import Foundation
 
-/// A large body that its reader only counts, beside libcurl from C: processor time and time as the minima of rounds in turn,
-/// the longest of them, and switches of threads.
+/// Counts the bytes of a large body and drops them, compared with libcurl from C: the minimum processor time and wall
+/// time of rounds in turn, the slowest round, and context switches.
 enum DiscardBench {
     static func run() async throws {
         let server = try await BenchServer.start()
@@ -44,7 +44,6 @@ enum DiscardBench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum DiscardBench {
     static func run() async throws { print("on Linux only") }
 }

@@ -1,8 +1,8 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// 1 KB and 1 GB to disk: `errand-download` beside the `curl` command, each a process of its own, in turn. The disk is the same
-/// for both, but only `errand-download` waits until the file is on it.
+/// Downloads 1 KB and 1 GB to disk with `errand-download` and with the `curl` command, in separate processes and in
+/// turn. Both use the same disk, but only `errand-download` waits until the file is flushed.
 enum DownloadBench {
     static func run() async throws {
         let server = try await BenchServer.start()
@@ -37,7 +37,7 @@ enum DownloadBench {
                 let length = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
                 guard length == size else { throw Failure(status: -1) }
                 try FileManager.default.removeItem(atPath: file)
-                // What the last one left to the disk shall not slow the next one.
+                // Pending writes of this round must not slow the next one.
                 sync()
             }
         }
@@ -46,8 +46,8 @@ enum DownloadBench {
         withExtendedLifetime(server) {}
     }
 
-    /// From the start of a process to its end with a small file: the least of many rounds, as a user waits and as the processor
-    /// works.
+    /// Measures a process from start to exit with a small file: the minimum wall time and processor time of many
+    /// rounds.
     private static func startUp(_ curl: String, _ tool: String, _ url: String, _ file: String) async throws {
         var (times, costs) = (Rounds(), Rounds())
         for _ in 0..<30 {
@@ -70,10 +70,10 @@ enum DownloadBench {
         costs.reportMinimum("CPU ms", against: "the curl command, 1 KB")
     }
 
-    /// The processor time of all child processes that have ended, in milliseconds.
+    /// In milliseconds.
     private static func childrenTime() -> Double {
         var usage = rusage()
-        // RUSAGE_CHILDREN, which the C libraries declare with different types.
+        // RUSAGE_CHILDREN; the C libraries declare it with different types.
         getrusage(-1, &usage)
         func milliseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e3 + Double(time.tv_usec) / 1e3 }
         return milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime)
@@ -81,7 +81,7 @@ enum DownloadBench {
 
     struct Failure: Error { let status: Int32 }
 
-    /// Runs a program to its end, without its output, and returns its peak of memory in MiB if that is sampled.
+    /// Returns the peak memory in MiB if `samplesMemory` is true.
     @discardableResult
     static func spawn(_ program: String, _ arguments: [String], samplesMemory: Bool = true) throws -> Double {
         var list: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
@@ -99,7 +99,7 @@ enum DownloadBench {
         if code != 0 { throw Failure(status: code) }
         var status: Int32 = 0
         var peak = 0.0
-        // Not the peak that wait4 reports: it counts what the parent had before the program took its place.
+        // The peak that wait4 reports includes the parent's memory from before the exec.
         while waitpid(process, &status, samplesMemory ? WNOHANG : 0) == 0 {
             peak = max(peak, residentPeak(process))
             usleep(2000)
@@ -108,14 +108,14 @@ enum DownloadBench {
         return peak
     }
 
-    /// The high-water mark of a process in MiB; 0 where the system does not report it.
+    /// In MiB, or 0 if the system doesn't report it.
     private static func residentPeak(_ process: pid_t) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
         return (line.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
     }
 
-    /// The SHA-256 of a thousand million zeros.
+    /// The SHA-256 of 1,000,000,000 zero bytes.
     private static let zeros = "bc17f06f9d9b5f6f79ca189a1772b1a3a38d6e40c45bec50f9c4f28144efddca"
 }
 #endif

@@ -4,8 +4,8 @@ import ErrandCurlTransport
 import ErrandTestPrograms
 import Foundation
 
-/// 1 KB over TLS in HTTP/2, with as many requests as lanes on one connection, beside libcurl from C with the same headers:
-/// processor time as the minimum of rounds in turn.
+/// Requests 1 KB over HTTP/2 and TLS, with one concurrent request for each lane on one connection, compared with
+/// libcurl from C with the same headers: the minimum processor time of rounds in turn.
 enum HTTP2Bench {
     private struct Get: Request { let path = "kilobyte" }
 
@@ -62,7 +62,6 @@ enum HTTP2Bench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum HTTP2Bench {
     static func run() async throws { print("on Linux only") }
 }

@@ -2,7 +2,7 @@ import ErrandJSONSchema
 import ErrandJSONValidation
 import Foundation
 
-/// JSON validation beside what else reads the same 10 MB: `JSONSerialization` and `JSONDecoder`.
+/// Compares JSON validation with other readers of the same 10 MB: `JSONSerialization` and `JSONDecoder`.
 enum JSONValidationBench {
     static func run() async throws {
         let compact = document(bytes: 10_000_000)
@@ -30,7 +30,6 @@ enum JSONValidationBench {
         }
     }
 
-    /// The same for a schema with references, patterns, unions and conditions, and how a union grows.
     private static func schemas() async throws {
         let orders = OrdersBench.document(bytes: 10_000_000)
         let schema = try JSONSchema(Data(OrdersBench.schema.utf8))
@@ -86,7 +85,7 @@ enum JSONValidationBench {
         let manager: Int?
     }
 
-    /// Made by rule, so that every run reads the same bytes.
+    /// Builds the document from a rule, so every run reads the same bytes.
     static func document(bytes: Int) -> Data {
         let roles = ["admin", "editor", "reader"]
         let places = ["Springfield", "São Paulo", "Zürich", "東京都"]
@@ -114,7 +113,7 @@ enum JSONValidationBench {
         return try JSONSerialization.data(withJSONObject: object, options: [.prettyPrinted])
     }
 
-    /// How far the process grew beyond what it held before; nil where the system does not report it.
+    /// Nil if the system doesn't report the memory.
     private static func extraMemory(_ body: () -> Void) -> Int? {
         guard let reset = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return nil }
         do { try reset.write(contentsOf: Data("5".utf8)) } catch { return nil }

@@ -4,11 +4,11 @@ import ErrandRecording
 import ErrandTesting
 import Foundation
 
-/// What a log, an indicator and a recorder cost a request, on all threads.
+/// The cost that a log, an activity indicator and a recorder add to a request, on all threads.
 enum LogBench {
     private struct GetData: Request { let path = "users/7" }
 
-    /// Receives every event and does nothing, so that Core's cost of notifying is not counted as the log's.
+    /// The baseline: it keeps Core's cost of notifying out of the log's cost.
     private struct Idle: Accessory {
         func activity(_ activity: Activity, did event: ActivityEvent) {}
     }
@@ -37,7 +37,7 @@ enum LogBench {
             for (name, agent) in agents {
                 try await costs.take(name, count) {
                     for _ in 0..<count { _ = try await agent.send(GetData()) }
-                    // What the log's thread does belongs to it.
+                    // Include the work of the log's thread.
                     await line.flush()
                 }
             }

@@ -1,7 +1,6 @@
 import ErrandJSONSchema
 import Foundation
 
-/// Orders, and their schema.
 enum OrdersBench {
     static let schema = #"""
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "array", "items": {"$ref": "#/$defs/order"},
@@ -28,7 +27,7 @@ enum OrdersBench {
              {"required": ["kind"], "properties": {"kind": {"const": "cash"}}}]}}}
         """#
 
-    /// Made by rule, so that every run reads the same bytes.
+    /// Builds the document from a rule, so every run reads the same bytes.
     static func document(bytes: Int) -> Data {
         let states = ["open", "paid", "sent", "returned"]
         let payments = [
@@ -57,7 +56,7 @@ enum OrdersBench {
         return Data((text + "]").utf8)
     }
 
-    /// A union of so many branches, and 1,000 objects that fit one each.
+    /// Returns a union with `count` branches, and 1,000 objects that each match one branch.
     static func union(_ count: Int) throws -> (JSONSchema, Data) {
         let branches = (0..<count).map {
             #"{"properties": {"kind": {"const": "k\#($0)"}, "v": {"type": "integer"}}, "required": ["kind"]}"#

@@ -11,8 +11,8 @@ import Musl
 import Android
 #endif
 
-/// What a durable enqueue costs against a bare write and flush to the same disk, and how long the start takes with many
-/// entries.
+/// Compares a durable enqueue with a bare write and flush on the same disk, and measures how long an outbox with many
+/// entries takes to open.
 enum OutboxBench {
     private struct Note: OutboxRequest {
         typealias Output = Void
@@ -46,7 +46,7 @@ enum OutboxBench {
         try await starts(in: folder.url)
     }
 
-    /// The time until an outbox is open, for several numbers of entries, and the memory that the most of them take.
+    /// Measures the time to open an outbox with several numbers of entries, and the memory of the largest one.
     private static func starts(in folder: URL) async throws {
         let counts = [10_000, 5_000, 1_000]
         for count in counts {

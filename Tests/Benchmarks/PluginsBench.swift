@@ -12,8 +12,8 @@ import ErrandRecording
 import ErrandRetry
 import Foundation
 
-/// A typed call as applications make it, with a log, retry, tokens, cookies, a cache, coalescing and a recorder, and its 1 KB
-/// of JSON decoded, beside libcurl from C: processor time of the whole process, as the minimum of rounds in turn.
+/// A typed call as apps make it, with a log, retry, tokens, cookies, a cache, coalescing, a recorder, and 1 KB of
+/// decoded JSON, compared with libcurl from C: processor time of the whole process, as the minimum of rounds in turn.
 enum PluginsBench {
     private struct GetPeople: Request {
         typealias Output = [JSONValidationBench.Person]
@@ -21,7 +21,6 @@ enum PluginsBench {
         var path: String { "people?n=\(number)" }
     }
 
-    /// The same bytes, not decoded.
     private struct GetBytes: Request {
         let number: Int
         var path: String { "people?n=\(number)" }
@@ -73,7 +72,7 @@ enum PluginsBench {
         withExtendedLifetime(server) {}
     }
 
-    /// Requests of different URLs, which nothing can share.
+    /// Sends requests to different URLs, so no plugin can share a response.
     private static func load(_ lanes: Int, _ one: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<lanes {
@@ -83,7 +82,6 @@ enum PluginsBench {
         }
     }
 
-    /// Microseconds of processor time for each request.
     private static func cost(_ body: () async throws -> Void) async rethrows -> Double {
         let start = WireBench.processorTime()
         try await body()
@@ -91,7 +89,6 @@ enum PluginsBench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum PluginsBench {
     static func run() async throws { print("on Linux only") }
 }

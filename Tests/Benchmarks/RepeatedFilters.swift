@@ -2,8 +2,8 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Runs all filters after it again and again. A difference of two sends drowns in what the scheduler does with them, so
-/// what a filter adds is measured within one send: this above it, ``Respond`` below.
+/// Runs the remaining filters `count` times. The scheduler's noise hides the difference between two sends, so a
+/// filter's cost is measured within one send: with this filter before it and ``Respond`` after it.
 struct Again: Filter {
     let count: Int
     var stages: FilterStages = .call
@@ -14,7 +14,6 @@ struct Again: Filter {
     }
 }
 
-/// Responds to everything by itself.
 struct Respond: Filter {
     var stages: FilterStages = .call
     var headers: HTTPHeaders = ["Content-Type": "application/json"]
@@ -25,7 +24,6 @@ struct Respond: Filter {
 }
 
 extension NetworkAgent {
-    /// One over a stub that responds with a short text.
     static func benched(_ filters: [any Filter]) -> NetworkAgent {
         NetworkAgent(
             baseURL: "https://api.example.com/v1", transport: StubTransport(.text("ok"), maximumRecordedRequests: 0),
@@ -33,7 +31,7 @@ extension NetworkAgent {
     }
 }
 
-/// Microseconds of CPU time that a body takes, for each of its `count` parts.
+/// Microseconds of CPU time for each of the body's `count` parts.
 func cpuMicroseconds(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
     let start = clock()
     try await body()

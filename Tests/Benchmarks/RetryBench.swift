@@ -3,7 +3,7 @@ import ErrandRetry
 import ErrandTesting
 import Foundation
 
-/// What the filters of resilience cost while nothing goes wrong, for one request of a stub: the filter alone, run many
+/// The cost of the retry, timeout and limit filters for a stubbed request that succeeds: the filter alone, run many
 /// times within one send.
 enum RetryBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }

@@ -4,17 +4,17 @@ import ErrandCookies
 import ErrandTesting
 import Foundation
 
-/// What credentials and cookies cost while nothing goes wrong, for one request of a stub: the filter alone, run many times
-/// within one send.
+/// The cost of credentials and cookies for a stubbed request that succeeds: the filter alone, run many times within one
+/// send.
 enum SessionBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
-    /// As it is in the hop stage, when the call stage has added the credential.
+    /// The request as the hop stage sees it, after the call stage has added the credential.
     private struct GetAuthorized: Request {
         let path = "users/7?page=2"
         let headers: HTTPHeaders = ["Authorization": "Bearer a-token-of-some-length"]
     }
 
-    /// One stage of a filter that stands in both.
+    /// Limits a filter that uses both stages to one of them.
     private struct Only: Filter {
         let filter: any Filter
         let stages: FilterStages

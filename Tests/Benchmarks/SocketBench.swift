@@ -6,8 +6,8 @@ import ErrandTesting
 import ErrandWebSocket
 import Foundation
 
-/// Messages of 1 KB that a server in C sends back over 64 WebSockets, one at a time on each: Errand beside a client in C on
-/// libcurl's connections, and beside `websockets` of PyPI where that is installed. Then 1,000 sockets that are idle.
+/// Sends messages of 1 KB to an echo server in C over 64 WebSockets, one at a time on each. Compares Errand with a C
+/// client on libcurl's connections, and with PyPI's `websockets` if it's installed. Then opens 1,000 idle sockets.
 enum SocketBench {
     private struct Echo: SocketRequest {
         typealias Incoming = Data
@@ -87,7 +87,6 @@ enum SocketBench {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
 
-    /// A client of another language.
     private struct Foreign {
         let env: Program
 
@@ -127,7 +126,6 @@ enum SocketBench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum SocketBench {
     static func run() async throws { print("on Linux only") }
 }

@@ -7,8 +7,8 @@ import ErrandURLSessionTransport
 import Foundation
 import Synchronization
 
-/// Lines, events and JSON values beside a bare loop over the same chunks, which makes the same values; then the time
-/// from an event's last byte to its reader, and the memory of a gigabyte.
+/// Compares lines, events and JSON values with a bare loop that makes the same values from the same chunks. Then
+/// measures the time from an event's last byte to its reader, and the memory for a gigabyte.
 enum StreamingBench {
     private struct Row: Codable, Sendable {
         let id: Int
@@ -39,7 +39,7 @@ enum StreamingBench {
         try await gigabyte()
     }
 
-    /// Chunks as transports deliver them, of which elements hang over the borders.
+    /// Returns chunks as transports deliver them, with elements that cross the chunk boundaries.
     private static func chunks(
         _ size: Int, _ first: String = "", _ last: String = "", _ element: (Int) -> String
     ) -> [Data] {
@@ -76,7 +76,7 @@ enum StreamingBench {
         rounds.report("MB/s", against: bare)
     }
 
-    /// What one would write by hand, with care: each LF by the C library's search, a rest that is carried over.
+    /// A careful version by hand: finds each LF with the C library's search and carries the remainder over.
     private static func splitLines(_ chunks: [Data], _ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         var rest: [UInt8] = []
         for chunk in chunks {
@@ -214,7 +214,7 @@ enum StreamingBench {
             ])
     }
 
-    /// From before the server writes an event until its reader has it, one event at a time.
+    /// Measures from just before the server writes an event until its reader has it, one event at a time.
     private static func latency() async throws {
         for (name, transport) in [("libcurl", .system as any Transport), ("URLSession", .urlSession as any Transport)] {
             let count = 2000
@@ -235,7 +235,6 @@ enum StreamingBench {
         }
     }
 
-    /// A gigabyte of lines, read by one who pauses now and then.
     private static func gigabyte() async throws {
         let server = try TestServer()
         let unit = Data(

@@ -3,7 +3,6 @@ import ErrandTesting
 import ErrandURLFilters
 import Foundation
 
-/// What URL filters add to a request.
 enum URLFiltersBench {
     private struct GetUsers: Request { let path = "users/7?page=2" }
 

@@ -4,8 +4,8 @@ import ErrandTestPrograms
 import ErrandTesting
 import Foundation
 
-/// 1 GB in a form from a file: `errand-upload-process` beside `curl -F`, each a process of its own, in turn, to a server that
-/// counts the bytes and keeps none; and `errand-upload`, which resumes, beside `curl -T`.
+/// Uploads a 1 GB file in a form with `errand-upload-process` and with `curl -F`, in separate processes and in turn, to
+/// a server that counts the bytes and drops them. Then compares `errand-upload`, which can resume, with `curl -T`.
 enum UploadBench {
     static func run() async throws {
         guard
@@ -18,7 +18,7 @@ enum UploadBench {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "file").path
-        // A hole: it is read from memory by both.
+        // A sparse file: both programs read it from memory.
         try Data().write(to: URL(filePath: file))
         truncate(file, off_t(size))
         let server = try TestServer()
@@ -52,7 +52,7 @@ enum UploadBench {
         try await resumable(curl, file, size, folder)
     }
 
-    /// Both to a server that passes each piece to the origin's code.
+    /// Compares both on a server that passes each piece to the origin's code.
     private static func resumable(_ curl: String, _ file: String, _ size: Int, _ folder: URL) async throws {
         let tool = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "errand-upload")
         let small = folder.appending(path: "small").path

@@ -6,8 +6,8 @@ import ErrandURLSessionTransport
 import Foundation
 import FoundationNetworking
 
-/// 1 KB responses over kept connections, a large body dropped, and a reader that stops: Errand beside libcurl driven bare
-/// from C, the limit, and beside URLSession with its default configuration.
+/// Measures 1 KB responses over kept connections, a large body that's dropped, and a reader that stops. Compares Errand
+/// with libcurl driven directly from C, which is the lower bound, and with URLSession in its default configuration.
 enum WireBench {
     private struct Get: Request { let path = "kilobyte" }
 
@@ -86,7 +86,7 @@ enum WireBench {
         try await cancellation(curl, HTTPRequest(.get, url))
     }
 
-    /// From `cancel()` to the error, in the middle of a body, with ten other transfers running.
+    /// Measures from `cancel()` to the error, in the middle of a body, with ten other transfers running.
     private static func cancellation(_ transport: CurlTransport, _ request: HTTPRequest) async throws {
         let times = try await withThrowingTaskGroup(of: [Double].self) { group in
             for _ in 0..<10 {
@@ -117,8 +117,8 @@ enum WireBench {
         }
     }
 
-    /// A reader that takes one chunk and no more, while another transfer on the same transport goes on: what it holds is
-    /// the growth until nothing moves any more.
+    /// Measures a reader that takes one chunk and stops, while another transfer uses the same transport: the memory
+    /// growth until it settles.
     private static func stoppedReader(_ transport: CurlTransport, _ request: HTTPRequest) async throws {
         let before = residentBytes()
         let response = try await transport.send(request, options: TransportOptions(delivery: .stream))
@@ -145,7 +145,7 @@ enum WireBench {
         if code != 0 { throw Failure(code: code) }
     }
 
-    /// The completion style: the async one can hang the process on Linux.
+    /// Uses the completion handler because the async method can hang the process on Linux.
     private static func get(_ url: URL, _ session: URLSession) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             session.dataTask(with: url) { data, _, error in
@@ -154,7 +154,7 @@ enum WireBench {
         }
     }
 
-    /// Seconds of processor time that this process has had; a server in a process of its own is not in it.
+    /// Seconds of processor time that this process has used, without the time of a server in a separate process.
     static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -162,7 +162,6 @@ enum WireBench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum WireBench {
     static func run() async throws { print("on Linux only") }
 }

@@ -5,8 +5,8 @@ import ErrandCurlTransport
 import ErrandTesting
 import Foundation
 
-/// What requests over libcurl cost beside libcurl from C with the same headers: processor time as the minimum of rounds in
-/// turn, switches of threads, memory.
+/// Compares requests over libcurl with libcurl from C with the same headers: the minimum processor time of rounds in
+/// turn, context switches, and memory.
 enum WireCostBench {
     private struct Get: Request { let path = "kilobyte" }
     private struct Post: Request {
@@ -29,7 +29,6 @@ enum WireCostBench {
         withExtendedLifetime(server) {}
     }
 
-    /// Microseconds of processor time for each of `count` parts.
     static func cost(_ count: Int, _ body: () async throws -> Void) async rethrows -> Double {
         let start = WireBench.processorTime()
         try await body()
@@ -101,8 +100,9 @@ enum WireCostBench {
         costs.reportMinimum("CPU µs", against: bare)
     }
 
-    /// Voluntary switches of threads for each request, one at a time, with the server on a core of its own: of a client
-    /// that has one core, and of one that is confined to a core while Swift's pool has a thread for each of several.
+    /// Counts the voluntary context switches per request, one request at a time, with the server on a separate core:
+    /// once for a client that starts with one core, and once for a client that's confined to one core although Swift's
+    /// pool has more threads.
     private static func switches(_ server: BenchServer) async throws {
         guard let process = server.process, sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 else { return }
         pin(process, to: [1])
@@ -118,10 +118,9 @@ enum WireCostBench {
         print("\(Rounds.pad("the same with a pool of several threads", 44)) \(Rounds.number(least))")
     }
 
-    /// The first argument of the program as the client of ``switches(_:)``; the second one is the server's URL.
+    /// The first argument that runs this program as the client of ``switches(_:)``. The second one is the server's URL.
     static let clientName = "client-on-one-core"
 
-    /// What such a client does: it prints its switches for each request.
     static func runClient(at url: String) async throws { print(try await switchesOfAgent(at: url)) }
 
     private static func switchesOfAgent(at url: String) async throws -> Double {
@@ -135,14 +134,13 @@ enum WireCostBench {
         return least
     }
 
-    /// What this program prints when it runs once more, with one core from its start on.
     private static func outputOnOneCore(_ arguments: [String]) throws -> String {
         let (program, output) = (Process(), Pipe())
         program.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         program.arguments = arguments
         program.standardOutput = output
         do {
-            // A child has the cores of the thread that starts it.
+            // A child inherits the cores of the thread that starts it.
             bare_pin_thread(0, 1)
             defer { bare_pin_thread(0, .max) }
             try program.run()
@@ -159,7 +157,6 @@ enum WireCostBench {
         for thread in threads.compactMap({ Int32($0) }) { bare_pin_thread(thread, mask) }
     }
 
-    /// What 10,000 requests take that wait for one server.
     private static func memory() async throws {
         let server = try TestServer()
         server.on(.get, "/kilobyte", .text("late").delayed(by: .seconds(3600)))
@@ -188,7 +185,6 @@ enum WireCostBench {
     }
 }
 #else
-/// The comparison with libcurl, which is Linux's.
 enum WireCostBench {
     static let clientName = "client-on-one-core"
     static func run() async throws { print("on Linux only") }

@@ -3,10 +3,10 @@ import ErrandCache
 import Foundation
 import Synchronization
 
-/// A process that works on a cache's directory until it is killed or its time is over; for tests of the disk store.
+/// A process that uses a cache's directory until it's killed or its time is over, for tests of the disk store.
 ///
-/// `errand-cache-process DIRECTORY BYTES SECONDS TASKS [full]`: with `full` some writes have to fail, for want of space, and
-/// nothing else may happen because of it; with `filling` the disk is smaller than the limit, and every write has to succeed.
+/// `errand-cache-process DIRECTORY BYTES SECONDS TASKS [full|filling]`: with `full`, some writes must fail for lack of
+/// space without other consequences; with `filling`, the disk is smaller than the limit, and every write must succeed.
 @main
 struct CacheProcess {
     private static let refused = Atomic(0)
@@ -25,7 +25,7 @@ struct CacheProcess {
         try await work(store, until: end, tasks: tasks, mayBeFull: arguments.last == "full")
     }
 
-    /// Stores four times what the disk holds: each entry is kept, the last one is there.
+    /// Stores four times as much as the disk can hold. Every write must succeed, and the last entry must be there.
     @concurrent static func fill(_ store: DiskStore) async throws {
         guard let url = URL(string: "https://example.com/") else { exit(2) }
         for number in 0..<200 {
@@ -39,11 +39,11 @@ struct CacheProcess {
         if used.entries < 10 || used.bytes > 1 << 20 { exit(4) }
     }
 
-    /// Stores and reads bodies that say which key they belong to; exits with 3 when one is another's or torn.
+    /// Stores and reads bodies that contain their key. Exits with 3 if a body is torn or belongs to another key.
     @concurrent static func work(
         _ store: DiskStore, until end: ContinuousClock.Instant, tasks: Int, mayBeFull: Bool
     ) async throws {
-        // A busy machine may let this process do nothing for a while.
+        // A busy machine may not schedule this process for a while.
         let late = end + .seconds(60)
         defer { if mayBeFull, isMissing { exit(4) } }
         try await withThrowingTaskGroup { group in
@@ -72,7 +72,8 @@ struct CacheProcess {
         }
     }
 
-    /// Now and then gives an entry of a long body a new head; exits with 3 when it has another body or a head of none.
+    /// Occasionally updates the head of an entry with a long body. Exits with 3 if the entry has another body or an
+    /// unknown head.
     @concurrent static func updates(_ store: DiskStore, _ mayBeFull: Bool) async throws -> Bool {
         guard Int.random(in: 0..<4) == 0, !mayBeFull, let url = URL(string: "https://example.com/long") else {
             return false

@@ -127,7 +127,7 @@ struct AbsentCacheTests {
     }
 }
 
-/// Keeps what it is asked to remove.
+/// Keeps entries that it's asked to remove.
 private final class StubbornStore: CacheStore {
     private let memory = MemoryStore()
     func entry(for key: CacheKey) async throws -> CacheEntry? { await memory.entry(for: key) }

@@ -187,7 +187,7 @@ struct DiskStoreTests {
         let f = Fixture(DiskStore(at: URL(filePath: "/proc/nowhere")))
         f.respond(["Cache-Control": "max-age=9"])
         #expect(try await f.text(Get("a", .timed(.seconds(9)).and(.http))) == "1")
-        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store returned no secret") } })
+        #expect(f.notes.all.withLock { $0.contains { $0.hasPrefix("the store didn't return a secret") } })
     }
 
     @Test("what a killed writer left is swept away")
@@ -209,7 +209,7 @@ struct DiskStoreTests {
         let limit = CacheLimit.megabytes(100).entries(3000)
         let store = DiskStore(at: directory.url, limit: limit)
         for number in 0..<3000 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
-        // One may be at it already.
+        // A refresh may already be running.
         repeat { store.files.refreshCandidates() } while store.files.candidateCount < 100
         for number in 3000..<3100 { try await store.store(entry("\(number)"), for: CacheKey("\(number)")) }
         for number in 0..<3100 {
@@ -249,7 +249,7 @@ struct DiskStoreTests {
         }
         #expect(try file() == before)
         #expect(try await store.entry(for: key)?.body.collect(upTo: 1 << 24) == body)
-        // A writer that was killed in the middle of a head leaves the one before.
+        // If a writer is killed while it writes a head, the previous head stays valid.
         let head = try entry("", "torn").head
         let whole = try Data(contentsOf: path(key))
         let done = try await store.update(head, replacing: last, for: key)
@@ -261,7 +261,7 @@ struct DiskStoreTests {
             (mark.lowerBound - 40)..<mark.upperBound, with: next[(mark.lowerBound - 40)..<mark.upperBound])
         try torn.write(to: path(key))
         #expect(try await store.entry(for: key)?.head == last)
-        // One that was killed before it cleared the one before leaves its own.
+        // If a writer is killed before it clears the previous head, the new head is valid.
         let length = Int(whole[8..<12].reversed().reduce(0) { $0 << 8 | UInt32($1) })
         let slot =
             (80 + (mark.lowerBound - 80) / length * length)..<(80 + ((mark.lowerBound - 80) / length + 1) * length)
@@ -270,7 +270,7 @@ struct DiskStoreTests {
         try both.write(to: path(key))
         #expect(try await store.entry(for: key)?.head.url == head.url)
         try whole.write(to: path(key))
-        // One that has no room has the entry written anew.
+        // If the head doesn't fit, the whole entry is written again.
         let url = try #require(URL(string: "https://example.com/"))
         let long = CacheEntryHead(
             url: url, headers: ["X": String(repeating: "x", count: 5000)], received: .now, expires: .now)
@@ -300,7 +300,7 @@ struct DiskStoreTests {
                 let found = try await store.entry(for: key)?.head
                 #expect(found == nil || found?.url == head.url, "byte \(index)")
             }
-            // A block of zeros, as a crash of the machine leaves it.
+            // A block of zeros, as it's left after a machine crash.
             for index in stride(from: 0, to: start, by: 32) {
                 var bad = good
                 let end = min(index + 512, start)
@@ -432,7 +432,7 @@ struct DiskStoreTests {
         let before = try (0..<10).map(modified)
         for number in 0..<10 { _ = try await store.entry(for: CacheKey("\(number)")) }
         #expect(try (0..<10).map(modified) == before)
-        // An older use is written at once.
+        // An old last use is updated immediately.
         let old = Date(timeIntervalSinceNow: -3600)
         try FileManager.default.setAttributes(
             [.modificationDate: old], ofItemAtPath: path(CacheKey("9")).path)
@@ -474,7 +474,7 @@ struct DiskStoreTests {
     }
 
     #if os(Linux) || os(macOS)
-    /// Another process at work on the directory; `ended` finishes when it does.
+    /// Starts another process that uses the directory. `ended` finishes when the process ends.
     private func start(seconds: Double, limit: Int, tasks: Int) throws -> (Process, ended: AsyncStream<Void>) {
         try start(
             URL(filePath: Program(built: "errand-cache-process").path),
@@ -510,7 +510,7 @@ struct DiskStoreTests {
 
     @Test("a disk that is full: some writes fail, no read is torn, nothing half-written stays")
     func full() async throws {
-        // A limit on the size of a file fails as a full disk does: in the middle of a write.
+        // A file-size limit fails like a full disk, in the middle of a write.
         let arguments = [
             "-c", "trap '' XFSZ; ulimit -f 6; exec \"$@\"", "errand",
             try Program(built: "errand-cache-process").path, directory.url.path, "\(1 << 20)", "0.5", "8",
@@ -529,7 +529,7 @@ struct DiskStoreTests {
     }
 
     #if os(Linux)
-    /// Whether this user may have a small disk of its own.
+    /// Whether this user can mount a private small disk.
     private static let canMount: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/unshare")
@@ -574,9 +574,9 @@ struct DiskStoreTests {
         for _ in 0..<rounds {
             let before = files()
             let (process, ended) = try start(seconds: 60, limit: 300_000, tasks: 4)
-            // It has begun to write; how far it comes is what the rounds are for. A busy machine may find it at its end.
+            // It has begun to write; each round kills it at another point. On a busy machine it may already have ended.
             try await eventually { files() != before || !process.isRunning }
-            // In time, not in yields, which take minutes on a busy machine: the process uses a core meanwhile.
+            // Sleep instead of yielding: yields take minutes on a busy machine, because the process occupies a core.
             try await Task.sleep(for: .microseconds(.random(in: 0..<20_000)))
             kill(process.processIdentifier, SIGKILL)
             for await _ in ended {}
@@ -608,7 +608,8 @@ struct DiskStoreTests {
         func path(_ name: String) -> URL {
             directory.url.appending(path: "errand-cache/entries/\(CacheKey(name).digest)")
         }
-        // What cannot be opened, as with too many open files, may be what is to be removed.
+        // Entries that can't be opened, for example because too many files are open, may be among the entries to
+        // remove.
         let moved = directory.url.appending(path: "moved")
         try files.moveItem(at: path("a"), to: moved)
         try files.createSymbolicLink(at: path("a"), withDestinationURL: moved)

@@ -20,7 +20,7 @@ struct EntityTagTests {
         "a tag goes back with the bytes that came, UTF-8 or not, also from disk",
         arguments: ["\"plain\"", "\"caf\u{E9}\"", "latin", "W/latin"])
     func bytes(_ tag: String) async throws {
-        // Valid UTF-8 as it is written, or one byte for é.
+        // Valid UTF-8 as written, or é as one Latin-1 byte.
         let name = "\"caf".utf8 + [0xE9] + "\"".utf8
         let bytes = tag == "latin" ? Array(name) : tag == "W/latin" ? Array("W/".utf8) + name : Array(tag.utf8)
         let server = try RawServer { peer in
@@ -34,7 +34,7 @@ struct EntityTagTests {
         }
         let directory = TemporaryDirectory()
         for expected in [nil, 304, 304] {
-            // A store and a cache of its own each time: what comes from disk has to know the bytes too.
+            // A new store and a new cache each time, because entries read from disk must have the same bytes.
             let cache = ResponseCache(.disk(at: directory.url))
             let agent = NetworkAgent(
                 baseURL: "http://127.0.0.1:\(server.port)", transport: .system, filters: [cache])

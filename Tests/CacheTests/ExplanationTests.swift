@@ -63,7 +63,7 @@ import Testing
         let agent = NetworkAgent(baseURL: "https://example.com", transport: .stub(.status(200)))
         #expect(
             agent.explain(Get("a", .timed(.seconds(30)))).problems == [
-                "the cache policy (timed for 30 s) has no effect: no .cache(…) is among the filters"
+                "the cache policy (timed for 30 s) has no effect, because there is no .cache(…) filter"
             ])
         #expect(agent.explain(Get("a", .off)).problems.isEmpty)
         let cached = agent.explain(Get("a", .http), options: CallOptions(filters: [.cache(.memory())]))
@@ -75,6 +75,6 @@ import Testing
     @Test("a mode that never sends shows the guard before the transport")
     func modes() {
         let texts = explanation([.cache(.memory())], .cache(.cacheOnly)).steps.map(\.text)
-        #expect(texts.dropLast().last == "cache guard, sends nothing")
+        #expect(texts.dropLast().last == "cache guard, doesn't send")
     }
 }

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// A request with everything about caching open.
 struct Get: CacheableRequest {
     typealias Output = String
     var path = "feed"
@@ -29,7 +28,7 @@ struct Get: CacheableRequest {
     }
 }
 
-/// An agent over a stub that counts: each response's body is the number of the request.
+/// An agent over a counting stub: each response's body is the number of the request.
 struct Fixture: Sendable {
     let time = ManualTimeSource()
     let cache: ResponseCache
@@ -53,7 +52,6 @@ struct Fixture: Sendable {
 
     var sent: Int { stub.received.count }
 
-    /// Responds to every request with a count and these headers.
     func respond(_ headers: HTTPHeaders = [:], status: Int = 200) {
         let (count, time) = (Counter(), time)
         stub.on("*") { _ in
@@ -72,7 +70,7 @@ struct Fixture: Sendable {
     }
 }
 
-/// Adds a query item that differs each time, and shows the URL without it as that of the resource.
+/// Adds a query item that's always different, and presents the URL without it as the resource's.
 struct Stamp: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
@@ -82,7 +80,6 @@ struct Stamp: Filter {
     }
 }
 
-/// What the cache says in logs.
 final class Notes: Accessory {
     let all = Mutex<[String]>([])
     let background = Mutex<Int>(0)

@@ -104,7 +104,7 @@ struct HTTPCacheTests {
         #expect(try await f.text(mine) == "4")
         mine.headers = ["Authorization": "renewed"]
         #expect(try await f.text(mine) == "4")
-        // An unsafe request forgets them all, with any credentials.
+        // An unsafe request removes all of them, with any credentials.
         #expect(try await f.text(get("a", method: .put)) == "5")
         #expect(try await f.text(get("a", ["Authorization": "A"])) == "6")
         #expect(try await f.text(mine) == "7")
@@ -359,7 +359,7 @@ struct HTTPCacheTests {
 @Suite("Where the app and the server disagree", .timeLimit(.minutes(30)), .leakChecked)
 struct PrecedenceTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(60)), .http, .timed(.seconds(60)).and(.http)]
-    /// Whether a second request, 10 seconds later, is served from the cache, for each policy.
+    /// Whether each policy serves a second request from the cache after 10 seconds.
     private static let rows: [(String, HTTPHeaders, Int, [Bool])] = [
         ("fresh for an hour", ["Cache-Control": "max-age=3600"], 200, [true, true, true]),
         ("no-store", ["Cache-Control": "no-store"], 200, [true, false, true]),

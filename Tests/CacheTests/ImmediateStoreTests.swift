@@ -15,7 +15,7 @@ struct ImmediateStoreTests {
             head: CacheEntryHead(url: url, received: .now, expires: .now), body: HTTPBody(Data(text.utf8)))
     }
 
-    /// The body of what is known; "none" for nothing, nil where a read has to tell.
+    /// The body of the known entry, "none" if the entry is known to be absent, or nil if only a read can tell.
     private func known(_ store: any ImmediateStore) -> String? {
         switch store.entryAtOnce(for: key) {
         case .entry(let entry): String(decoding: entry.body.data ?? Data(), as: UTF8.self)
@@ -49,13 +49,40 @@ struct ImmediateStoreTests {
         #expect(known(TieredStore(HeldStore(), MemoryStore())) == nil)
     }
 
+    @Test("after an update that failed half way, the first store has no older head than the second")
+    func failedUpdate() async throws {
+        struct Late: CacheStore {
+            let store = MemoryStore()
+            func entry(for key: CacheKey) async throws -> CacheEntry? { await store.entry(for: key) }
+            func store(_ entry: CacheEntry, for key: CacheKey) async throws { try await store.store(entry, for: key) }
+            func update(
+                _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
+            ) async throws -> Bool {
+                _ = try await store.update(head, replacing: old, for: key)
+                throw CancellationError()
+            }
+            func remove(_ key: CacheKey) async throws { await store.remove(key) }
+            func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+                await store.removeAll(where: matches)
+            }
+            func secret() async throws -> Data { await store.secret() }
+        }
+        let tiers = TieredStore(MemoryStore(), Late())
+        let old = try entry()
+        try await tiers.store(old, for: key)
+        var head = old.head
+        head.expires += 60
+        await #expect(throws: CancellationError.self) { try await tiers.update(head, replacing: old.head, for: key) }
+        #expect(try await tiers.entry(for: key)?.head.expires == head.expires)
+    }
+
     @Test("tiers whose second store is still writing leave the old copy of the first alone")
     func changing() async throws {
         let (first, second) = (MemoryStore(), StagedStore())
         let (tiers, gate) = (TieredStore(first, second), second.hold(.beforeStore, 1))
         let change = Task { try await tiers.store(entry("2"), for: key) }
         try await gate.reached()
-        // As a copy that another read has begun would leave it.
+        // The state that a concurrent read would leave after it has copied the entry.
         try await first.store(entry("1"), for: key)
         #expect(known(tiers) == nil)
         gate.open()

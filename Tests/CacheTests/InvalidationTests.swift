@@ -15,7 +15,7 @@ struct InvalidationTests {
         return get
     }
 
-    /// A server whose resources have versions: PUT makes a new one.
+    /// A server with versioned resources. PUT creates a new version.
     private final class Versions: Sendable {
         let current = Mutex<[String: Int]>([:])
         let completed = Mutex<[String: Int]>([:])
@@ -147,7 +147,7 @@ struct InvalidationTests {
             #expect(try await f.text(get()) == "1")
         }
         try await writing.reached()
-        // The store has removed the entry, but its method has not returned when the store writes the entry after all.
+        // The store has removed the entry, but writes it anyway before its `remove` returns.
         let change = Task { try await f.response(get(method: .put)) }
         try await returning.reached()
         writing.open()
@@ -314,7 +314,6 @@ struct InvalidationTests {
     }
 }
 
-/// Takes its time before and after everything it does.
 final class SlowStore: CacheStore {
     private let base: any CacheStore
     private let noise: SharedGenerator

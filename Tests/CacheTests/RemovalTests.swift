@@ -7,7 +7,6 @@ import Testing
 
 @Suite("What was begun before a removal is not stored after it", .timeLimit(.minutes(30)), .leakChecked)
 struct RemovalTests {
-    /// How a request is stored.
     enum Way: CaseIterable { case timed, http, vary, user, both, stream, timedStream }
 
     private func get(_ way: Way, _ tags: [String] = ["t"]) -> Get {
@@ -21,7 +20,6 @@ struct RemovalTests {
         return get
     }
 
-    /// Sends the request; the body is that of the stream where the way is one.
     private func text(_ way: Way, _ f: Fixture, _ tags: [String] = ["t"]) async throws -> String {
         guard way == .stream || way == .timedStream else { return try await f.text(get(way, tags)) }
         let body = try await f.agent.send(StreamedGet(base: get(way, tags))).value
@@ -36,11 +34,11 @@ struct RemovalTests {
         var cacheTags: [String] { base.cacheTags }
     }
 
-    /// A server that takes every validation for valid. Each body is the number of the request.
+    /// A server that treats every validator as current. Each body is the number of the request.
     private final class Server: Sendable {
         let count = Counter()
         let validations = Counter()
-        /// The last body from before a removal that has ended.
+        /// The last body from before a finished removal.
         let floor = Mutex(0)
 
         func response(to request: HTTPRequest, _ way: Way) -> StubResponse {
@@ -231,7 +229,7 @@ struct RemovalTests {
     }
 }
 
-/// Holds removals before they begin, and reads after they have ended.
+/// Blocks removals before they begin, and reads after they have ended.
 private final class HeldRemovals: CacheStore {
     let removal = Gate()
     let reading = Gate()

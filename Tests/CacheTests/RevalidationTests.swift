@@ -140,7 +140,7 @@ struct RevalidationTests {
         f.stub.on("*") { request in
             let user = request.headers["Authorization"] ?? request.headers["Foo"] ?? "none"
             let response = StubResponse.text(user).header("ETag", "\"\(user)\"").header("Cache-Control", "max-age=5")
-            // The new responses differ by a header that did not distinguish the old ones.
+            // The new responses vary by a header that didn't distinguish the old ones.
             return request.headers.contains("If-None-Match")
                 ? response.header("Vary", "Foo").waiting(for: gate) : response
         }
@@ -226,7 +226,8 @@ struct RevalidationTests {
         let (tag, other): (HTTPHeaders, HTTPHeaders) = (["ETag": "\"a\""], ["ETag": "\"b\""])
         let modified: HTTPHeaders = ["Last-Modified": date]
         let both: HTTPHeaders = ["ETag": "\"a\"", "Last-Modified": date]
-        /// What is stored, a condition of the caller's own or nil for HEAD, what comes, and whether that renews it.
+        /// The stored fields, the caller's own condition or nil for HEAD, the received fields, and whether they renew
+        /// the entry.
         let cases: [(HTTPHeaders, HTTPHeaders?, HTTPHeaders, Bool)] = [
             (tag, nil, modified, false), (modified, nil, tag, false), (tag, nil, both, false), (tag, nil, other, false),
             (both, nil, modified, true), (both, nil, both, true), (tag, nil, ["Content-Length": "9"], false),

@@ -109,7 +109,7 @@ struct StoreTests {
                 #expect(above == nil || above?.head == below?.head && above?.body.data == below?.body.data)
             }
         }
-        // A single task has both hold it.
+        // With a single task, both stores end up with the entry.
         try await tiers.store(entry(), for: keys[0])
         #expect(await first.entry(for: keys[0])?.head == second.entry(for: keys[0])?.head)
     }

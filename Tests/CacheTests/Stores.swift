@@ -3,7 +3,6 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Writes nothing until it is released.
 final class HeldStore: CacheStore {
     private let memory = MemoryStore()
     private let gate = Gate()
@@ -24,7 +23,7 @@ final class HeldStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Fails at everything but its secret.
+/// Fails at everything except its secret.
 final class FailingStore: CacheStore {
     func entry(for key: CacheKey) async throws -> CacheEntry? { throw CacheStoreError("out of order") }
     func store(_ entry: CacheEntry, for key: CacheKey) async throws { throw CacheStoreError("no room") }
@@ -35,7 +34,7 @@ final class FailingStore: CacheStore {
     func secret() async throws -> Data { Data(count: 32) }
 }
 
-/// Holds its operations at gates, by their kind and number.
+/// Blocks operations at gates, by kind and number.
 final class StagedStore: CacheStore {
     enum Stage: Hashable { case beforeStore, afterStore, beforeRemove, afterRemove }
 
@@ -49,7 +48,7 @@ final class StagedStore: CacheStore {
     private let stores = Counter()
     private let removals = Counter()
 
-    /// Holds the operation with this number, counted from 1, at a gate.
+    /// Blocks the operation with this number, starting at 1, at a gate.
     func hold(_ stage: Stage, _ number: Int) -> Gate {
         let gate = Gate()
         gates.withLock { $0[Step(stage: stage, number: number)] = gate }
@@ -79,7 +78,6 @@ final class StagedStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Fails to write and to remove while `isFailing` is set.
 final class UnreliableStore: CacheStore {
     let isFailing = Mutex(false)
     private let memory = MemoryStore()
@@ -101,7 +99,7 @@ final class UnreliableStore: CacheStore {
     func secret() async throws -> Data { await memory.secret() }
 }
 
-/// Returns each entry with bytes of its URL changed, so that it is none.
+/// Returns each entry with changed bytes in its URL, which make the URL invalid.
 final class BadURLStore: CacheStore {
     private let memory = MemoryStore()
     let reads = Counter()

@@ -189,7 +189,7 @@ struct TimedCacheTests {
         let f = Fixture(store)
         f.respond()
         func get(_ user: String) -> Get { Get("feed", .timed(.seconds(60), version: 1, partition: user)) }
-        // Both responses wait to be written; the first user's must not come under the second's name.
+        // Both responses wait to be written. The first user's response must not be stored under the second user's name.
         #expect(try await f.text(get("A")) == "1")
         #expect(try await f.text(get("B")) == "2")
         #expect(try await f.text(get("B")) == "2")
@@ -197,7 +197,7 @@ struct TimedCacheTests {
         await f.cache.flush()
         #expect(try await f.text(get("B")) == "2")
         let heads = store.written()
-        // The first may have been replaced before its turn came.
+        // The first may have been replaced before it was written.
         #expect(heads.count == Set(heads.map(\.partition)).count && (1...2).contains(heads.count))
         #expect(heads.allSatisfy { $0.partition?.count == 64 && $0.partition != "A" && $0.partition != "B" })
     }

@@ -67,7 +67,7 @@ struct WrongStoreTests {
     }
 }
 
-/// A dictionary that is right but for one fault.
+/// A dictionary that's correct except for one fault.
 private final class WrongStore: CacheStore {
     private struct State {
         var entries: [String: (key: CacheKey, entry: CacheEntry, body: Data)] = [:]
@@ -200,7 +200,7 @@ private final class WrongStore: CacheStore {
     }
 }
 
-/// A stream that the second reader finds read.
+/// A stream that's already consumed for its second reader.
 private final class StreamedOnce: HTTPBodySource {
     private let rest: Mutex<Data?>
     init(_ data: Data) { rest = Mutex(data) }
@@ -213,7 +213,7 @@ private final class StreamedOnce: HTTPBodySource {
     func cancel() {}
 }
 
-/// A store of 1,000,000 bytes that keeps to its limit in a way of its own.
+/// A store of 1,000,000 bytes that enforces its limit in a faulty way.
 private final class BoundedStore: CacheStore {
     private let fault: WrongStoreTests.LimitFault
     private let items = Mutex<[(key: CacheKey, entry: CacheEntry)]>([])

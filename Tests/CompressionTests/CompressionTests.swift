@@ -1,10 +1,11 @@
 import Errand
-import ErrandCompression
 import ErrandEssentials
 import ErrandSystemTransport
 import ErrandTesting
 import Synchronization
 import Testing
+
+@testable import ErrandCompression
 
 @Suite("Compressed request bodies", .timeLimit(.minutes(30)), .leakChecked) struct CompressionTests {
     /// Sends back what comes, in the coding in which it came: the transport decodes it.
@@ -150,6 +151,20 @@ import Testing
         #expect(sent.count == 1)
         #expect(error?.code == .encodingFailed)
         #expect(error?.underlying is Own)
+    }
+
+    @Test("a body that is cancelled before it is open is cancelled once it is")
+    func cancelledEarly() async throws {
+        final class Inner: HTTPBodySource {
+            let cancellations = Counter()
+            func nextChunk() async throws -> Data? { Data("x".utf8) }
+            func cancel() { cancellations.increment() }
+        }
+        let inner = Inner()
+        let source = CompressedSource(.gzip) { HTTPBody(source: inner) }
+        source.cancel()
+        _ = try? await source.nextChunk()
+        #expect(inner.cancellations.value == 1)
     }
 
     @Test("the filter explains itself, and stands before or behind signatures and caches as one likes")

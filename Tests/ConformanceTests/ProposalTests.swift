@@ -5,8 +5,8 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-/// The cases of the API for HTTP clients that Apple proposes (swift-http-api-proposal), each on our own server, through an
-/// agent with cookies and a cache. A group of its cases is a test.
+/// The cases of Apple's proposed HTTP client API (swift-http-api-proposal), each on a local server, through an agent
+/// with cookies and a cache. Each group of its cases is one test.
 @Suite("What Apple's proposal for HTTP clients asks for", .timeLimit(.minutes(30)), .leakChecked)
 struct ProposalTests {
     private static func agent(_ wire: Wire, _ server: TestServer) -> NetworkAgent {
@@ -214,7 +214,6 @@ struct ProposalTests {
         arguments: Wire.strict, [true, false])
     func interleaved(wire: Wire, clientBegins: Bool) async throws {
         let (server, rounds) = (try TestServer(), 1000)
-        // Returns each byte of the request in a chunk of its own.
         server.on(
             .post, "/talk",
             TestResponse.raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").continuing { connection in

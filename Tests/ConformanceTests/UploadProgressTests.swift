@@ -52,7 +52,7 @@ import Testing
                 if let first = before.fraction, let second = after.fraction { #expect(first <= second) }
             }
         }
-        // They are in order: the second begins with nothing sent.
+        // The transfers are in order, and the second starts with 0 bytes sent.
         #expect(all.first { $0.transfer == 2 }?.sent == 0)
         #expect(all.map(\.transfer) == all.map(\.transfer).sorted())
     }

@@ -5,14 +5,13 @@ import ErrandURLSessionTransport
 import ErrandCurlTransport
 #endif
 
-/// The transports that Errand brings.
+/// The transports of this package.
 enum Wire: CaseIterable, Sendable {
     #if os(Linux)
     case curl
     #endif
     case urlSession
 
-    /// A new one.
     var transport: any Transport {
         switch self {
         #if os(Linux)
@@ -22,8 +21,9 @@ enum Wire: CaseIterable, Sendable {
         }
     }
 
-    /// Those that read heads as strictly as RFC 9112 has them, and send a request while they receive its response. On Linux
-    /// URLSession accepts "Http/1.1", refuses a head without a reason, and reads a stream whole before it sends it.
+    /// The transports that parse heads as strictly as RFC 9112 requires, and send a request while they receive its
+    /// response. On Linux, URLSession accepts "Http/1.1", rejects a head without a reason phrase, and reads a whole
+    /// stream before it sends it.
     static var strict: [Wire] {
         #if os(Linux)
         [.curl]

@@ -18,7 +18,7 @@ import Testing
     func timed() {
         for filters in [[.cookies, .cache(.memory())], [.cache(.memory()), .cookies]] as [[any Filter]] {
             let problem = problems(filters, .timed(.seconds(60)).and(.http)).first ?? ""
-            #expect(problem.contains("the key lacks the cookies"))
+            #expect(problem.contains("the cache key doesn't include the cookies"))
             #expect(problems(filters, .timed(.seconds(60), partition: "7")).isEmpty)
         }
     }

@@ -80,7 +80,7 @@ import Testing
         ]
         for (text, page, expected) in cases {
             #expect(jar.set(text, from: page) == expected, "\(text.prefix(40))")
-            #expect(expected.description == "the cookie is not kept: \(expected.rawValue)")
+            #expect(expected.description == "the cookie was rejected: \(expected.rawValue)")
         }
         #expect(jar.count == 0)
     }

@@ -135,10 +135,10 @@ import Testing
         }
         #expect(
             await message(.json(Price()))
-                == "the body could not be encoded: /amounts/1: this Double has no such form")
+                == "the body could not be encoded: /amounts/1: this Double can't be represented")
         #expect(await message(.json(Wrong())) == "the body could not be encoded: the drawer is locked")
         let broken = RequestBody.stream { throw Sealed() }
-        #expect(await message(broken) == "the source of the body failed: the drawer is locked")
+        #expect(await message(broken) == "the body's source failed: the drawer is locked")
     }
 
     @Test("a body that cannot be encoded or read fails with a typed error before anything is sent")

@@ -178,7 +178,7 @@ import Testing
             func nextChunk() async throws -> Data? { Data(count: 10) }
             func cancel() { cancelled.open() }
         }
-        /// Keeps what it received for as long as its source lives, as one that reports progress does; and the source.
+        /// Keeps its bodies' sources. Each source keeps the transport options, like a source that reports progress.
         final class Reporting: Transport {
             let cancelled: Gate
             let sources = Log<Endless>()
@@ -227,7 +227,7 @@ import Testing
     }
 }
 
-/// Responds after a few turns, and notices cancellation at each.
+/// Responds after a few yields, and checks for cancellation at each.
 private struct Yielding: Transport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         for turn in 0..<6 {

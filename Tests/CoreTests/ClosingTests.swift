@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("The end of the events", .timeLimit(.minutes(30)), .leakChecked) struct ClosingTests {
-    /// Returns what a test has put there, at once, and says what it was given.
+    /// Runs the test's closure, returns an empty response, and records the options it received.
     private struct Handing: Transport {
         let options = Log<TransportOptions>()
         var body: @Sendable (TransportOptions) async throws -> Void = { _ in }
@@ -41,7 +41,7 @@ import Testing
         canceller.forget()
     }
 
-    /// Cancels and then waits until the outcome of the activity is decided.
+    /// Cancels, and then waits until the outcome of the activity is decided.
     private final class Canceller: Sendable {
         private let activity = Mutex<Activity?>(nil)
         private let known = DispatchSemaphore(value: 0)
@@ -122,7 +122,7 @@ import Testing
         #expect(recorder.names().last == "didStop" && recorder.names().count { $0 == "received" } == 1)
     }
 
-    /// Notes who says what, and whether two events ever came at once.
+    /// Records the counts that each thread reported, and whether two events ever overlapped.
     private final class Listening: Accessory {
         let reported = Mutex<[Int: [Int]]>([:])
         let overlaps = Atomic(0)

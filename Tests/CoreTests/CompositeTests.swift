@@ -5,9 +5,9 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Composites of third parties.
 @Suite("A composite of one's own", .timeLimit(.minutes(30)), .leakChecked) struct CompositeTests {
-    /// Users by id; those in `held` wait until they are cancelled, those in `refused` fail.
+    /// Responds with users by ID. Requests for IDs in `held` wait until they're cancelled, and for IDs in `refused`
+    /// fail.
     private struct Track {
         let recording = RecordingAccessory()
         let gate = Gate()
@@ -23,7 +23,6 @@ import Testing
             agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recording])
         }
 
-        /// How the requests ended.
         var ends: [String] {
             recording.records().filter { $0.kind == .request }.compactMap { record in
                 switch record.event {
@@ -60,7 +59,7 @@ import Testing
         let handle = agent.start(running: race, options: options, completion: nil)
         let winner = try await handle.value
         #expect(winner.value.id == 2)
-        // A runner that was not sent when the race was won has no activity.
+        // A runner that wasn't sent before the race was won has no activity.
         #expect(track.ends.count { $0 == "success" } == 1 && track.ends.count { $0 == "failure" } <= 1)
         #expect(track.agent.activities.filter { $0.kind == .request }.isEmpty)
         #expect(handle.activity.kind == .race && handle.activity.label == "fastest" && !handle.isRunning)

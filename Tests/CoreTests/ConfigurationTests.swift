@@ -107,7 +107,7 @@ import Testing
             baseURL: base, transport: .stub(.text("x")), filters: [waiting], accessories: [recorder], time: time)
         let handle = agent.start(Plain { $0.deadline = .seconds(3) })
         for _ in 0..<3 {
-            // The filter's wait and the deadline's.
+            // One sleeper for the filter, one for the deadline.
             try await time.waitForSleepers(atLeast: 2)
             time.advance(by: .seconds(1))
         }
@@ -183,7 +183,6 @@ import Testing
 
     @Test("a deadline that replaces another one sets one timer, where the time source fails to sleep too")
     func replacedTimers() async throws {
-        /// A clock that never sleeps.
         final class Sleepless: TimeSource {
             struct Failure: Error {}
 
@@ -198,7 +197,7 @@ import Testing
             }
         }
         let (time, gate) = (Sleepless(), Gate())
-        // Nothing but the deadlines sleeps.
+        // Only the deadlines sleep.
         let waiting = ClosureFilter { exchange, next in
             try await gate.wait()
             return try await next(exchange)
@@ -236,7 +235,7 @@ import Testing
             canary = carried
             _ = try await agent.send(Carrying(canary: carried))
         }
-        // The stub records what it was sent; only the request itself may be gone.
+        // The stub records the sent requests, so only the typed request can be released.
         #expect(canary == nil && agent.activities.isEmpty)
     }
 
@@ -250,10 +249,9 @@ import Testing
     }
 }
 
-/// Almost the longest duration, and more than 64 bits of seconds hold.
+/// Almost the longest duration. Its seconds don't fit in 64 bits.
 private let endless = Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_000)
 
-/// A clock whose first sleep fails.
 private final class BrokenSleep: TimeSource {
     struct Failure: Error {}
 

@@ -11,7 +11,6 @@ private func stream(_ pieces: String...) -> HTTPBody {
     return HTTPBody { rest.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) } }
 }
 
-/// Replaces the body of what comes up.
 private func body(_ make: @escaping @Sendable () throws -> HTTPBody) -> ClosureFilter {
     ClosureFilter { exchange, next in
         var response = try await next(exchange)
@@ -172,7 +171,7 @@ struct Save: Request {
         let file = folder.file("a")
         for decides in [true, false] {
             let gate = Gate()
-            // One check notices the cancellation, the other one goes on.
+            // One check notices the cancellation, the other one continues.
             let waiting = ResponseCheck("gate") { _ in
                 do { try await gate.wait() } catch { if decides { throw error } }
             }

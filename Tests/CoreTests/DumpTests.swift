@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What `print`, `debugPrint`, `dump` and a debugger show of a value.
+/// Checks the output of `print`, `debugPrint`, `dump` and a debugger for a value.
 @Suite("Dumps of values that may hold secrets", .leakChecked) struct DumpTests {
     private static let secret = "canary"
 
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// An error of another library's, which knows the URL.
+    /// Another library's error, which contains the URL.
     private struct Foreign: Error {
         let url = "https://a.example/?token=canary"
     }
@@ -47,7 +47,7 @@ import Testing
         let url = try #require(URL(string: "https://a.example/x?token=canary"))
         let cause = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
         #expect(!text(ErrandError(.timedOut, "late", underlying: cause)).contains(Self.secret))
-        // One of the way of a request.
+        // An error from a request.
         let agent = NetworkAgent(baseURL: "https://a.example", transport: .stub(.text(Self.secret).status(500)))
         let call = Call<String>(.post, "x", query: ["token": "canary"], body: .text("canary")) {
             $0.authorization = .bearer("canary")

@@ -17,7 +17,7 @@ import Testing
 
     struct Missing: Error {}
 
-    /// The same response read in memory, as a stream and into a file.
+    /// Reads the same response into memory, as a stream, and into a file.
     private func failures(
         _ response: StubResponse, _ change: (inout AgentConfiguration) -> Void = { _ in }
     ) async throws -> [String: ErrandError] {
@@ -72,7 +72,7 @@ import Testing
         (configuration.maximumBodyBytes, configuration.maximumErrorBodyBytes) = (50, 15)
         for (response, kept) in [
             (chunks, 15), (.data(Data(count: 100)), 15), (.data(Data(count: 100)).header(.contentLength, "100"), 15),
-            // Its length is known to be too much before the first byte is read.
+            // Its length exceeds the limit before the first byte is read.
             (chunks.header(.contentLength, "100"), 0),
         ] {
             let agent = NetworkAgent(configuration: configuration, transport: .stub(response))

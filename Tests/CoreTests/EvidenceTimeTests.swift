@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 
 @Suite("The time that evidence takes", .timeLimit(.minutes(30)), .leakChecked) struct EvidenceTimeTests {
-    /// A body whose bytes never end, a few at a time; `isDeaf` if it notices neither a cancelled task nor its reader's end.
-    /// Who asks for the second chunk waits at `never`, and has taken the first one.
+    /// Returns a response with an endless body that arrives a few bytes at a time. If `isDeaf` is true, it ignores a
+    /// cancelled task and its reader's end. Reading the second chunk waits at `never`.
     private static func dripping(
         _ cancelled: Gate, isDeaf: Bool, length: Int64? = nil, never: Gate = Gate()
     ) -> StubResponse {

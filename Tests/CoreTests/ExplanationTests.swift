@@ -54,8 +54,8 @@ import Testing
         "a known wrong order is named with its reason",
         arguments: [
             ([.caches], [.signs], "another"), ([.caches], [.authenticates], "another"),
-            ([.caches], [.changesRequest], "share an entry"), ([.signs], [.changesRequest], "does not cover"),
-            ([.signs], [.retries], "repeats the signature"), ([.caches], [.retries], "stale"),
+            ([.caches], [.changesRequest], "share an entry"), ([.signs], [.changesRequest], "doesn't cover"),
+            ([.signs], [.retries], "reuses the first one's signature"), ([.caches], [.retries], "stale"),
         ] as [(FilterTraits, FilterTraits, String)])
     func orders(outer: FilterTraits, inner: FilterTraits, reason: String) throws {
         let (first, second) = (Step(explanation: "one", traits: outer), Step(explanation: "two", traits: inner))

@@ -15,7 +15,6 @@ struct GetUser: Request {
     var path: String { "users/\(id)" }
 }
 
-/// A request whose every part a test can set.
 struct Plain<Output: Sendable>: Request {
     var method: HTTPMethod = .get
     var path = "plain"
@@ -66,12 +65,10 @@ extension Plain where Output == HTTPBody {
 
 let base = "https://api.example.com/v1"
 
-/// What a request becomes on the wire.
 func built(_ request: some Request, base: String = base) throws -> HTTPRequest {
     try NetworkAgent(baseURL: base, transport: .stub).httpRequest(for: request)
 }
 
-/// A filter that writes its name down on the way in and on the way back.
 struct Signpost: Filter {
     let name: String
     let log: Log<String>
@@ -84,7 +81,6 @@ struct Signpost: Filter {
     }
 }
 
-/// A name for an outcome that a test can compare.
 func name(_ outcome: ActivityOutcome?) -> String {
     switch outcome {
     case .success: "success"

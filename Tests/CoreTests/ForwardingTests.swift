@@ -4,7 +4,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Starts what it is given to send.
 private struct Starting: Agent {
     let base: any Agent
     func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
@@ -17,7 +16,6 @@ private struct Starting: Agent {
     }
 }
 
-/// Responds by itself.
 private struct Fake: Agent {
     var progress: [Int64] = []
     var gate = Gate(isOpen: true)

@@ -6,7 +6,7 @@ import Testing
 
     private static func sources(in folder: String) throws -> [(path: String, lines: [Substring])] {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
-        // Packages of their own, such as those of the examples, have build folders of their own.
+        // Nested packages, such as the examples, have their own build folders.
         return try paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.map { path in
             let text = try String(contentsOf: root.appending(path: "\(folder)/\(path)"), encoding: .utf8)
             return ("\(folder)/\(path)", text.split(separator: "\n", omittingEmptySubsequences: false))
@@ -55,14 +55,14 @@ import Testing
         #expect(locks > 300, "the locks were not found")
     }
 
-    /// The folders of Core from below: a module uses those above it in this list.
+    /// The folders of Core, from the bottom up: a module can use the ones above it in this list.
     private static let layers: [(folder: String, module: String)] = [
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
-    /// The C that a module of Core has for itself.
+    /// Private C targets of Core's modules.
     private static let shims = ["Syntax": "CErrandNames"]
-    /// The kits of the plugins: each uses Core, and the kits above it in this list.
+    /// The plugins' kits: each can use Core and the kits above it in this list.
     private static let kits = ["Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction", "Transfers"].map {
         (folder: $0, module: "Errand\($0)")
     }
@@ -98,7 +98,7 @@ import Testing
         try check(Self.layers, in: "Sources/Core", above: [])
         try check(Self.kits, in: "Sources/Plugins/Kits", above: Set(Self.layers.map(\.module)))
         #expect(Set(try Self.folders(in: "Sources/Core")) == Set(Self.layers.map(\.folder)))
-        // The one kit in C.
+        // The only kit in C.
         #expect(
             Set(try Self.folders(in: "Sources/Plugins/Kits")) == Set(Self.kits.map(\.folder)).union(["Codings"]))
     }
@@ -110,8 +110,8 @@ import Testing
 
     @Test("plugins import no other, but for a transport by platform, a plugin's suite, a replay and JSON Schema")
     func pluginImports() throws {
-        // A replay reads and writes what a recorder records: the values and their file are the recorder's. A schema
-        // stands in for a shape: the request, the check, the problems and the patterns are those of the shapes.
+        // A replay reads and writes a recorder's recordings, so it uses the recorder's values and file format. A schema
+        // takes the place of a shape, so it uses the request, the check, the problems and the patterns of shapes.
         let composed = [
             "SystemTransport": "Transport", "CacheTesting": "Cache", "Conformance": "Testing", "Replay": "Recording",
             "JSONSchema": "JSONValidation",
@@ -159,7 +159,7 @@ import Testing
     @Test("the names of header fields that sources read or set come from the table")
     func headerNames() throws {
         let table = try String(
-            contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName+Table.swift"),
+            contentsOf: Self.root.appending(path: "Sources/Core/HTTP/Message/HTTPHeaderName.swift"),
             encoding: .utf8)
         let names = Set(table.matches(of: /HTTPHeaderName \{ "([\w-]+)" \}/).map { String($0.1) })
         let extensions = table.matches(of: /extension HTTPHeaderName \{/).count

@@ -5,9 +5,9 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// What a call is the last to hold ends with the call, and its end may use the agent: no lock is held then.
+/// Objects that only a call holds are released along with it. Releasing them may use the agent, so it must not hold a
+/// lock.
 @Suite("Last references", .timeLimit(.minutes(30)), .leakChecked) struct LastReferenceTests {
-    /// Runs a body when it ends.
     private final class Ending: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Records what a screen would receive.
 @MainActor private final class Screen: RequestDelegate {
     let log: Log<String>
     var response: Response<any Sendable>?
@@ -18,7 +17,6 @@ import Testing
     func requestDidCancel(_ activity: Activity) { log.add("delegate cancelled \(activity.label)") }
 }
 
-/// Writes down the events that frame an activity.
 private struct Framing: Accessory {
     var prefix = ""
     let log: Log<String>
@@ -362,7 +360,6 @@ private struct Framing: Accessory {
     }
 }
 
-/// Whether the code runs on the main queue or the main thread.
 private func isOnMainQueue() -> Bool {
     DispatchQueue.getSpecific(key: mainKey) != nil
 }

@@ -6,7 +6,6 @@ import Testing
 @Suite("Filters that move requests", .leakChecked) struct OriginMoveTests {
     private static let secrets: [HTTPHeaderName] = ["Authorization", "Cookie", "X-Api-Key"]
 
-    /// How a filter moves a request.
     enum Move: CaseIterable {
         case url, wholeRequest, unmarked
 
@@ -16,7 +15,7 @@ import Testing
             case .url: http.url = url
             case .wholeRequest: http = HTTPRequest(http.method, url, headers: http.headers, body: http.body)
             case .unmarked:
-                // As a conversion does that loses the marks.
+                // Like a conversion that loses the marks.
                 var plain = HTTPHeaders()
                 for name in Set(http.headers.map(\.name)) { plain.add(name, http.headers[name] ?? "") }
                 http = HTTPRequest(http.method, url, headers: plain, body: http.body)

@@ -1,4 +1,4 @@
-// A composite of a third party's: public API only.
+// A third-party composite that uses only public API.
 import Errand
 import Synchronization
 
@@ -6,11 +6,11 @@ extension ActivityKind {
     static let race = ActivityKind(rawValue: "race")
 }
 
-/// The same request to several places: the first success wins, the others are cancelled.
+/// Sends one request to several places. The first success wins, and the others are cancelled.
 struct Race<R: Request>: Composite {
     let runners: [R]
     var activityLabel: String?
-    /// Whether the runners are started, and not sent.
+    /// Whether to start the runners instead of sending them.
     var startsRunners = false
     var observer: (any MemberObserver)?
 
@@ -51,7 +51,7 @@ struct Race<R: Request>: Composite {
 
 struct NoRunner: Error {}
 
-/// A composite with a delegate protocol of its own, which receives more than the end.
+/// A composite with a separate delegate protocol, which receives more events than the end.
 struct Relay: Composite {
     let ids: [Int]
     private var notifier: Notifier?

@@ -237,7 +237,6 @@ import Testing
     }
 }
 
-/// A stream that can be read once.
 final class Chunks: HTTPBodySource {
     private let chunks: Log<String>
     private let read = Log<Void>()

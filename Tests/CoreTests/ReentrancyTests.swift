@@ -4,7 +4,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Runs a closure when it is let go.
 private final class Farewell: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -160,7 +159,7 @@ private final class Farewell: Sendable {
         let gate = Gate()
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x").waiting(for: gate)), time: time)
         time.agent.add(agent)
-        // Each earlier deadline replaces the timer of the one before.
+        // Each deadline is earlier than the previous one and replaces its timer.
         let handles = (0..<5).map { number in agent.start(Plain { $0.deadline = .seconds(3600 - number) }) }
         gate.open()
         for handle in handles { _ = try await handle.value }

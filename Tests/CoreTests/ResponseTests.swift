@@ -99,7 +99,7 @@ import Testing
         for (response, expected) in [
             (cut, "the body is not valid JSON"), (.json("\u{1F}x"), "the body is not valid JSON"),
             (cut.header("Content-Encoding", "identity"), "the body is not valid JSON"),
-            (cut.header("Content-Encoding", "snappy"), #"the body is still in the content coding "snappy""#),
+            (cut.header("Content-Encoding", "snappy"), #"the body still has the content coding "snappy""#),
         ] as [(StubResponse, String)] {
             let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), response) }
             #expect(error?.code == .decodingFailed && error?.message == "User expected: \(expected)")

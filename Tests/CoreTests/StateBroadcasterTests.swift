@@ -59,7 +59,7 @@ import Testing
         #expect(await states.reduce(into: []) { $0.append($1) } == [7])
     }
 
-    /// A state whose end does what a user's may: it uses what sent it.
+    /// A state that uses its sender when it's deallocated, as user code may.
     private final class Screen: Sendable {
         let number: Int
         private let atEnd: @Sendable (Int) -> Void

@@ -29,7 +29,7 @@ import Testing
         let filters: [any Filter]
     }
 
-    /// The names of the filters that run; those that the explanation shows are the same.
+    /// Returns the names of the filters that run, and checks that the explanation shows the same names.
     private func run(
         agent named: (Log<String>) -> [any Filter] = { _ in [] }, required: (Log<String>) -> [any Filter],
         own: (Log<String>) -> [any Filter] = { _ in [] }, call: (Log<String>) -> [any Filter] = { _ in [] },

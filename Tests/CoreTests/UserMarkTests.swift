@@ -7,7 +7,7 @@ import Testing
 @Suite("Whose a request is", .leakChecked) struct UserMarkTests {
     private let ada = UserMark("ada-canary", source: "key")
 
-    /// Sends a request through filters, and returns the marks that the last hop filter has seen on each hop.
+    /// Returns the marks that the last hop filter saw on each hop.
     private func marks(
         _ filters: [any Filter], _ transport: StubTransport = .stub(.text("x")), headers: HTTPHeaders = [:]
     ) async throws -> [Set<UserMark>] {
@@ -83,7 +83,6 @@ import Testing
             return response
         }
         let signingIn = ClosureFilter(.hop) { exchange, next in
-            // What is refused is sent again by itself.
             for user in ["old", "new"] {
                 #expect(exchange.isRecordingUsers)
                 var (attempt, record) = exchange.recordingUsers()

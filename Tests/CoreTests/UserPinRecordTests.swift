@@ -6,7 +6,7 @@ import Testing
 @Suite("Operations that outlive a process, and what belongs to nobody yet", .leakChecked) struct UserPinRecordTests {
     private struct Other: Error {}
 
-    /// Sends its request with a pin of its own, which admits some users only.
+    /// Sends its request with a separate pin that admits only some users.
     private struct Pinning: Filter {
         var outer: UserPin?
         let isAdmitted: @Sendable (Set<UserMark>) -> Bool

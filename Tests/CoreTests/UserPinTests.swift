@@ -5,7 +5,8 @@ import Synchronization
 import Testing
 
 @Suite("An operation of several calls keeps its user", .leakChecked) struct UserPinTests {
-    /// Sends requests of one operation, each after the header fields of the app have changed; what each throws.
+    /// Sends the requests of one operation, each after a change of the app's header fields. Returns the error code of
+    /// each.
     private func codes(
         _ steps: [HTTPHeaders], paths: [String]? = nil, pin: UserPin = UserPin(), marks: [UserMark?] = [],
         _ transport: StubTransport = .stub(.text("x"))

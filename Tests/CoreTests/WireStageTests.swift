@@ -95,7 +95,7 @@ import Testing
         _ = try await agent(filters).send(Plain())
         let pass = ["hop hop", "first wire", "last wire", "last wire"]
         #expect(log.all == pass + pass)
-        // Where no hop filter stands before the wire, redirects lead to it.
+        // If there's no hop filter before the wire stage, redirects go straight to it.
         log.removeAll()
         _ = try await agent([mark("only", .wire)]).send(Plain())
         #expect(log.all == ["only wire"])

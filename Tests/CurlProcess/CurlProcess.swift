@@ -17,10 +17,10 @@ import Android
 import Darwin
 #endif
 
-/// What tests of the transport over libcurl need a process of its own for; it exits with 0 when all is well.
+/// Runs the tests of the libcurl transport that need a separate process. Exits with 0 on success.
 ///
-/// `end URL ROOTS HEADS MICROSECONDS` downloads 32 times at once over TLS, and exits that long after so many responses have
-/// begun, whatever still runs. `lookups URL BOUND` and `retired` are described at ``Lookups``.
+/// `end URL ROOTS HEADS MICROSECONDS` starts 32 concurrent downloads over TLS. Once HEADS responses have begun, it
+/// waits MICROSECONDS and exits, whatever still runs. `lookups URL BOUND` and `retired` are described at ``Lookups``.
 @main
 struct CurlProcess {
     static func main() async { exit(await run(CommandLine.arguments)) }
@@ -48,7 +48,7 @@ struct CurlProcess {
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(URL(filePath: arguments[1]))
         let transport = CurlTransport(configuration)
-        // Without a coding the server spends its time on TLS, as this process does.
+        // Without a content coding the server spends its time on TLS, like this process.
         let request = HTTPRequest(.get, url, headers: ["Accept-Encoding": "identity"])
         let (heads, received) = AsyncStream<Bool>.makeStream()
         for _ in 0..<32 {

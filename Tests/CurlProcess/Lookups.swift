@@ -16,10 +16,10 @@ import Musl
 import Android
 #endif
 
-/// What becomes of name lookups that are cancelled. A test has put a library before the system's whose lookups of names that
+/// Checks what happens to name lookups that are cancelled. The test preloads a library in which lookups of names that
 /// end in ".slow.invalid" run until ``end()``.
 enum Lookups {
-    /// The line of the first thing that is not as it should be.
+    /// The line of the first failed check.
     struct Fault: Error { let line: Int32 }
 
     private final class Flag: Sendable {
@@ -61,7 +61,6 @@ enum Lookups {
         throw Fault(line: #line)
     }
 
-    /// 200 lookups are begun and cancelled.
     static func cancelMany(_ server: String, bound: Int) async throws {
         let transport = CurlTransport()
         var cancelled = 0
@@ -83,11 +82,11 @@ enum Lookups {
         }
         try check(running() == bound)
         try check(cancelled == bound && refused == 200 - bound)
-        // What needs no lookup goes on.
+        // Requests that need no lookup still work.
         try check(try await transport.send(try get(server), options: TransportOptions()).status == 200)
         try end()
         try await wait { running() == 0 }
-        // And lookups do again, once those have ended.
+        // After those lookups have ended, new lookups work again.
         var error = try await failure(transport, "http://name.slow.invalid/")
         let limit = ContinuousClock.now + .seconds(20)
         while error.message.contains("still run") {
@@ -97,16 +96,16 @@ enum Lookups {
         try check(error.code == .nameLookupFailed)
     }
 
-    /// A transport goes away while a lookup runs that was cancelled.
+    /// Releases a transport while a cancelled lookup still runs.
     static func retire() async throws {
-        // The lookup's thread has the name of the one that began it.
+        // The lookup's thread has the name of the thread that started it.
         var before = 0
         func send() async throws {
             let transport = CurlTransport()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { _ = try await failure(transport, "http://name.slow.invalid/") }
                 try await wait { running() == 1 }
-                // The transport's own thread may not have begun, and has its name once it has.
+                // The transport's thread may not have started yet. Its name appears once it has.
                 try await wait { threads(named: "errand-curl") > 0 }
                 before = threads(named: "errand-curl")
                 group.cancelAll()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandCurlTransport
 
-/// Hosts of which some addresses do not connect: `TransportConformance.addressCases` has the cases for requests.
+/// Hosts with some unreachable addresses. `TransportConformance.addressCases` has the cases for requests.
 @Suite("Several addresses of a host over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct AddressTests {
     private static func echo() throws -> RawServer {

@@ -12,7 +12,6 @@ import Testing
     private static let origin = "https://example.com"
     private static let second: UInt64 = 1_000_000_000
 
-    /// What `services` leave of a table.
     private func table(_ services: [AlternativeService] = [AlternativeService("h3", port: 443)]) -> AlternativeTable {
         var table = AlternativeTable()
         _ = table.learn(services, of: Self.origin, host: "example.com", at: 0)
@@ -47,7 +46,7 @@ import Testing
         for minutes in [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440] as [UInt64] {
             #expect(table.route(for: Self.origin, at: now)?.isProbe == true)
             table.fail(Self.origin, at: now)
-            // The others that were on the same connection.
+            // The other requests on the same connection fail, too.
             table.fail(Self.origin, at: now + 1)
             let end = now + minutes * 60 * Self.second
             #expect(table.route(for: Self.origin, at: end - 1) == nil)

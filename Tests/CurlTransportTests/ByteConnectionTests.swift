@@ -11,7 +11,7 @@ import Glibc
 import Musl
 #endif
 
-/// Connections without a request: without TLS libcurl lets go of their sockets, with TLS it moves their bytes.
+/// Connections without a request. Without TLS, libcurl gives up their sockets; with TLS, it moves their bytes.
 @Suite("Connections over libcurl without a request", .timeLimit(.minutes(30)), .leakChecked)
 struct ByteConnectionTests {
     private static func server() throws -> RawServer {
@@ -46,7 +46,7 @@ struct ByteConnectionTests {
             let (before, memory) = (openSockets(), residentBytes())
             let connections = try await open(200)
             let each = (residentBytes() - memory) / 200
-            // A sanitizer keeps books of its own.
+            // A sanitizer allocates additional memory.
             precondition(each < 12_000 || isSanitized, "\(each) bytes a connection")
             for connection in connections { connection.close() }
             try await eventually { openSockets() <= before }

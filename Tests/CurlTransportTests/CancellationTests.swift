@@ -32,7 +32,7 @@ struct CancellationTests {
         var configuration = CurlConfiguration()
         if stage == .waitingForConnection { configuration.maximumConnectionsPerHost = 1 }
         let transport = CurlTransport(configuration)
-        // 192.0.2.0/24 is for documentation: nothing there responds, or the network says that it is not there.
+        // 192.0.2.0/24 is reserved for documentation: connecting gets no answer or an unreachable network.
         let url = stage == .connecting ? "http://192.0.2.1/" : server.url()
         let feed = Feed([pattern(10)], ends: false)
         let body: RequestBody = stage == .whileSending ? .stream(HTTPBody(source: feed)) : .none
@@ -85,7 +85,7 @@ struct CancellationTests {
         }
     }
 
-    /// `ERRAND_CANCELS` in the environment sets how many.
+    /// Set `ERRAND_CANCELS` in the environment to change it.
     private static let cancels = getenv("ERRAND_CANCELS").flatMap { Int(String(cString: $0)) } ?? 2000
 
     @Test("random cancellations end every transfer once, leak no descriptor, and leave the transport usable")
@@ -138,10 +138,9 @@ struct CancellationTests {
     }
 }
 
-/// Sockets that this process has open.
 func openSockets() -> Int { openDescriptors().count { $0.hasPrefix("socket:") } }
 
-/// What the descriptors of this process are: "socket:[4711]", "anon_inode:[eventpoll]".
+/// The targets of this process's descriptors, such as "socket:[4711]" or "anon_inode:[eventpoll]".
 func openDescriptors() -> [String] {
     guard let directory = opendir("/proc/self/fd") else { return [] }
     defer { closedir(directory) }

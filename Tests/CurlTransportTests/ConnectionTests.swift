@@ -46,7 +46,7 @@ struct ConnectionTests {
         let transport = CurlTransport(configuration)
         let request = try request(.get, "\(scheme)://example.invalid/")
         let error = try await failure { try await transport.send(request, options: .of()) }
-        #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy cannot be reached: "))
+        #expect(error.code == .cannotConnect && error.message.hasPrefix("the proxy can't be reached: "))
     }
 
     @Test("a proxy that refuses to connect is a failure to connect, and never sees the server's credentials")
@@ -78,7 +78,7 @@ struct ConnectionTests {
             for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
                 unsetenv(name)
             }
-            // A web server would set this one from a header of a request.
+            // A web server running CGI would set this variable from a request header.
             setenv("HTTP_PROXY", "http://127.0.0.1:1", 1)
             let request = try request(.get, server.url())
             func expect(_ status: Int, of transport: CurlTransport) async throws {
@@ -236,7 +236,7 @@ struct ConnectionTests {
         let other = "http://localhost:\(server.port)/other"
         let waiting = Task { try await transport.send(try request(.get, other), options: .of()).status }
         try await eventually { transport.started.withLock { $0?.runningCount } == 2 }
-        // Connections are accepted in their order: one for the waiting request would come before this one.
+        // Connections are accepted in order: a connection for the waiting request would come before this one.
         _ = try await CurlTransport().send(try request(.get, server.url("/last")), options: .of())
         #expect(server.accepted == before + 1)
         release.go()

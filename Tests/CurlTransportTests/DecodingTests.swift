@@ -11,25 +11,25 @@ struct DecodingTests {
     private static let coded: [(String, String)] = [
         ("gzip", "H4sIAAAAAAACA3MtKkrMS1EoTs1LKdZTcB3ljfJGeaO8Ud4ob5Q3yhvljfKGFQ8AP5PYKPAKAAA="),
         ("x-gzip", "H4sIAAAAAAACA3MtKkrMS1EoTs1LKdZTcB3ljfJGeaO8Ud4ob5Q3yhvljfKGFQ8AP5PYKPAKAAA="),
-        // Two members, which are one body (RFC 1952, section 2.2).
+        // Two gzip members that form one body (RFC 1952, section 2.2).
         (
             "gzip",
             "H4sIAAAAAAACA3MtKkrMS1EoTs1LKdZTcB3ljfJGeaO8UR6NeQA/BW1DeAUAAB+LCAAAAAAAAgNzLSpKzEtRKE7NSynWU3Ad5Y3yRnmjvFEejXkAPwVtQ3gFAAA="
         ),
         ("deflate", "eNpzLSpKzEtRKE7NSynWU3Ad5Y3yRnmjvFHeKG+UN8ob5Y3yhhUPANKa1KY="),
-        // Without the header of zlib, as some servers send it.
+        // Without the zlib header, as some servers send it.
         ("Deflate", "cy0qSsxLUShOzUsp1lNwHeWN8kZ5o7xR3ihvlDfKG+WN8oYVDwA="),
         ("br", "G+8K+MUpRxpQYhF86xpUPBgPwCkAoPZi7OMR"), ("zstd", "KLUv/QRotQAAcEVycmFuZCBzZW5kcy4gAQDfCn8qAX0ztF4="),
         ("identity, gzip", "H4sIAAAAAAACA3MtKkrMS1EoTs1LKdZTcB3ljfJGeaO8Ud4ob5Q3yhvljfKGFQ8AP5PYKPAKAAA="),
     ]
-    /// 300 MiB of zeros, in gzip three times.
+    /// 300 MiB of zeros, compressed with gzip three times.
     private static let bomb =
         "H4sIAAAAAAACA5Pv5mAAASbmt3ds/aYkSrRd5E/vEpzkaBImsolHSihnjeYCs2kiaxiFnF0f80UwTd2rIvLO4U1MQ1"
         + "DEhQ/qxrs/7D638t4vzfd7dt6be7atVXzy/ena2uf7J+v3i5tvvsoINFli5+T589W7DRNuVP36mPgeZJnEbv/Xn18W"
         + "iez4v+PnPUugQMIXv/Jt8br1HH9s7WZZsQNFeu7dvh2/+7Tug9+Xr/fWfgeKNFzcLcYDokUOgszIEARzxMCcDmTOqM"
         + "xglZl2+OvP00fFDGot/m3+lsbQ8P/azwLT3dZSbfnr/zPe+pu8oXgVCwMAnGdjApICAAA="
 
-    /// Responds with a body in a coding; `step` bytes at a time if it is not 0.
+    /// Responds with an encoded body, `step` bytes at a time unless `step` is 0.
     private func server(_ coding: String, _ body: Data, step: Int = 0, heads: Log<String>? = nil) throws -> RawServer {
         try RawServer { peer in
             while let head = peer.readHead() {
@@ -60,7 +60,7 @@ struct DecodingTests {
         let transport = CurlTransport()
         for delivery in [BodyDelivery.data, .stream] {
             let response = try await transport.send(try request(.get, server.url()), options: .of(delivery))
-            // Without its library a coding is not asked for, and left as it is.
+            // libcurl doesn't request or decode a coding if its library is missing.
             if ["br", "zstd"].contains(coding), heads.all.first?.contains(coding) == false { return }
             #expect(try await response.body.collect(upTo: 10_000) == Self.text)
             #expect(response.headers[.contentEncoding] == nil && response.headers[.contentLength] == nil)

@@ -12,7 +12,8 @@ import Musl
 import Android
 #endif
 
-/// Each in a process of its own, with a limit of its own; the servers are in the process that runs the tests.
+/// Each test runs in a separate process with its own descriptor limit. The servers are in the process that runs the
+/// tests.
 @Suite("A process without descriptors, over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct DescriptorTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -21,8 +22,8 @@ struct DescriptorTests {
         try RawServer { peer in while peer.readHead() != nil { peer.send(ok) } }
     }
 
-    /// Leaves the process that many descriptors beyond those that are open. libdispatch ends a process in which it has none
-    /// for its own timer, and makes that on another thread, for a wait that is not over when it gets it.
+    /// Leaves the process room for only `count` more descriptors. libdispatch crashes the process if it has no
+    /// descriptor for its timer, and may create the timer on another thread; so this waits until the timer exists.
     static func leave(_ count: Int) async throws {
         repeat { try await Task.sleep(for: .milliseconds(1)) } while !hasTimer
         var next = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -41,7 +42,7 @@ struct DescriptorTests {
         }
     }
 
-    /// Takes all descriptors that are left, and gives them back when it is called.
+    /// Takes all remaining descriptors. Call the returned closure to release them.
     static func takeAll() -> () -> Void {
         var taken: [Int32] = []
         while true {

@@ -15,7 +15,7 @@ import Android
 
 @Suite("What a transport over libcurl leaves behind", .timeLimit(.minutes(30)), .leakChecked)
 struct EndedTransportTests {
-    /// A body that ends when a test says so, whether it was cancelled or not.
+    /// A body that ends only when the test ends it, even if it was cancelled.
     private final class Stubborn: HTTPBodySource {
         private struct State {
             var isEnded = false
@@ -49,7 +49,7 @@ struct EndedTransportTests {
         }
     }
 
-    /// Something that lives as long as a transfer.
+    /// Lives as long as a transfer.
     private final class Clock: TimeSource {
         var now: ContinuousClock.Instant { .now }
         var date: Date { Date() }
@@ -65,9 +65,9 @@ struct EndedTransportTests {
             let server = try RawServer { peer in
                 _ = peer.readHead()
                 _ = peer.read(10)
-                // Else the transfer may be over before its source is asked for more, and it never is.
+                // Otherwise the transfer may be over before it asks its source for more.
                 while !source.isWaitedFor { usleep(1000) }
-                // The response comes before the whole request, and the connection ends.
+                // The server responds before it has the whole request, and closes the connection.
                 peer.send("HTTP/1.1 413 Too Much\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
             }
             weak var clock: Clock?

@@ -105,13 +105,13 @@ struct ExcessTests {
             let response = try await transport.send(try request(method, url + "/second"), options: .of())
             #expect(response.status == 200 && response.data == Data("ok".utf8))
         } catch let error as ErrandError {
-            // Where the TLS library had read them, they show when the request was sent.
+            // If the TLS library has already read the bytes, they show up once the request was sent.
             #expect(method == .post && error.code == .connectionLost, "\(error)")
             #expect(try CurlLibrary.load().avoids(.unseenExcess))
         }
     }
 
-    /// Responds to each request but those for `/first`, which it leaves to the closure.
+    /// Responds to each request, except that the closure handles `/first`.
     private static func secureServer(
         _ certificates: TestCertificates, _ first: @escaping @Sendable (TLSSession, Int32) -> Void
     ) throws -> RawServer {
@@ -133,7 +133,7 @@ struct ExcessTests {
         }
     }
 
-    /// Holds back what is written, so that it leaves in one segment.
+    /// Holds back written bytes, so they leave in one segment.
     private static func hold(_ descriptor: Int32, _ isHeld: Bool) {
         var value: Int32 = isHeld ? 1 : 0
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))

@@ -14,7 +14,6 @@ import Android
 
 @Suite("Exchanges over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct ExchangeTests {
-    /// Responds to every request of every connection with the same bytes.
     private func server(_ reply: String) throws -> RawServer {
         try RawServer { peer in while peer.readHead() != nil { peer.send(reply) } }
     }

@@ -16,7 +16,7 @@ import Android
     "The end of a program over libcurl", .timeLimit(.minutes(30)), .serialized,
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct ExitTests {
-    /// `ERRAND_EXITS` in the environment sets how many programs end.
+    /// Set `ERRAND_EXITS` in the environment to change it.
     private static let exits = getenv("ERRAND_EXITS").flatMap { Int(String(cString: $0)) } ?? 32
 
     @Test("a program that ends while TLS requests run ends normally")

@@ -8,8 +8,8 @@ import Testing
 /// `Expect: 100-continue` (RFC 9110, section 10.1.1), with servers that respond without 100 and keep the connection.
 @Suite("Expectations over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct ExpectationTests {
-    /// Responds to the head of a request that expects 100 without reading its body, and takes what follows for the next
-    /// request, as RFC 9112 allows no server to do and no client to risk.
+    /// Responds to the head of a request that expects 100 without reading its body, and then reads the body as the next
+    /// request. RFC 9112 forbids that to servers and tells clients not to risk it.
     private static func server(_ heads: Log<String>, _ response: String) throws -> RawServer {
         try RawServer { peer in
             while let head = peer.readHead() {
@@ -29,7 +29,7 @@ struct ExpectationTests {
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    /// Bodies that are sent with the head otherwise, and that are read while they are sent.
+    /// Bodies that would be sent along with the head, and bodies that are read while they're sent.
     private static let bodies: [RequestBody] = [
         .data(pattern(1000)), .data(pattern(200_000)),
         .stream(length: 2000) { HTTPBody(source: Feed([pattern(1000), pattern(1000)])) },
@@ -52,7 +52,7 @@ struct ExpectationTests {
                 let get = try request(.get, server.url("/next"), headers: ["Authorization": "Bearer x"])
                 #expect(try await transport.send(get, options: .of()).data == "ok".utf8.asData)
             }
-            // The server read three requests as such, the first one on a connection of its own.
+            // The server read exactly three requests, the first one on a separate connection.
             #expect(heads.all.map { String($0.prefix { $0 != " " }) } == ["PUT", "GET", "GET"])
             #expect(server.accepted == 2)
         }
@@ -76,7 +76,8 @@ struct ExpectationTests {
                 #expect(expects == Array([true, false, true, false].prefix(2 * round)))
                 #expect(heads.all.allSatisfy { $0.hasPrefix("POST /post ") })
             }
-            // Each expectation had a connection that was not used again; that of the second one had served a request.
+            // No connection was reused after an expectation. The second expectation's connection had served a request
+            // before.
             #expect(server.accepted == 3)
         }
     }

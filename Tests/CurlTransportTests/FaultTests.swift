@@ -24,7 +24,7 @@ struct FaultTests {
             guard let head = peer.readHead() else { return }
             peer.send(Array(Self.bytes.prefix(Int(head.split(separator: " ")[1].dropFirst()) ?? 0)))
             if isReset {
-                // Lets the bytes arrive before the reset takes them back.
+                // The bytes must arrive before the reset discards them.
                 usleep(2000)
                 peer.reset()
             }
@@ -44,7 +44,7 @@ struct FaultTests {
         }
     }
 
-    /// What no client can take for a response, however often it asks.
+    /// Responses that a client must reject, however often it asks.
     private static let malformedResponses = [
         "Transfer-Encoding: chunked\r\n\r\nx\r\nok\r\n0\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\n2\r\nok-\r\n0\r\n\r\n",
@@ -91,7 +91,7 @@ struct FaultTests {
             try await CurlTransport().send(try request(.get, server.url()), options: .of())
         }
         #expect(error.code == .connectionLost && error.isRetryable)
-        #expect(error.message.hasSuffix("before a response: is the URL to begin with https?"), "\(error)")
+        #expect(error.message.hasSuffix("before a response: should the URL begin with https?"), "\(error)")
         #expect(error.failureSentence == .connectionLost && error.underlying is CurlError)
     }
 
@@ -140,7 +140,7 @@ struct FaultTests {
     @Test("no listener, no such name: errors that say so, with libcurl's own below them")
     func unreachable() async throws {
         let transport = CurlTransport()
-        // Its port stays closed for as long as it is kept.
+        // Its port stays closed as long as the server object lives.
         let server = try TestServer()
         server.stop()
         let url = server.url("/")
@@ -157,7 +157,7 @@ struct FaultTests {
         withExtendedLifetime(server) {}
     }
 
-    /// `ERRAND_SEEDS` in the environment sets how many.
+    /// Set `ERRAND_SEEDS` in the environment to change it.
     private static let seeds = getenv("ERRAND_SEEDS").flatMap { Int(String(cString: $0)) } ?? 1000
 
     @Test("bytes at random are responses or typed errors, whatever they are")
@@ -199,7 +199,7 @@ struct FaultTests {
     }
 }
 
-/// Responses that are broken in every way that comes to mind, the same for the same seed.
+/// Responses that are broken in many ways. The same seed gives the same responses.
 extension SeededGenerator {
     mutating func response() -> [UInt8] {
         if next() % 4 == 0 { return bytes(Int(next() % 400)) }

@@ -6,10 +6,9 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Requests over TLS wait for the first connection to their host, which may turn out to carry all of them.
+/// Requests over TLS wait for the first connection to their host, because it may turn out to carry all of them.
 @Suite("The wait for a first connection", .timeLimit(.minutes(30)), .leakChecked)
 struct FirstConnectionTests {
-    /// Takes connections and stays silent.
     private func silentServer() throws -> RawServer { try RawServer { peer in _ = peer.drain() } }
 
     enum Limit: CaseIterable { case silence, connection }
@@ -24,7 +23,7 @@ struct FirstConnectionTests {
         let transport = CurlTransport(configuration)
         let url = "https://127.0.0.1:\(server.port)/"
         let timeout = limit == .silence ? Duration.milliseconds(500) : .seconds(120)
-        // A transport of its own, so that nothing but the time relates the two.
+        // Uses a separate transport, so only the timing relates the two.
         let slow = Task {
             try await CurlTransport().send(try request(.get, server.url()), options: .of(timeout: .seconds(15)))
         }
@@ -39,7 +38,7 @@ struct FirstConnectionTests {
             }
             try await group.waitForAll()
         }
-        // One after the other they take 20 seconds, and the slow one has timed out.
+        // In sequence, they would take 20 seconds, and the slow request would have timed out.
         slow.cancel()
         let error = try await failure { try await slow.value }
         #expect(error.code == .cancelled)
@@ -92,7 +91,7 @@ struct FirstConnectionTests {
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
         configuration.maximumConnectionsPerHost = 1
-        // Each takes four seconds, so that the last one waits for longer than that.
+        // Each takes four seconds, so the last one waits longer than the connect timeout.
         configuration.connectTimeout = .seconds(8)
         let transport = CurlTransport(configuration)
         try await withThrowingTaskGroup(of: Int.self) { group in

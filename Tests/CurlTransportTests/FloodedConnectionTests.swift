@@ -4,21 +4,21 @@ import ErrandCurlTransport
 import ErrandEssentials
 import Testing
 
-/// A server that takes many requests for a flood ends their connection in the midst of them: nginx does so where it reads
-/// no bodies. Each request ends, and none that the server may have processed goes out twice.
+/// A server that considers many requests a flood closes their connection while they run; nginx does so if it doesn't
+/// read their bodies. Every request must end, and a request that the server may have processed must not be sent twice.
 @Suite(
     "HTTP/2 connections that end under many requests, over libcurl", .timeLimit(.minutes(30)),
     .needsHTTP2)
 struct FloodedConnectionTests {
-    /// The way in which the connection ends while 40 streams wait on it.
+    /// How the connection ends while 40 streams wait on it.
     enum Ending: CaseIterable, CustomTestStringConvertible {
         /// GOAWAY with ENHANCE_YOUR_CALM that counts all streams as processed.
         case calm
-        /// The same, with half of the streams left out.
+        /// Like `calm`, but counts only half of the streams as processed.
         case calmForSome
-        /// The end of the connection, without a word.
+        /// The connection closes without a GOAWAY.
         case abrupt
-        /// The same, after the head of one response.
+        /// Like `abrupt`, but after the head of one response.
         case afterHead
 
         var testDescription: String { "\(self)" }
@@ -41,7 +41,7 @@ struct FloodedConnectionTests {
     func ended(ending: Ending, method: HTTPMethod) async throws {
         guard method == .get || !Offer.sendsBodiesInHTTP1 else { return }
         let certificates = try await TestCertificates()
-        // The first one makes the connection, on which the next ones come together.
+        // The first request opens the connection that the other requests share.
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             guard arrival.connection == 1, arrival.number > 0 else { return .respond }
             return arrival.number < Self.streams ? .send([]) : .send(ending.steps)
@@ -54,7 +54,8 @@ struct FloodedConnectionTests {
             for _ in 0..<Self.streams {
                 group.addTask {
                     do {
-                        // Only the end of the connection can end it: the limit of the test is shorter.
+                        // Only the end of the connection can end it: the test's time limit is shorter than this
+                        // timeout.
                         let response = try await transport.send(sent, options: .of(timeout: .seconds(86_400)))
                         #expect(response.status == 200)
                         return nil
@@ -67,10 +68,10 @@ struct FloodedConnectionTests {
         }
         for error in failures { #expect(error.code == .connectionLost || error.code == .truncated, "\(error)") }
         if method == .get {
-            // A response that has begun is not asked for again.
+            // A request isn't repeated once its response has begun.
             #expect(failures.count <= (ending == .afterHead ? 1 : 0))
         } else {
-            // Each is sent once, or again where the server has said that it did not process it.
+            // Each is sent once, or again if the server reported that it didn't process it.
             #expect(server.arrivals.count <= 1 + Self.streams + (ending == .calmForSome ? Self.streams : 0))
         }
     }

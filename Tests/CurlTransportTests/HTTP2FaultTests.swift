@@ -14,7 +14,7 @@ struct HTTP2FaultTests {
 
     private static let ignored = "a name with a blank"
 
-    /// What no client can take for a response, and why.
+    /// Responses that a client must reject, and why.
     private static let brokenResponses: [(what: String, steps: [HTTP2Server.Step])] = [
         ("a field of 150 KB", [.fields([(":status", "200"), ("x", long)], ends: true)]),
         (
@@ -50,7 +50,7 @@ struct HTTP2FaultTests {
         if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
         do {
             let response = try await transport.send(try request(.get, server.url), options: .of())
-            // Some versions of libcurl's library for HTTP/2 leave such a field out.
+            // Some versions of libcurl's HTTP/2 library drop such a field.
             #expect(what == Self.ignored && response.headers.isEmpty, "\(what)")
         } catch let error as ErrandError {
             #expect(error.code == .invalidResponse, "\(what): \(error)")
@@ -95,7 +95,7 @@ struct HTTP2FaultTests {
     @Test("a whole response counts although the server wants no more of the request", arguments: SampleBody.allCases)
     func whole(body: SampleBody) async throws {
         guard !Offer.sendsBodiesInHTTP1 else { return }
-        // The server of this test speaks HTTP/2 only, and the body goes out in HTTP/1 first where it is kept from HTTP/2.
+        // This test's server speaks only HTTP/2. If HTTP/2 isn't used for bodies, they first go out over HTTP/1.
         let isLong = body == .large || body == .stream
         let losesEnds = try CurlLibrary.load().avoids(.http2LongUpload)
         if isLong, losesEnds, !Offer.noticesOtherProtocol { return }
@@ -104,8 +104,8 @@ struct HTTP2FaultTests {
         for (fields, ending, waitsForBody) in product(
             [[(":status", "200")], [(":status", "413"), ("content-length", "2")]], endings, [false, true])
         {
-            // A long body is sent on while the server responds. Some versions lose what comes with the end of the stream
-            // while they send.
+            // A long body continues while the server responds. Some versions lose whatever arrives with the end of the
+            // stream while they send.
             if isLong, waitsForBody { continue }
             if losesEnds, !waitsForBody, !isLong || ending.count < 2 { continue }
             let server = try HTTP2Server(try certificates.context(), waitsForBody: waitsForBody) { _ in
@@ -124,7 +124,7 @@ struct HTTP2FaultTests {
         "what is idempotent goes out again where a kept connection, or a stream on it, ends without a response",
         arguments: SampleBody.allCases)
     func ended(body: SampleBody) async throws {
-        // A stream that can be read once is not sent again.
+        // A stream that can be read only once isn't sent again.
         guard body == .none || !Offer.sendsBodiesInHTTP1, body != .stream else { return }
         if body == .large, try CurlLibrary.load().avoids(.http2LongUpload) { return }
         let certificates = try await TestCertificates()

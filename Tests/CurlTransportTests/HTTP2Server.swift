@@ -10,13 +10,14 @@ import Musl
 import Android
 #endif
 
-/// An HTTP/2 server made of raw frames (RFC 9113), over TLS on a loopback port, that reacts to each request as a test says.
+/// An HTTP/2 server that speaks in raw frames (RFC 9113), over TLS on a loopback port, and reacts to each request as
+/// the test decides.
 final class HTTP2Server: Sendable {
-    /// A request whose header block has come, and its body too where the server waits for it.
+    /// A request whose header block has arrived, and also its body if the server waits for it.
     struct Arrival: Sendable {
-        /// The number of the connection, from 1.
+        /// The number of the connection, starting at 1.
         let connection: Int
-        /// How many requests came before it, over all connections.
+        /// The number of earlier requests, on all connections.
         let number: Int
         let method: String
     }
@@ -26,33 +27,31 @@ final class HTTP2Server: Sendable {
         case respond
         /// RST_STREAM with REFUSED_STREAM (section 8.7).
         case refuse
-        /// GOAWAY that leaves the stream out (section 6.8), and the end of the connection.
+        /// GOAWAY that excludes the stream (section 6.8), then closes the connection.
         case goAway
-        /// GOAWAY that leaves the stream out, on a connection that stays open for older streams.
+        /// GOAWAY that excludes the stream, while the connection stays open for older streams.
         case goAwayOpen
-        /// Nothing until a later stream of the connection is refused, then 200.
+        /// Waits until a later stream of the connection is refused, then sends 200.
         case hold
-        /// GOAWAY that leaves out all streams which have not begun, and 200 to those which have; the connection stays open.
+        /// GOAWAY that excludes all streams that haven't begun, and 200 for those that have. The connection stays open.
         case respondLast
-        /// These, in one write, and the connection stays open unless the last one ends it.
+        /// Sends these steps in one write. The connection stays open unless the last step closes it.
         case send([Step])
     }
 
-    /// What a server may do to a stream, whether it makes sense or not.
+    /// A step of a response, valid or not.
     enum Step: Sendable {
-        /// A header block of these fields; `:status` first makes it a head, none makes it trailers. A block that no frame
-        /// has room for goes on in CONTINUATION frames.
+        /// A header block of these fields. With `:status` first it's a head, otherwise trailers. A block that doesn't
+        /// fit in one frame continues in CONTINUATION frames.
         case fields([(String, String)], ends: Bool = false)
-        /// A header block as it stands.
+        /// An encoded header block.
         case block([UInt8], ends: Bool = false)
         case data(String, ends: Bool = false)
-        /// RST_STREAM with this code.
         case reset(UInt32)
-        /// GOAWAY with this code, whose last stream is this many, which is even, after the present one.
+        /// GOAWAY with this code. Its last stream ID is the current one plus `after`, which must be even.
         case goAway(code: UInt32 = 0, after: Int = 0)
-        /// The end of the connection.
         case close
-        /// What stands before it is a write of its own.
+        /// Ends the current write. Later steps go into the next one.
         case flush
     }
 
@@ -61,7 +60,8 @@ final class HTTP2Server: Sendable {
     private let log: Log<Arrival>
     private let responded: Log<UInt32>
 
-    /// With `waitsForBody` it reacts when the request is complete, else to its header block.
+    /// Creates a server that reacts when a request is complete if `waitsForBody` is true, otherwise to its header
+    /// block.
     init(
         _ context: TLSContext, waitsForBody: Bool, _ react: @escaping @Sendable (Arrival) -> Reaction
     ) throws {
@@ -88,13 +88,11 @@ final class HTTP2Server: Sendable {
         url = "https://localhost:\(server.port)/"
     }
 
-    /// How many requests got 200 and "ok".
+    /// The number of requests that got 200 and "ok".
     var responses: Int { responded.all.count }
 
-    /// The requests so far, in the order in which they came.
     var arrivals: [Arrival] { log.all }
 
-    /// One connection, read frame by frame.
     private struct Connection {
         private enum Kind {
             static let data: UInt8 = 0
@@ -117,7 +115,6 @@ final class HTTP2Server: Sendable {
         let waitsForBody: Bool
         private var methods: [UInt32: String] = [:]
         private var held: [UInt32] = []
-        /// The last stream that gets a response.
         private var last: UInt32?
         private let responded: Log<UInt32>
 
@@ -159,7 +156,7 @@ final class HTTP2Server: Sendable {
             return true
         }
 
-        /// The pseudo-header that comes first is an entry of the static table for GET and POST (RFC 7541, appendix A).
+        /// The first pseudo-header is an entry of the static table for GET and POST (RFC 7541, appendix A).
         private static func method(_ block: [UInt8]) -> String {
             switch block.first {
             case 0x82: "GET"
@@ -234,7 +231,7 @@ final class HTTP2Server: Sendable {
             return bytes
         }
 
-        /// A field without indexing, with a new name (RFC 7541, section 6.2.2).
+        /// Encodes a field without indexing and with a new name (RFC 7541, section 6.2.2).
         private static func literal(_ name: String, _ value: String) -> [UInt8] { [0] + string(name) + string(value) }
 
         private static func string(_ text: String) -> [UInt8] {
@@ -272,7 +269,7 @@ final class HTTP2Server: Sendable {
     }
 }
 
-/// Certificates of a test's own, in a folder that goes with this object.
+/// Certificates for one test, in a folder that's deleted along with this object.
 final class TestCertificates: Sendable {
     private let folder: Folder
 
@@ -283,7 +280,7 @@ final class TestCertificates: Sendable {
 
     func file(_ name: String) -> String { folder.path(name) }
 
-    /// A server for `localhost`, which speaks HTTP/2 only.
+    /// A server context for `localhost` that speaks only HTTP/2.
     func context() throws -> TLSContext { try TLSContext(certificate: file("good.pem"), key: file("good.key")) }
 }
 #endif

@@ -1,8 +1,8 @@
 #if os(Linux)
 extension HTTP3Server {
-    /// Serves HTTP/3, and hands each request to the server on the port that its `X-Port` names, over HTTP/1.1. A response that
-    /// breaks off resets its stream; a stream that is reset ends the connection of its request. It responds to a path below
-    /// `/quic/` itself: see ``HTTP3Server/Fault``.
+    /// Serves HTTP/3 and forwards each request over HTTP/1.1 to the port in its `X-Port`. If a response breaks off, the
+    /// program resets its stream; if a stream is reset, it closes the connection of the forwarded request. It answers
+    /// paths below `/quic/` itself: see ``HTTP3Server/Fault``.
     static let program = #"""
         import asyncio, os, sys
         from socket import SOL_SOCKET, SO_RCVBUF

@@ -5,16 +5,15 @@ import ErrandTestSupport
 import Foundation
 import Testing
 
-/// A server of HTTP/3, `aioquic` from PyPI, before servers of HTTP/1.1, for as long as this object lives.
+/// Runs an HTTP/3 server, PyPI's `aioquic`, in front of HTTP/1.1 servers until this object is deallocated.
 final class HTTP3Server: Sendable {
-    /// Whether there is a Python with that module.
     static let isInstalled = Task {
         let output = try? await Program("env")?.run(["python3", "-c", "import aioquic"])
         return output?.status == 0 && Nginx.isInstalled
     }
     static let skipReason: Comment = "a libcurl with HTTP/3, python3 with aioquic, nginx and openssl are needed"
 
-    /// What it does with a request for the path of that name.
+    /// The server's fault for a request to the path of the same name.
     enum Fault: String, CaseIterable {
         case rejected, rejectedOnce = "rejected-once", failed, closed, misdirected, cut, short, long
         var path: String { "/quic/\(rawValue)" }
@@ -26,8 +25,8 @@ final class HTTP3Server: Sendable {
     private let process: RunningProgram
 
     /// - Parameters:
-    ///   - port: of UDP; any that is free by default.
-    ///   - folder: with certificates; one of its own by default.
+    ///   - port: the UDP port. Defaults to any free port.
+    ///   - folder: a folder with certificates. Defaults to a new one.
     init(port: Int = 0, in folder: Folder? = nil) async throws {
         let own = try folder ?? Folder()
         if folder == nil { try await Nginx.makeCertificates(in: own.url) }
@@ -41,17 +40,15 @@ final class HTTP3Server: Sendable {
         (self.folder, self.process) = (own, process)
     }
 
-    /// A configuration that trusts it.
     func configuration(_ version: CurlConfiguration.HTTPVersion) -> CurlConfiguration {
         var configuration = CurlConfiguration()
         configuration.httpVersion = version
         configuration.tls.roots = .file(URL(filePath: folder.path("root.pem")))
-        // The server has no IPv6.
+        // The server doesn't support IPv6.
         configuration.addressFamily = .v4
         return configuration
     }
 
-    /// The methods of the requests for a path so far.
     func methods(_ fault: Fault) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path("requests")) else { return [] }
         let lines = String(decoding: try folder.data("requests"), as: UTF8.self).split(separator: "\n")
@@ -60,14 +57,14 @@ final class HTTP3Server: Sendable {
 
     func url(_ path: String) -> String { "https://localhost:\(port)\(path)" }
 
-    /// Ends it without a word to its clients.
+    /// Kills the server without notifying its clients.
     func kill() async throws {
         Foundation.kill(pid_t(identifier), SIGKILL)
         _ = try await process.ended()
     }
 }
 
-/// Sends the requests for a server of HTTP/1.1 by way of a server of HTTP/3.
+/// Routes requests for an HTTP/1.1 server through an HTTP/3 server.
 struct HTTP3Transport: Transport {
     let server: HTTP3Server
     let base: CurlTransport

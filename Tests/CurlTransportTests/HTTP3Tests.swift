@@ -79,7 +79,7 @@ struct HTTP3Tests {
                     try request(.get, server.url(fault.path)), options: .of(delivery))
                 return try await response.body.collect(upTo: 100)
             }
-            // Bytes beyond the length are refused with those before them, or after these were delivered.
+            // Bytes beyond the length are rejected along with the bytes before them, or after those were delivered.
             let isTooLong = fault == .long && error.code == .invalidResponse
             #expect(error.code == .truncated || isTooLong, "\(fault): \(error)")
         }
@@ -118,7 +118,6 @@ struct HTTP3Tests {
     "Servers that offer HTTP/3", .timeLimit(.minutes(30)),
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct OfferedHTTP3Tests {
-    /// A site over TCP, and the same over QUIC, which it offers.
     private struct Site {
         let nginx: Nginx
         let quic: HTTP3Server
@@ -155,7 +154,7 @@ struct OfferedHTTP3Tests {
             return response.version ?? ""
         }
 
-        /// A transport whose requests go over QUIC: a machine that is busy may connect over TCP first.
+        /// Returns a transport whose requests use QUIC. On a busy machine, several attempts may connect over TCP first.
         func transportOverQUIC() async throws -> CurlTransport {
             for _ in 0..<50 {
                 let transport = CurlTransport(configuration())
@@ -212,7 +211,7 @@ struct OfferedHTTP3Tests {
         let transport = try await site.transportOverQUIC()
         try await site.quic.kill()
         for _ in 0..<3 { #expect(try await site.version(transport) == "2") }
-        // The offer, which nginx has repeated, is left alone.
+        // nginx has repeated the offer; the transport ignores it.
         #expect(try await site.version(transport, "/", .post) == "2")
     }
 
@@ -258,7 +257,7 @@ struct OfferedHTTP3Tests {
             let transport = CurlTransport(site.configuration())
             #expect(try await site.version(transport) == "2")
             #expect(try await site.version(transport, HTTP3Server.Fault.closed.path) == "2")
-            // A machine that is busy may connect over TCP first.
+            // A busy machine may connect over TCP first.
             if try !site.quic.methods(.closed).isEmpty { return #expect(try site.quic.methods(.closed) == ["GET"]) }
         }
         throw NoQUIC()
@@ -273,7 +272,7 @@ struct OfferedHTTP3Tests {
         let once = try await site.version(transport, HTTP3Server.Fault.rejectedOnce.path, method, body: body)
         #expect(once == "3")
         #expect(try site.quic.methods(.rejectedOnce) == [method.rawValue, method.rawValue])
-        // A server that goes on rejecting it may have it over TCP.
+        // If the server keeps rejecting it, the request may go over TCP.
         #expect(try await site.version(transport, HTTP3Server.Fault.rejected.path, method, body: body) == "2")
         #expect(try site.quic.methods(.rejected).count == 2)
     }

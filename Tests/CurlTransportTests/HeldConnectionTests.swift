@@ -13,8 +13,8 @@ struct HeldConnectionTests {
         return configuration
     }
 
-    /// Lets two connections become idle and be closed, one after the other, so that the idle time of whatever was idle
-    /// before has passed too.
+    /// Lets two connections become idle and be closed, one after the other. After that, any connection that was idle
+    /// before has exceeded the idle time, too.
     private func letIdleConnectionsEnd(_ transport: CurlTransport) async throws {
         let ended = Log<Int>()
         let server = try RawServer { peer in

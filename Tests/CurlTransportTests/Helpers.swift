@@ -20,7 +20,6 @@ func request(_ method: HTTPMethod = .get, _ url: String, headers: HTTPHeaders = 
     HTTPRequest(method, try #require(URL(string: url)), headers: headers, body: body)
 }
 
-/// The error of something that has to throw one of Errand's.
 func failure(_ body: () async throws -> some Any, at location: SourceLocation = #_sourceLocation) async throws
     -> ErrandError
 {
@@ -37,7 +36,6 @@ extension TransportOptions {
 }
 
 extension CurlTransport {
-    /// Trusts the authority of a test's certificates only.
     convenience init(trusting certificates: TestCertificates) {
         var configuration = CurlConfiguration()
         configuration.tls.roots = .file(URL(filePath: certificates.file("root.pem")))
@@ -46,7 +44,6 @@ extension CurlTransport {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For a server of HTTP/2 in the test.
     static var needsHTTP2: Self {
         .enabled(
             if: Offer.speaksHTTP2 && TLSContext.isAvailable && Nginx.isInstalled,
@@ -54,7 +51,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-/// A body that a test feeds by hand and that reports when it is cancelled.
+/// A body that a test feeds by hand. It reports when it's cancelled.
 final class Feed: HTTPBodySource {
     private struct State {
         var chunks: [Data]
@@ -115,7 +112,7 @@ final class Feed: HTTPBodySource {
     }
 }
 
-/// Bytes that are not the same everywhere, made fast.
+/// Returns a non-uniform byte pattern, generated quickly.
 func pattern(_ count: Int, _ seed: Int = 0) -> Data {
     let block = Data((0..<1021).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed) })
     var data = Data(capacity: count + block.count)
@@ -127,7 +124,7 @@ extension Sequence<UInt8> {
     var asData: Data { Data(self) }
 }
 
-/// A request's body in each way of sending it.
+/// A request body for each way of sending it.
 enum SampleBody: CaseIterable, CustomTestStringConvertible {
     case none, small, large, stream
     var testDescription: String { "\(self)" }
@@ -142,7 +139,7 @@ enum SampleBody: CaseIterable, CustomTestStringConvertible {
 }
 
 extension RawServer {
-    /// Responds to the first request of each connection with that many bytes, as fast as they are taken.
+    /// Responds to the first request of each connection with this many bytes, as fast as they're accepted.
     static func sending(bytes count: Int) throws -> RawServer {
         try RawServer { peer in
             _ = peer.readHead()
@@ -152,23 +149,23 @@ extension RawServer {
     }
 }
 
-/// What the libcurl of this process offers: ERRAND_LIBCURL may name another than Debian's.
+/// The capabilities of this process's libcurl. ERRAND_LIBCURL can select another one than Debian's.
 enum Offer {
     private static let library = try? CurlLibrary.load()
     static let speaksHTTP2 = library?.speaksHTTP2 == true
-    /// Whether it says of each stream that it was reset as refused.
+    /// Whether libcurl reports for every stream that it was refused.
     static let namesRefusals = (library?.version ?? .oldest) >= CurlVersion(8, 19, 0)
-    /// Whether a request with a body has HTTP/1.1 only.
+    /// Whether a request with a body always uses HTTP/1.1.
     static let sendsBodiesInHTTP1 = library?.avoids(.http2Upload) == true
     private static let isGnuTLS = library?.tls.hasPrefix("GnuTLS") == true
-    /// Whether a name lookup can be left without waiting for its end.
+    /// Whether the transport can abandon a name lookup without waiting for its end.
     static let leavesLookups = library?.leavesLookups == true
-    /// Whether a request starts on the caller's thread.
+    /// Whether a request can start on the caller's thread.
     static let runsOnAnyThread = library?.runsOnAnyThread == true
     static let hasOpenSSL = library?.hasOpenSSL == true
     /// Whether certificates can come from memory.
     static let hasBlobs = !isGnuTLS && (library?.version ?? .oldest) >= CurlVersion(7, 77, 0)
-    /// Whether it was loaded, and not linked.
+    /// Whether libcurl was loaded at run time instead of linked.
     static var isLoaded: Bool {
         #if LinkedLibcurl
         false
@@ -178,7 +175,8 @@ enum Offer {
     }
     /// Whether it reports which check a certificate failed.
     static let tellsReasons = !isGnuTLS
-    /// Whether a handshake fails where a server speaks HTTP/2 only and HTTP/1 is asked for; GnuTLS goes on without either.
+    /// Whether the handshake fails if the server speaks only HTTP/2 and the client offers HTTP/1. GnuTLS continues
+    /// without either.
     static let noticesOtherProtocol = !isGnuTLS
 }
 #endif

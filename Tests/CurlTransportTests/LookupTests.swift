@@ -13,7 +13,6 @@ import Android
 #endif
 
 private enum Compiler {
-    /// Of C; nil if there is none.
     static let path: String? = {
         let folders = getenv("PATH").map { String(cString: $0) } ?? ""
         let paths = folders.split(separator: ":").flatMap { ["\($0)/cc", "\($0)/clang"] }
@@ -21,7 +20,8 @@ private enum Compiler {
     }()
 }
 
-/// In processes of their own, where names that end in ".slow.invalid" are looked up until the program says otherwise.
+/// Each test runs in a separate process. Lookups of names that end in ".slow.invalid" block until the program ends
+/// them.
 @Suite(
     "Name lookups over libcurl", .timeLimit(.minutes(30)),
     .enabled(
@@ -52,7 +52,8 @@ struct LookupTests {
         }
         """
 
-    /// Runs the program with lookups as above; it exits with 0 when all is well, else with the line of the first fault.
+    /// Runs the program with those lookups. It exits with 0 on success, otherwise with the line of the first failed
+    /// check.
     private func run(_ arguments: [String]) async throws -> Program.Output {
         let folder = try Folder(["slow.c": Self.source])
         let library = folder.path("slow.so")

@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-/// Hosts whose addresses the app gives, or a server of DNS over HTTPS knows.
+/// Hosts whose addresses come from the app, or from a DNS-over-HTTPS server.
 @Suite("Names and addresses over libcurl", .timeLimit(.minutes(30)), .leakChecked) struct NameTests {
     private let hosts = Log<String>()
 
@@ -99,7 +99,7 @@ import Testing
         let transport = makeTransport { $0.addresses = addresses }
         let error = try await failure { try await transport.send(try request(.get, server.url()), options: .of()) }
         #expect(error.code == .nameLookupFailed && hosts.all.isEmpty)
-        #expect(error.message.hasPrefix("the addresses of the transport cannot be used: "), "\(error.message)")
+        #expect(error.message.hasPrefix("the transport's addresses can't be used: "), "\(error.message)")
     }
 
     @Test("a server of DNS over HTTPS with another scheme ends every request", arguments: ["http://127.0.0.1/", "dns"])
@@ -136,7 +136,7 @@ import Testing
         let unknown = try request(.get, "http://localhost.example.test:\(server.port)/")
         let error = try await failure { try await transport.send(unknown, options: .of()) }
         #expect(error.code == .nameLookupFailed && names.all.contains("localhost.example.test"))
-        // With the certificate of an authority that is not trusted, no name is known.
+        // If the DNS server's certificate isn't trusted, no name can be resolved.
         let distrusting = makeTransport { $0.dnsOverHTTPS = URL(string: nginx.url("dns", "/dns-query")) }
         let refusal = try await failure { try await distrusting.send(try request(.get, url), options: .of()) }
         #expect(refusal.code == .nameLookupFailed)
@@ -170,7 +170,7 @@ import Testing
     }
 }
 
-/// The one question of a DNS message (RFC 1035, section 4).
+/// The question of a DNS message that has exactly one (RFC 1035, section 4).
 private struct DNSQuery {
     let name: String
     private let header: Data
@@ -193,7 +193,7 @@ private struct DNSQuery {
         type = bytes[index + 2]
     }
 
-    /// With the address, for a question of IPv4; without one the name does not exist.
+    /// Returns the address if the question is for IPv4. Without an address, the name doesn't exist.
     func response(_ address: [UInt8]?) -> Data {
         let answers = address.flatMap { type == 1 ? $0 : nil }
         let flags: [UInt8] = [0x81, address == nil ? 0x83 : 0x80]

@@ -1,9 +1,9 @@
 #if os(Linux)
 import ErrandEssentials
 
-/// An nginx with files of three sizes, as text: `1k`, `text.txt`, which can be compressed, and `48m`.
+/// An nginx with text files of three sizes: `1k`, `text.txt`, which is compressible, and `48m`.
 extension Nginx {
-    /// Starts it with a server block for each of `servers`: its name, and what follows its port in the block.
+    /// Starts it with a server block for each of `servers`: its name, and the text after its port in the block.
     static func site(_ servers: [(name: String, block: String)], hasLargeFile: Bool = true) async throws -> Nginx {
         var files = [
             "1k": Data(repeating: 120, count: 1024),

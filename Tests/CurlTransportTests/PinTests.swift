@@ -21,7 +21,7 @@ struct PinTests {
         for pin in [good, wrong] {
             var configuration = CurlConfiguration()
             configuration.tls.roots = .file(URL(filePath: nginx.file("root.pem")))
-            // The certificate names the host in one way only.
+            // The certificate contains only one of the host's names.
             configuration.tls.dangerouslyAcceptsCertificatesOfOtherHosts = true
             configuration.tls.publicKeyPins[pinned] = [pin]
             let transport = CurlTransport(configuration)

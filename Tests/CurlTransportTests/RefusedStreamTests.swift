@@ -5,9 +5,8 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// RFC 9113, sections 6.8 and 8.7: a server that refuses a stream says that it has not acted on it, so that the request
-/// goes out again whatever its method; what a server may have acted on is repeated by the rule that holds for every
-/// connection.
+/// RFC 9113, sections 6.8 and 8.7: if a server refuses a stream, it hasn't acted on the request, so the request is sent
+/// again whatever its method. If the server may have acted on it, the rule for every other connection decides.
 @Suite(
     "HTTP/2 streams that a server refuses, over libcurl", .timeLimit(.minutes(30)),
     .needsHTTP2)
@@ -24,8 +23,8 @@ struct RefusedStreamTests {
         }
     }
 
-    /// Whether libcurl is sure to say that a stream was refused: a reset on a kept connection it names in some versions only,
-    /// and a connection that is closed with a part of the body unread is reset, so that the GOAWAY may be lost.
+    /// Whether libcurl reliably reports that a stream was refused. Only some versions report a reset on a kept
+    /// connection. And if a connection is closed while part of a body is unread, it's reset, so the GOAWAY may be lost.
     private func isTold(_ refusal: Refusal, isWarm: Bool, readsBody: Bool) -> Bool {
         switch refusal {
         case .reset: !isWarm || Offer.namesRefusals
@@ -48,8 +47,8 @@ struct RefusedStreamTests {
                 let transport = CurlTransport(trusting: certificates)
                 if isWarm { _ = try await transport.send(try request(.get, server.url), options: .of()) }
                 let post = try request(.post, server.url, body: body.body)
-                // A stream of which something was read is not sent again, and some versions send a body over HTTP/1.1
-                // only, which this server refuses before a request.
+                // A stream that was partly read isn't sent again. Some versions send a body only over HTTP/1.1, and
+                // this server refuses that before it sees a request.
                 let isTold = isTold(refusal, isWarm: isWarm, readsBody: waitsForBody || body == .none)
                 guard isTold, body == .none || body == .small, !Offer.sendsBodiesInHTTP1 else {
                     _ = try? await transport.send(post, options: .of())
@@ -146,7 +145,7 @@ struct RefusedStreamTests {
     @Test("a refused stream leaves the others of its connection alone", arguments: [Refusal.reset, .openGoAway])
     func others(refusal: Refusal) async throws {
         let certificates = try await TestCertificates()
-        // The first one warms the connection; two are held until the fourth is refused.
+        // The first request warms the connection. The next two are held until the fourth is refused.
         let server = try HTTP2Server(try certificates.context(), waitsForBody: true) { arrival in
             switch arrival.number {
             case 1, 2: .hold
@@ -159,10 +158,10 @@ struct RefusedStreamTests {
         _ = try await transport.send(get, options: .of())
         let held = (0..<2).map { _ in Task { try await transport.send(get, options: .of()).data } }
         try await eventually { server.arrivals.count == 3 }
-        // It goes out again, on another connection.
+        // The request is sent again on another connection.
         #expect(try await transport.send(get, options: .of()).status == 200)
         for task in held { #expect(try await task.value == "ok".utf8.asData) }
-        // Where libcurl closes the whole connection after a GOAWAY, the held ones go out again too: once.
+        // If libcurl closes the whole connection after a GOAWAY, the held requests are sent again as well, once.
         let connections = server.arrivals.map(\.connection)
         #expect(refusal == .openGoAway ? connections.count <= 7 : connections == [1, 1, 1, 1, 2])
     }

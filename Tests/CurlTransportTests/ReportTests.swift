@@ -7,7 +7,6 @@ import Testing
 
 @Suite("What the transport over libcurl reports", .timeLimit(.minutes(30)), .leakChecked)
 struct ReportTests {
-    /// Keeps what the transport reports of one agent's activities.
     final class Listener: Accessory {
         private let events = Mutex<[TransportEvent]>([])
         var all: [TransportEvent] { events.withLock { $0 } }

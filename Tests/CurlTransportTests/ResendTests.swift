@@ -19,7 +19,8 @@ import Android
 struct ResendTests {
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    /// A server that reads the whole of each request but the warming ones, and closes without a response.
+    /// A server that reads each request completely and closes the connection without a response. It answers the warming
+    /// requests.
     private static func server(_ seen: Log<String>, warm: Int) throws -> RawServer {
         let gate = Gate(warm)
         return try RawServer { peer in
@@ -44,7 +45,6 @@ struct ResendTests {
         return Int(head[range.upperBound...].prefix { $0.isNumber }) ?? 0
     }
 
-    /// Makes that many connections that are kept.
     private static func warm(_ transport: CurlTransport, _ server: RawServer, _ count: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
@@ -176,7 +176,7 @@ struct ResendTests {
         guard try !CurlLibrary.load().avoids(.connectionReuse) else { return }
         let heads = Log<String>()
         let server = try RawServer { peer in
-            // The first request of a connection gets its response, the second one its end.
+            // The first request of a connection gets its response; on the second one the connection is closed.
             guard let first = peer.readHead() else { return }
             heads.add(first)
             peer.send(Self.ok)
@@ -274,18 +274,19 @@ struct ResendTests {
             try await transport.send(again, options: TransportOptions(timeout: .seconds(60), time: time)).data
         }
         try await eventually { heads.all.contains("/again") }
-        // For another host: it waits for the one connection, and gets it when the first attempt of the other one fails.
+        // For another host: it waits for the only connection, and gets it when the first attempt of the other request
+        // fails.
         let other = "http://localhost:\(server.port)/long"
         let long = Task { try await transport.send(try request(.get, other), options: .of()).status }
         try await eventually { transport.started.withLock { $0?.runningCount } == 2 }
         spoil.go()
         try await eventually { heads.all.last == "/long" }
-        // The round of the loop in which the first attempt failed is over: the second one waits.
+        // The loop has finished the round in which the first attempt failed, so the second attempt waits.
         #expect(transport.started.withLock { $0?.runningCount } == 2)
         try await time.waitForSleepers()
         let next = try #require(time.nextWake)
         time.advance(to: next)
-        // The watch has looked, and sleeps again.
+        // The watch has checked and sleeps again.
         try await eventually { time.nextWake.map { $0 > next } ?? false }
         release.go()
         #expect(try await task.value == "ok".utf8.asData)
@@ -294,7 +295,7 @@ struct ResendTests {
     }
 }
 
-/// Holds threads of a test's server until that many have come.
+/// Blocks threads of a test's server until this many have arrived.
 private final class Gate: Sendable {
     private let size: Int
     private let count = Atomic(0)

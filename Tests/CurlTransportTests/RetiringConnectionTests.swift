@@ -5,8 +5,8 @@ import ErrandEssentials
 import Foundation
 import Testing
 
-/// A server that closes each connection after some requests refuses the streams that came too late (RFC 9113, section 8.7):
-/// nothing was done for them, so that they are sent again, on another connection.
+/// A server that closes each connection after some requests refuses the streams that arrive too late (RFC 9113, section
+/// 8.7). It hasn't acted on them, so they're sent again on another connection.
 @Suite(
     "Connections that a server retires", .timeLimit(.minutes(30)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
@@ -15,7 +15,8 @@ struct RetiringConnectionTests {
         "64 at once over connections of a few requests each: none fails, and each reaches the server once",
         arguments: [(5, 1_200), (1_000, 4_000)])
     func retired(requestsPerConnection: Int, count: Int) async throws {
-        // A proxy reads a body before it responds: a response that overtakes its request is lost in old versions of libcurl.
+        // The proxy reads a body before it responds: old versions of libcurl lose a response that overtakes its
+        // request.
         let inner = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString.prefix(8)).sock").path
         let block = """
              ssl http2; listen unix:\(inner); keepalive_requests \(requestsPerConnection);
@@ -39,7 +40,7 @@ struct RetiringConnectionTests {
                 }
                 try await group.waitForAll()
             }
-            // A line may be written a moment after the client has its response.
+            // nginx may write a line shortly after the client has its response.
             var served: [Int] = []
             try await eventually {
                 let log = try String(contentsOf: URL(filePath: nginx.file("served.log")), encoding: .utf8)

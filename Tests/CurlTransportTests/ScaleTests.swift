@@ -13,7 +13,7 @@ import Musl
 import Android
 #endif
 
-/// Each in a process of its own, so that its descriptors and its memory are its own.
+/// Each test runs in a separate process, so only its own descriptors and memory count.
 @Suite("Many transfers over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct ScaleTests {
     private static func server() throws -> RawServer {
@@ -39,7 +39,7 @@ struct ScaleTests {
         #expect(server.accepted <= 20)
     }
 
-    /// `ERRAND_REQUESTS` in the environment sets how many.
+    /// Set `ERRAND_REQUESTS` in the environment to change it.
     private static let requests = getenv("ERRAND_REQUESTS").flatMap { Int(String(cString: $0)) } ?? 4000
 
     @Test("requests one after the other and 64 at a time leave neither memory nor descriptors behind")
@@ -64,7 +64,7 @@ struct ScaleTests {
             }
             try await lanes(2000, 64)
             try await lanes(500, 1)
-            // What is left behind grows with every round; pools and the allocator's arenas fill up once.
+            // A leak grows with every round, while pools and the allocator's arenas fill up once.
             var grown = Int.max
             for _ in 0..<5 where grown >= 300 {
                 let memory = residentBytes()
@@ -72,9 +72,9 @@ struct ScaleTests {
                 try await lanes(Self.requests / 2, 64)
                 grown = (residentBytes() - memory) / Self.requests
             }
-            // A sanitizer keeps books of its own.
+            // A sanitizer allocates additional memory.
             precondition(grown < 300 || isSanitized, "\(grown) bytes a request")
-            // Both ends of each connection are in this process, and so is the listener.
+            // Both ends of each connection and the listener are in this process.
             precondition(openSockets() <= before + 2 * 64 + 4, "sockets")
             precondition(server.accepted <= 64, "connections")
         }
@@ -85,7 +85,7 @@ struct ScaleTests {
         await #expect(processExitsWith: .success) {
             let server = try Self.server()
             let request = try request(.get, server.url())
-            // The runtime opens a few for itself meanwhile; each transport has three.
+            // The runtime may open a few descriptors in the meantime. Each transport has three.
             try await Task.sleep(for: .milliseconds(1))
             let before = openDescriptors().count
             for _ in 0..<50 {
@@ -99,7 +99,6 @@ struct ScaleTests {
 
 var isSanitized: Bool { dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil }
 
-/// The threads of this process with that name.
 func threads(named name: String) -> Int {
     guard let directory = opendir("/proc/self/task") else { return 0 }
     defer { closedir(directory) }

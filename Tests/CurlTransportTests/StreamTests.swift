@@ -128,8 +128,8 @@ struct StreamTests {
             while let head = peer.readHead() {
                 if !head.contains(" /first ") { continue }
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                // The next response is on its way before libcurl reads for the first time, and after it has chosen the
-                // connection.
+                // The server sends the next response before libcurl reads for the first time, and after libcurl has
+                // chosen the connection.
                 gate.wait()
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(film.count)\r\n\r\n")
                 for start in stride(from: 0, to: film.count, by: 64 << 10) {
@@ -177,7 +177,7 @@ struct StreamTests {
         let response = try await transport.send(try request(.get, server.url()), options: .of(.stream))
         try await eventually { !sent.all.isEmpty }
         _ = try await transport.send(try request(.get, server.url("/small")), options: .of())
-        // The idle connection is ended; the one that is older and paused is not.
+        // The idle connection is closed, but the older, paused connection stays open.
         try await eventually { !ended.all.isEmpty }
         #expect(try await response.body.collect(upTo: film.count) == film)
     }
@@ -298,7 +298,7 @@ struct StreamTests {
     }
 }
 
-/// The system's time; the first that asks, which is the transport before it sends, runs a closure.
+/// The system's time. Its first caller, which is the transport just before it sends, runs a closure.
 private final class AnnouncedTime: TimeSource {
     private let first: @Sendable () -> Void
     private let announced = Atomic(false)
@@ -326,7 +326,6 @@ final class Steps: Sendable {
 
     func go() { count.add(1, ordering: .releasing) }
 
-    /// For a thread of a test's server.
     func wait() {
         let mine = taken.add(1, ordering: .relaxed).newValue
         while count.load(ordering: .acquiring) < mine { usleep(500) }

@@ -11,16 +11,16 @@ import Musl
 import Android
 #endif
 
-/// The server's side of TLS, by the OpenSSL that the `openssl` command brings: for bytes that no HTTP server would send
-/// over TLS.
+/// The server's side of TLS, with the OpenSSL library of the `openssl` command. Use it to send bytes over TLS that an
+/// HTTP server wouldn't send.
 final class TLSContext: @unchecked Sendable {
-    // Sendable: OpenSSL's contexts are made for being shared.
+    // Sendable: OpenSSL's contexts are designed to be shared.
     fileprivate let api: API
     private let context: OpaquePointer
 
     static let isAvailable = API.shared != nil
 
-    /// Chooses HTTP/2 (RFC 7301), or no protocol.
+    /// Creates a context that selects HTTP/2 (RFC 7301), or no protocol.
     init(certificate: String, key: String, choosesHTTP2: Bool = true) throws {
         api = try #require(API.shared)
         context = try #require(api.makeContext(api.serverMethod()))
@@ -47,7 +47,6 @@ final class TLSContext: @unchecked Sendable {
 
     enum Fault: Error { case certificate }
 
-    /// Shakes hands on a connection; nil if that fails.
     func accept(_ descriptor: Int32) -> TLSSession? {
         guard let session = api.make(context) else { return nil }
         guard api.setDescriptor(session, descriptor) == 1, api.accept(session) == 1 else {
@@ -107,7 +106,7 @@ final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// One connection in TLS, for one thread.
+/// One TLS connection. Use it on one thread.
 final class TLSSession {
     private let session: OpaquePointer
     private let context: TLSContext
@@ -118,7 +117,7 @@ final class TLSSession {
 
     deinit { context.api.free(session) }
 
-    /// That many bytes; nil when the client has gone.
+    /// Returns nil if the client has disconnected.
     func read(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

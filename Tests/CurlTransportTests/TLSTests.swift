@@ -5,13 +5,13 @@ import ErrandEssentials
 import Synchronization
 import Testing
 
-/// Against a real nginx, with certificates made for the test.
+/// Uses a real nginx, with certificates made for the test.
 @Suite(
     "TLS and HTTP/2 over libcurl", .timeLimit(.minutes(30)),
     .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed"), .leakChecked)
 struct TLSTests {
-    /// One for all tests of this suite; detached, since it outlives the test that needs it first,
-    /// and without the large file, since it stays when this process ends.
+    /// One server for all tests of this suite. It's detached because it outlives the first test that needs it, and
+    /// lacks the large file because its folder remains when this process ends.
     private static let shared = Task.detached {
         try await Nginx.site(
             [
@@ -56,7 +56,7 @@ struct TLSTests {
         "a foreign, expired or self-signed certificate and one of another host are refused, and the error says which",
         arguments: [
             ("elsewhere", "another host"), ("expired", "expired"), ("selfsigned", "self-signed"),
-            ("foreign", "untrusted signer"),
+            ("foreign", "untrusted issuer"),
         ])
     func refused(server: String, words: String) async throws {
         let nginx = try await nginx()
@@ -77,7 +77,7 @@ struct TLSTests {
         let error = try await failure {
             try await transport.send(try request(.get, nginx.url("plain", "/1k")), options: .of())
         }
-        #expect(error.code == .insecureConnection && error.message.contains("speaks no TLS"), "\(error)")
+        #expect(error.code == .insecureConnection && error.message.contains("doesn't use TLS"), "\(error)")
     }
 
     @Test("without a CA of one's own only those of the system are trusted")

@@ -28,7 +28,7 @@ struct TimeoutTests {
             case .halfHead: peer.send("HTTP/1.1 200 OK\r\nContent-")
             case .midBody, .midStream: peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
             case .whileSending:
-                // Reads nothing, so that the buffers fill up, until the client has cancelled.
+                // Doesn't read until the client has cancelled, so the buffers fill up.
                 return gaveUp.wait()
             }
             _ = peer.drain()
@@ -64,14 +64,14 @@ struct TimeoutTests {
                 #expect(sign < 0 || response?.status == 200)
             }
             connections += 1
-            // The second request was sent on the connection of the first.
+            // The second request reused the connection of the first.
             #expect(sign < 0 || server.accepted == connections)
         }
     }
 
     @Test("a silence ends the transfer where the time source does not sleep, too")
     func sleepless() async throws {
-        /// A clock that goes on, and never sleeps.
+        /// A clock that advances but can't sleep.
         struct Sleepless: TimeSource {
             struct Failure: Error {}
 
@@ -162,7 +162,6 @@ struct TimeoutTests {
     }
 }
 
-/// A clock that a test moves.
 private final class StoppedClock: TimeSource {
     private struct State {
         var now = ContinuousClock.now
@@ -183,7 +182,7 @@ private final class StoppedClock: TimeSource {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.withLock { state in
-                    // Asked once: a cancellation in between would resume it twice.
+                    // Check only once: with a cancellation in between, the continuation would be resumed twice.
                     let isDue = instant <= state.now || Task.isCancelled
                     if !isDue { state.waiting[id] = (instant, continuation) }
                     return isDue

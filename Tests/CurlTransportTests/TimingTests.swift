@@ -60,7 +60,7 @@ struct TimingTests {
         let sent = try #require(timing.requestSent), first = try #require(timing.firstByte)
         let total = try #require(timing.total)
         #expect(sent <= first && first <= total)
-        // The server's own clock says how long it waited.
+        // The server measured how long it waited.
         try #require(times.all.count == 2)
         #expect(first - sent >= times.all[0].duration(to: times.all[1]) - .milliseconds(5))
         #expect(timing.bytesSent == Int64(count) || kind == .chunked)

@@ -15,13 +15,12 @@ import Android
 
 @Suite("Request bodies over libcurl", .timeLimit(.minutes(30)), .leakChecked)
 struct UploadTests {
-    /// What a server saw of a request.
     struct Seen: Sendable {
         var head: String
         var body: Data?
     }
 
-    /// Reads each request as it is framed, by the rules, and responds with 200.
+    /// Reads each request by its framing, and responds with 200.
     private func server(_ seen: Log<Seen>) throws -> RawServer {
         try RawServer { peer in
             while let head = peer.readHead() {
@@ -125,7 +124,7 @@ struct UploadTests {
         #expect(!got.head.contains("Expect"))
     }
 
-    /// A new one costs as much as the rest of a small request.
+    /// A new handle costs as much as the rest of a small request.
     @Test("libcurl's handle is used again after a small body")
     func sameHandle() async throws {
         guard try !CurlLibrary.load().avoids(.handleReuse) else { return }
@@ -211,7 +210,7 @@ struct UploadTests {
         let request = try request(.put, server.url(), body: .stream(HTTPBody(source: feed)))
         async let response = transport.send(request, options: .of())
         var pulls = -1
-        // Until the kernel's buffers are full and nothing moves any more.
+        // Wait until the kernel's buffers are full and the transfer stalls.
         while feed.pulls != pulls || pulls == 0 {
             pulls = feed.pulls
             try await Task.sleep(for: .milliseconds(300))
@@ -251,7 +250,7 @@ struct UploadTests {
             // The transfer is waiting for the source by then.
             usleep(20_000)
             peer.send("HTTP/1.1 \(head)\r\nno")
-            // A response that does not refuse the body is over when its connection is.
+            // A response that doesn't refuse the body is finished only when its connection is closed.
             if head.hasPrefix("200") || head.contains("close") { peer.endSending() }
             _ = peer.drain()
         }
@@ -353,7 +352,7 @@ struct UploadTests {
         }
     }
 
-    /// What a server does with a request that expects 100 (RFC 9110, section 10.1.1).
+    /// How a server handles a request that expects 100 (RFC 9110, section 10.1.1).
     enum Expectation: String, CaseIterable { case met, refused, refusedForGood }
 
     @Test(
@@ -383,7 +382,7 @@ struct UploadTests {
         let body = RequestBody.data(pattern(100_000))
         for method in [HTTPMethod.put, .post] {
             let transport = CurlTransport()
-            // The handle of the second request had a response before.
+            // The handle of the second request has received a response before.
             #expect(try await transport.send(try request(.get, server.url()), options: .of()).status == 204)
             let request = try request(method, server.url(), headers: ["expect": "100-continue"], body: body)
             let response = try await transport.send(request, options: .of(delivery))

@@ -14,10 +14,10 @@ import Musl
 import Android
 #endif
 
-/// Code of the user's that takes its time holds up its own request and no other.
+/// Slow user code must delay only its own request.
 @Suite("Code of the user's within the transport over libcurl", .timeLimit(.minutes(30)), .serialized, .leakChecked)
 struct UserCodeTests {
-    /// Stops the first thread that comes, as an accessory does that writes to a slow disk.
+    /// Blocks the first thread that arrives, like an accessory that writes to a slow disk.
     private final class Barrier: Sendable {
         private struct State {
             var isOpen = false
@@ -31,7 +31,7 @@ struct UserCodeTests {
                 state.arrivals += 1
                 return state.arrivals == 1
             }
-            // It is one of the few threads that tasks run on: the bound turns a deadlock into a failure.
+            // This blocks one of the few threads that run tasks. The time limit turns a deadlock into a failure.
             let bound = ContinuousClock.now + .seconds(200)
             while isFirst, !state.withLock({ $0.isOpen }) {
                 if ContinuousClock.now > bound {
@@ -95,12 +95,11 @@ struct UserCodeTests {
         for _ in 0..<3 { #expect(try await agent.send(Get(path: "fast")).value == "ok".utf8.asData) }
         barrier.open()
         #expect(try await slow.value == 0x40000)
-        // In the order in which they happened, and none of them lost.
+        // The events arrive complete and in order.
         let kinds = accessory.kinds.all.filter { $0 != "progress" }
         #expect(kinds == ["informational", "trailers", "timings"])
     }
 
-    /// A clock that stops its caller.
     private final class BlockingTime: TimeSource {
         let barrier: Barrier
         private let isArmed = Atomic(false)
@@ -132,7 +131,7 @@ struct UserCodeTests {
         #expect(try await slow.value.status == 200)
     }
 
-    /// A source of a body that takes its time to be cancelled.
+    /// A body source whose cancellation is slow.
     private final class Stubborn: HTTPBodySource {
         let barrier: Barrier
         let feed = Feed([pattern(100)], ends: false)
@@ -165,7 +164,7 @@ struct UserCodeTests {
         _ = await slow.result
     }
 
-    /// Stops where the task that waits for a response is handed to it.
+    /// Blocks when the task that waits for a response is resumed.
     private final class StoppingExecutor: TaskExecutor {
         let barrier: Barrier
         private let isArmed = Atomic(false)
@@ -196,7 +195,7 @@ struct UserCodeTests {
         }
         let transport = CurlTransport()
         let (slow, fast) = (try request(.get, server.url("/slow")), try request(.get, server.url("/fast")))
-        // A response that comes before the task has begun to wait is not handed to its executor.
+        // If the response arrives before the task waits for it, the executor isn't used.
         let first = Task(executorPreference: executor) {
             var status = 0
             repeat { status = try await transport.send(slow, options: .of()).status } while barrier.arrivals == 0
@@ -210,7 +209,7 @@ struct UserCodeTests {
         #expect(try await second.value == 200)
     }
 
-    /// A source of a body whose end takes its time.
+    /// A body source whose deallocation is slow.
     private final class Clinging: HTTPBodySource {
         let barrier: Barrier
         init(_ barrier: Barrier) { self.barrier = barrier }
@@ -241,7 +240,7 @@ struct UserCodeTests {
         slow.cancel()
         try await eventually { barrier.arrivals > 0 }
         let second = Task { try await transport.send(fast, options: .of()).status }
-        // Its connection is made by the thread that starts it.
+        // The connection is opened by the thread that starts the request.
         try await eventually { server.accepted == 2 }
         barrier.open()
         #expect(try await second.value == 200)

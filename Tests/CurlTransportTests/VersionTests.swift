@@ -220,7 +220,7 @@ struct VersionTests {
                     precondition(response.headers["Y"] == pad && response.headers["Last"] == nil)
                 } catch let error as ErrandError {
                     precondition(error.code == .invalidResponse, error.description)
-                    precondition(error.message == "a header field of the response is not valid", error.description)
+                    precondition(error.message == "a header field of the response is invalid", error.description)
                 }
             }
         }

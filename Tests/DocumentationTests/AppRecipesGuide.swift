@@ -1,4 +1,4 @@
-// What docs/recipes.md shows of apps' base classes, as code that compiles and runs.
+// The code for apps' base classes in docs/recipes.md.
 import Errand
 import ErrandBatch
 import ErrandLoadingIndicatorLog
@@ -26,7 +26,6 @@ struct Toasts: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) { accessory.activity(activity, did: event) }
 }
 
-/// A screen that shows toasts.
 @MainActor final class ToastScreen {
     private(set) var toasts: [String] = []
     func toast(_ text: String) { toasts.append(text) }

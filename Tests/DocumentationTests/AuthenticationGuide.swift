@@ -1,4 +1,4 @@
-// What docs/authentication.md shows.
+// The code of docs/authentication.md.
 import Errand
 import ErrandAuthentication
 import ErrandSystemTransport

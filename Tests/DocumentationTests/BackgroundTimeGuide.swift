@@ -1,4 +1,4 @@
-// The time in the background of docs/recipes.md, as code that compiles where there is UIKit.
+// The code for background time in docs/recipes.md. It compiles only with UIKit.
 #if canImport(UIKit) && !os(watchOS)
 import Errand
 import UIKit

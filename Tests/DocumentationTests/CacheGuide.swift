@@ -1,4 +1,4 @@
-// What docs/cache.md shows, as code that compiles.
+// The code of docs/cache.md.
 import Errand
 import ErrandCache
 import ErrandCacheTesting

@@ -1,4 +1,4 @@
-// The challenges of docs/urlsession-transport.md, as code that compiles on Apple's platforms.
+// The code for challenges in docs/urlsession-transport.md. It compiles only on Apple's platforms.
 #if canImport(Security)
 import ErrandURLSessionTransport
 import Foundation

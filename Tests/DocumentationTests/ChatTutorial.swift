@@ -1,4 +1,4 @@
-// What docs/tutorials/chat.md builds, step by step.
+// The code that docs/tutorials/chat.md builds, step by step.
 import Errand
 import ErrandStreaming
 import ErrandSystemTransport

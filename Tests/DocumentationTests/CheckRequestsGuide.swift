@@ -1,7 +1,8 @@
 import Errand
 import Testing
 
-/// What the page about `swift package check-requests` shows: it compiles, and that is the point of the page.
+/// The code of the page about `swift package check-requests`. It compiles although it's wrong, which is why the check
+/// exists.
 private enum CheckRequestsGuide {
     struct GetUser: Request {
         var path: String { "users/7" }

@@ -1,4 +1,4 @@
-// What docs/coalescing.md shows.
+// The code of docs/coalescing.md.
 import Errand
 import ErrandCache
 import ErrandCoalescing

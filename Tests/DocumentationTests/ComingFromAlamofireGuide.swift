@@ -1,4 +1,4 @@
-// What docs/coming-from-alamofire.md shows.
+// The code of docs/coming-from-alamofire.md.
 import Errand
 import ErrandAuthentication
 import ErrandLoadingIndicatorLog
@@ -22,7 +22,7 @@ private struct Region: Filter {
     var traits: FilterTraits { [.changesRequest, .retries] }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        var last: any Error = ErrandError(.invalidRequest, "there is no host")
+        var last: any Error = ErrandError(.invalidRequest, "the URL has no host")
         for host in hosts {
             var adapted = exchange
             adapted.http.headers["X-Region"] = host

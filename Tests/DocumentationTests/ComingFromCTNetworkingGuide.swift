@@ -1,4 +1,4 @@
-// What docs/coming-from-ctnetworking.md shows.
+// The code of docs/coming-from-ctnetworking.md.
 import Errand
 import ErrandEnvelopes
 import ErrandLoadingIndicatorLog

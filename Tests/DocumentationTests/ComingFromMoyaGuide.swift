@@ -1,4 +1,4 @@
-// What docs/coming-from-moya.md shows.
+// The code of docs/coming-from-moya.md.
 import Errand
 import ErrandMultipart
 import ErrandTesting

@@ -1,5 +1,5 @@
-// What docs/coming-from-ytknetwork.md shows of accounts: a token among the parameters, sessions that others end, texts
-// for codes.
+// The code for accounts in docs/coming-from-ytknetwork.md: a token among the parameters, sessions that the server ends,
+// messages for codes.
 import Errand
 import ErrandAuthentication
 import ErrandEnvelopes
@@ -99,7 +99,7 @@ struct YTKNetworkAccountTests {
         func append(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    /// A service that knows one token, and renews "old" alone.
+    /// A service that accepts only one token, and refreshes only "old".
     private static func service(_ sent: Lines) -> StubTransport {
         StubTransport { request in
             let form = String(decoding: request.body.data ?? Data(), as: UTF8.self)

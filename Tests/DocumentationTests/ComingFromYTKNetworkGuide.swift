@@ -1,4 +1,4 @@
-// What docs/coming-from-ytknetwork.md shows.
+// The code of docs/coming-from-ytknetwork.md.
 import Errand
 import ErrandEnvelopes
 import ErrandLoadingIndicatorLog

@@ -1,4 +1,4 @@
-// What docs/coming-from-ytknetwork.md shows under "What other base classes do".
+// The code in docs/coming-from-ytknetwork.md, under "What other base classes do".
 import Errand
 import ErrandCache
 import ErrandEnvelopes

@@ -1,4 +1,4 @@
-// The second base class of docs/coming-from-ytknetwork.md.
+// The second base class in docs/coming-from-ytknetwork.md.
 import Errand
 import ErrandAuthentication
 import ErrandSystemTransport

@@ -1,4 +1,4 @@
-// What docs/batch.md and docs/chain.md show, as code that compiles; DocumentationTests compares the two.
+// The code of docs/batch.md and docs/chain.md. DocumentationTests compares the two.
 import Errand
 import ErrandBatch
 import ErrandChain

@@ -1,4 +1,4 @@
-// What docs/compression.md shows.
+// The code of docs/compression.md.
 import Errand
 import ErrandCompression
 import ErrandSystemTransport

@@ -1,4 +1,4 @@
-// What docs/cookies.md shows.
+// The code of docs/cookies.md.
 import Errand
 import ErrandCookies
 import ErrandSystemTransport

@@ -1,11 +1,11 @@
-/// What the code in doc comments may take for granted.
+/// The declarations that code in doc comments can use.
 enum DocCommentContext {
-    /// Types whose comments show how to put them among the filters of an agent.
+    /// Types whose comments show how to add them to an agent's filters.
     static let filters: Set<String> = ["BodyFilter", "HeaderFilter", "Signer"]
 
-    /// What leading dots stand for where the comment is not that of a type.
+    /// The types that leading dots refer to in comments that don't belong to a type.
     static let types = [
-        "Plugins/JSONValidation/Shape/JSONShape+Combinations.swift": "JSONShape",
+        "Plugins/JSONValidation/Shape/JSONShape.swift": "JSONShape",
         "Plugins/URLFilters/URL/CDNFilter.swift": "any URLFilter",
         "Plugins/URLFilters/URL/QueryFilter.swift": "any URLFilter",
     ]

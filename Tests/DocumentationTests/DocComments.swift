@@ -1,21 +1,21 @@
 import Foundation
 
-/// The Swift blocks in the doc comments of `Sources`, each wrapped so that the compiler can check it.
+/// The Swift blocks in the doc comments of `Sources`, wrapped so the compiler can check them.
 ///
-/// A block is the body of a function that may await and throw, among the declarations of ``DocCommentContext``. Lines that
-/// begin with a dot are values of the type that the comment describes, and a line `filters: […]` is an argument of an
-/// agent. A line that is `…` stands for what a reader fills in.
+/// A block becomes the body of an async throwing function, next to the declarations of ``DocCommentContext``. Lines
+/// that begin with a dot are values of the documented type. A line `filters: […]` is an argument of an agent. A line
+/// `…` marks code that the reader supplies.
 struct DocComments {
     struct Block {
         let file: String
-        /// The line of the source on which its code begins.
+        /// The source line on which the code begins.
         let line: Int
         let code: [String]
-        /// What the comment is about: the line of code that follows it.
+        /// The documented declaration: the line of code after the comment.
         var subject = ""
     }
 
-    /// All but those of code that only Apple's platforms have, or no one outside the package.
+    /// Returns all blocks, except in code for Apple's platforms or for the package itself.
     static func blocks(in sources: URL) throws -> [Block] {
         var found: [Block] = []
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
@@ -27,7 +27,7 @@ struct DocComments {
                 path.hasPrefix($0)
             }
             if isOfPackage || path.hasSuffix("+Darwin.swift") || isOfApple(text) { continue }
-            // A declaration with a branch for each platform has its comment twice.
+            // If a declaration has a branch for each platform, its comment appears twice.
             for block in blocks(of: text, in: path)
             where !found.contains(where: { $0.file == path && $0.code == block.code }) {
                 found.append(block)
@@ -74,7 +74,7 @@ struct DocComments {
         return found
     }
 
-    /// One source file of all blocks; the compiler names the file and line of the comment in its errors.
+    /// Returns one source file with all blocks. Compiler errors in it refer to the file and line of the comment.
     static func source(of blocks: [Block]) -> String {
         var text = DocCommentContext.source + "\n"
         for (number, block) in blocks.enumerated() {
@@ -89,7 +89,8 @@ struct DocComments {
         "#sourceLocation(file: \"\(block.file)\", line: \(block.line))\n\(code.joined(separator: "\n"))\n#sourceLocation()\n"
     }
 
-    /// Protocols and extensions, which no function can hold, and the rest; empty lines in the place of the other part.
+    /// Splits a block into protocols and extensions, which can't be nested in a function, and the rest. Each part has
+    /// empty lines in place of the other.
     private static func parts(of block: Block) -> (outer: [String], inner: [String]) {
         var (outer, inner): ([String], [String]) = ([], [])
         var depth = 0
@@ -116,7 +117,7 @@ struct DocComments {
             if line.hasPrefix("filters: [") {
                 return "_ = NetworkAgent(baseURL: url, transport: .stub(.text(\"\")), \(line))"
             }
-            // A test's arguments and its function, without the macro.
+            // The arguments and the function of a test, without the macro.
             if let match = line.wholeMatch(of: /@Test\(arguments: (.+?)\)( func .*)?/) {
                 return "_ = (\(match.1)); \(match.2 ?? "")"
             }
@@ -124,7 +125,8 @@ struct DocComments {
         }
     }
 
-    /// `StubResponse` for a comment of `public struct StubResponse: Sendable {`; otherwise by the function's result.
+    /// Returns `StubResponse` for a comment of `public struct StubResponse: Sendable {`, otherwise the function's
+    /// result type.
     private static func type(of block: Block) -> String {
         if let type = DocCommentContext.types[block.file] { return type }
         let subject = block.subject.split(separator: " ").map(String.init)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The pages that repeat what the code says are compared with it.
+/// Compares pages that repeat parts of the code with the code.
 @Suite("Pages that repeat the code", .timeLimit(.minutes(30))) struct RepeatingPagesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -45,7 +45,7 @@ import Testing
         }
         let quotes = page.matches(of: /^\| `([^`]+)`/.anchorsMatchLineEndings()).map { String($0.1) }
         #expect(quotes.count > 12)
-        // One at a time: the first mistakes of a module keep the compiler from others.
+        // One file at a time, because the first errors in a module can keep the compiler from finding others.
         var found: [String] = []
         for file in files { found += try await SwiftCompiler.diagnostics(of: [file], in: Self.root) }
         for quote in quotes {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// A mistake for each row of the page.
+    /// One mistake for each row of the page.
     private static let mistakes = [
         "func a() -> NetworkAgent { NetworkAgent(baseURL: \"https://a.example\", transport: .system) }",
         "func a(_ agent: NetworkAgent) { agent.configure { $0.filters = [.retry] } }",

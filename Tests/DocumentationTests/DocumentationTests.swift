@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The code in README and docs/ is compiled: every paragraph of it stands in a source file beside this one, or in one of the
-/// packages that it is about, which are built where the packages of others can be had. That in doc comments is handed to the
-/// compiler as it is.
+/// Compiles the code in README and docs/. Every paragraph of code must appear in a source file next to this one, or in
+/// a package that the page is about; those packages are built if their dependencies are available. Code in doc comments
+/// is passed to the compiler directly.
 @Suite("Documentation", .timeLimit(.minutes(30)), .leakChecked) struct DocumentationTests {
     private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ import Testing
     func compiled() throws {
         let sources = [Self.here, Self.example, Self.integrations].flatMap { Self.swiftFiles(in: $0) }
         let compiled = try sources.map { source in
-            // The page has the clone beside the app.
+            // On the page, the clone is next to the app.
             let text = try String(contentsOf: source, encoding: .utf8).replacing("\"../..\"", with: "\"../errand\"")
             return Self.lines(text).joined(separator: "\n")
         }
@@ -118,7 +118,6 @@ import Testing
     private static let example = root.appending(path: "Examples/Hello")
     private static let integrations = root.appending(path: "Examples/Integrations")
 
-    /// README, CONTRIBUTING, the pages of docs/, and that of the tests.
     private static func pages() throws -> [URL] {
         let docs = try ["docs", "docs/tutorials"].flatMap {
             try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)
@@ -142,7 +141,6 @@ import Testing
         let heading: String?
     }
 
-    /// The links within the repository.
     private static func links(of page: URL) throws -> [Link] {
         try String(contentsOf: page, encoding: .utf8).matches(of: /\]\(([^)#:]*)(?:#([^)]+))?\)/).map { match in
             let file = match.1.isEmpty ? page : page.deletingLastPathComponent().appending(path: String(match.1))
@@ -150,7 +148,7 @@ import Testing
         }
     }
 
-    /// The anchors of a page's headings, as GitHub makes them.
+    /// The anchors of a page's headings, as GitHub generates them.
     private static func headings(of page: URL) throws -> Set<String> {
         var found: Set<String> = []
         var isCode = false
@@ -165,7 +163,7 @@ import Testing
         return found
     }
 
-    /// The paragraphs of the blocks marked as Swift, each line trimmed.
+    /// The paragraphs of Swift code blocks, with each line trimmed.
     private static func paragraphs(of page: URL) throws -> [String] {
         var paragraphs: [String] = []
         var current: [String] = []

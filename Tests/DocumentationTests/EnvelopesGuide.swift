@@ -1,4 +1,4 @@
-// What docs/envelopes.md shows.
+// The code of docs/envelopes.md.
 import Errand
 import ErrandEnvelopes
 import ErrandTesting

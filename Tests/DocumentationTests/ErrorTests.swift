@@ -29,7 +29,7 @@ import Testing
 @testable import ErrandWebSocket
 @testable import ErrandXML
 
-/// Every public error of every module; a new one is to be added here.
+/// Checks every public error of every module. Add new ones here.
 @Suite("Public errors") struct ErrorTests {
     private struct Step: Request {}
 
@@ -42,7 +42,7 @@ import Testing
         {"log":{"entries":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200}}]}}
         """
 
-    /// One value of each type, made by what throws it where that is simple.
+    /// One value of each type, thrown by real code if that's easy.
     private static var all: [any DescribedError] {
         var errors: [any DescribedError] = [
             ErrandError(.timedOut, "nothing came"), BatchError(.noneSucceeded, [], failureCount: 0),
@@ -77,7 +77,7 @@ import Testing
         return errors
     }
 
-    /// Those that only a call can be made to throw.
+    /// Errors that only a call can throw.
     private static func thrown() async -> [any DescribedError] {
         var errors: [any DescribedError] = []
         func add(_ body: () async throws -> Void) async {
@@ -129,7 +129,7 @@ import Testing
         #expect(Self.all.allSatisfy { type(of: $0).errorDomain.hasPrefix("Errand.") && $0.errorCode > 0 })
     }
 
-    /// All codes of a type in the order of their numbers, which never change: new ones are added at the end.
+    /// Checks all codes of a type, in the order of their numbers. Numbers never change, so new codes go at the end.
     private func expect<Code: ErrorCode>(_ codes: Code..., at location: SourceLocation = #_sourceLocation) {
         #expect(codes.map(\.number) == Array(1...codes.count), sourceLocation: location)
         #expect(Set(codes.map(\.description)).count == codes.count, sourceLocation: location)

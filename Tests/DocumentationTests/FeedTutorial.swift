@@ -1,4 +1,4 @@
-// What docs/tutorials/feed.md builds, step by step.
+// The code that docs/tutorials/feed.md builds, step by step.
 import Errand
 import ErrandCache
 import ErrandPaging

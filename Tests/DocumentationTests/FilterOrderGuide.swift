@@ -1,4 +1,4 @@
-// What docs/filter-order.md shows, as code that compiles and runs.
+// The code of docs/filter-order.md.
 import Errand
 import ErrandCache
 import ErrandCoalescing

@@ -1,4 +1,4 @@
-// What docs/tutorials/first-app.md builds, step by step.
+// The code that docs/tutorials/first-app.md builds, step by step.
 import Errand
 import ErrandSystemTransport
 import ErrandTesting

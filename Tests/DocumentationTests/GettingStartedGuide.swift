@@ -1,4 +1,4 @@
-// What docs/getting-started.md shows beside Guides.swift and Examples/Hello, as code that compiles.
+// The code of docs/getting-started.md that isn't in Guides.swift or Examples/Hello.
 import Errand
 import ErrandSystemTransport
 import Foundation

@@ -1,4 +1,4 @@
-// What README and the guides show, as code that compiles; DocumentationTests compares the two.
+// The code of README and the guides. DocumentationTests compares the two.
 import Errand
 import ErrandSystemTransport
 import ErrandTesting

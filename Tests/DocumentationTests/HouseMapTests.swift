@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The map for contributors, `docs/house.md`, names what is there. Its links are checked with those of every page.
+/// Checks that the contributors' map, `docs/house.md`, names everything that exists. Its links are checked along with
+/// the other pages'.
 @Suite("The map of the house", .timeLimit(.minutes(30)), .leakChecked) struct HouseMapTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
@@ -80,7 +81,7 @@ import Testing
         return (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
     }
 
-    /// The folders of the tree in the first block of code, by their indentation.
+    /// Reads the folders of the tree in the first code block by their indentation.
     private static func tree(in page: String) -> [String] {
         let block = page.components(separatedBy: "```").dropFirst().first ?? ""
         var (path, folders): ([(depth: Int, name: String)], [String]) = ([], [])

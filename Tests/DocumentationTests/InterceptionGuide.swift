@@ -1,4 +1,4 @@
-// What docs/interception.md shows, as code that compiles and runs.
+// The code of docs/interception.md.
 import Errand
 import ErrandRetry
 import ErrandSystemTransport
@@ -110,7 +110,6 @@ private struct Hooks: Accessory {
     }
 }
 
-/// What the closures of the page ask.
 private nonisolated final class Settings: Sendable {
     struct Values {
         var region: String?
@@ -210,7 +209,7 @@ private func suppressing(_ agent: NetworkAgent, _ settings: Settings) -> Respons
         let error = await #expect(throws: InvalidParameters.self) { try await agent().send(Search(text: "")) }
         #expect(error?.description == "a search needs a text")
         await #expect(throws: InvalidParameters.self) { try await agent().send(Completed()) }
-        // Without a filter on the agent as well.
+        // The same without a filter on the agent.
         let bare = NetworkAgent(baseURL: url, transport: stub)
         await #expect(throws: InvalidParameters.self) { try await bare.send(Search(text: "")) }
         #expect(stub.received.isEmpty)

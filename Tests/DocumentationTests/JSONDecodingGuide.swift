@@ -1,4 +1,4 @@
-// What docs/json-decoding.md shows.
+// The code of docs/json-decoding.md.
 import Errand
 import ErrandJSONDecoding
 import Foundation

@@ -1,4 +1,4 @@
-// What docs/json-schema.md shows, as code that compiles; DocumentationTests compares the two.
+// The code of docs/json-schema.md. DocumentationTests compares the two.
 import Errand
 import ErrandJSONSchema
 import ErrandJSONValidation

@@ -1,4 +1,4 @@
-// What docs/json-validation.md shows, as code that compiles; DocumentationTests compares the two.
+// The code of docs/json-validation.md. DocumentationTests compares the two.
 import Errand
 import ErrandJSONValidation
 import ErrandSystemTransport
@@ -30,7 +30,6 @@ private func withoutAnAgent(shape: JSONShape, data: Data, buffer: UnsafeRawBuffe
     try shape.validate(bytes: buffer)
 }
 
-/// The rows of the table of shapes.
 private func shapes(pairs: [(key: String, value: JSONShape)], source: String) throws -> [JSONShape] {
     [
         ["id": .integer], .object(["id": .integer], closed: true), .object(members: pairs), .map(of: .number),

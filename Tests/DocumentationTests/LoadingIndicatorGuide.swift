@@ -1,4 +1,4 @@
-// What docs/loading-indicator.md shows, as code that compiles.
+// The code of docs/loading-indicator.md.
 import Errand
 import ErrandLoadingIndicatorLog
 import ErrandSystemTransport

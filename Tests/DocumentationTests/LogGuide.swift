@@ -1,4 +1,4 @@
-// What docs/log.md shows, as code that compiles.
+// The code of docs/log.md.
 import Errand
 import ErrandLoadingIndicatorLog
 import ErrandSystemTransport

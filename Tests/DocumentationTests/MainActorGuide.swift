@@ -1,4 +1,4 @@
-// What docs/main-actor.md shows, as code that compiles.
+// The code of docs/main-actor.md.
 import Errand
 import Foundation
 

@@ -1,4 +1,4 @@
-// What docs/multipart.md shows.
+// The code of docs/multipart.md.
 import Errand
 import ErrandBatch
 import ErrandHTTPSyntax

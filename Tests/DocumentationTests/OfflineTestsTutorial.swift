@@ -1,4 +1,4 @@
-// What docs/tutorials/tests.md shows, as tests that run.
+// The tests of docs/tutorials/tests.md.
 import Errand
 import ErrandSystemTransport
 import ErrandTesting

@@ -1,4 +1,4 @@
-// What docs/outbox.md shows.
+// The code of docs/outbox.md.
 import Errand
 import ErrandOutbox
 import ErrandTesting

@@ -1,4 +1,5 @@
-// What docs/outbox.md shows for SwiftUI. It needs Apple's platforms; `Tests/Platforms/check` type-checks it against stubs.
+// The SwiftUI code of docs/outbox.md. It compiles only on Apple's platforms; elsewhere, `Tests/Platforms/check`
+// type-checks it against stubs.
 #if canImport(SwiftUI)
 import Errand
 import ErrandOutbox

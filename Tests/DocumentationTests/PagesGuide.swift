@@ -1,4 +1,4 @@
-// What the pages show that belong to no module: how a request travels, concurrency, security, errors.
+// The code of pages that don't belong to a module: a request's path, concurrency, security, errors.
 import Errand
 import ErrandTesting
 import Foundation

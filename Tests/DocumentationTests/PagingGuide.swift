@@ -1,4 +1,4 @@
-// What docs/paging.md shows.
+// The code of docs/paging.md.
 import Errand
 import ErrandPaging
 import Foundation

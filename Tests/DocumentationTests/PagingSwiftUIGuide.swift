@@ -1,4 +1,4 @@
-// The view of docs/paging.md, as code that compiles where there is SwiftUI.
+// The view in docs/paging.md. It compiles only with SwiftUI.
 #if canImport(SwiftUI)
 import Errand
 import ErrandPaging

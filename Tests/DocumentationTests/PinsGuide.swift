@@ -1,4 +1,4 @@
-// The certificate pins of docs/recipes.md, and docs/curl-transport.md, as code that compiles.
+// The code of docs/curl-transport.md, and of the certificate pins in docs/recipes.md.
 #if os(Linux)
 import Errand
 import ErrandCurlTransport

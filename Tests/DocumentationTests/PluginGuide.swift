@@ -1,11 +1,11 @@
-// What docs/writing-a-plugin.md and docs/plugin-conformance.md show, as code that compiles.
+// The code of docs/writing-a-plugin.md and docs/plugin-conformance.md.
 import Errand
 import ErrandConformance
 import ErrandTesting
 import Foundation
 import Testing
 
-/// Lets so many requests pass in a second; here in the fewest lines.
+/// Limits the number of requests per second, in the fewest lines.
 struct RateLimit: Filter {
     let perSecond: Int
 
@@ -26,7 +26,7 @@ extension Filter where Self == RateLimit {
     static func rateLimit(perSecond count: Int) -> RateLimit { RateLimit(perSecond: count) }
 }
 
-/// As in a manifest.
+/// A stand-in for the type in a package manifest.
 private struct PackageDependency {
     let url: String
     static func package(url: String, _ range: Range) -> PackageDependency { PackageDependency(url: url) }

@@ -1,4 +1,4 @@
-// What docs/tutorials/plugin.md builds, step by step.
+// The code that docs/tutorials/plugin.md builds, step by step.
 import Errand
 import ErrandConformance
 import ErrandTesting

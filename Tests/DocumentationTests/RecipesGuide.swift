@@ -1,4 +1,4 @@
-// What docs/recipes.md shows, as code that compiles and in part runs.
+// The code of docs/recipes.md.
 import Errand
 import ErrandBatch
 import ErrandCache

@@ -1,4 +1,4 @@
-// What docs/recording.md shows, as code that compiles.
+// The code of docs/recording.md.
 import Errand
 import ErrandRecording
 import ErrandSystemTransport

@@ -1,4 +1,4 @@
-// What docs/replay.md shows, as code that compiles.
+// The code of docs/replay.md.
 import Errand
 import ErrandRecording
 import ErrandReplay

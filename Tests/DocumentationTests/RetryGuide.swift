@@ -1,4 +1,4 @@
-// What docs/retry.md shows, as code that compiles.
+// The code of docs/retry.md.
 import Errand
 import ErrandRetry
 import ErrandSystemTransport

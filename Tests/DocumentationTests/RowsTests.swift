@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Whether one of the letters is followed by a digit: most text needs no regular expression.
+    /// Whether one of the letters is followed by a digit. This rules out most text without a regular expression.
     private static func mayHaveRow(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -77,7 +77,7 @@ import Testing
         return problems
     }
 
-    /// The number of tests and suites with each display name, as it is written in the source.
+    /// The number of tests and suites for each display name in the sources.
     private static let names: [String: Int] = files(in: ["Tests"]).filter { $0.pathExtension == "swift" }
         .reduce(into: [:]) { names, file in
             for part in ((try? String(contentsOf: file, encoding: .utf8)) ?? "").split(separator: "@") {
@@ -94,7 +94,7 @@ import Testing
             }
         }
 
-    /// The sources and pages in folders of the repository, and those that are named themselves.
+    /// The sources and pages in folders of the repository, and explicitly named files.
     private static func files(in folders: [String]) -> [URL] {
         folders.flatMap { folder in
             let url = root.appending(path: folder)

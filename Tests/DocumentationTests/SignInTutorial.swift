@@ -1,4 +1,4 @@
-// What docs/tutorials/sign-in.md builds, step by step.
+// The code that docs/tutorials/sign-in.md builds, step by step.
 import Errand
 import ErrandAuthentication
 import ErrandCache
@@ -31,7 +31,7 @@ enum SignInTutorial {
         var cachePolicy: CachePolicy { .timed(.seconds(60)) }
     }
 
-    /// The keychain of an app; a file that only its owner can read, or a service, elsewhere.
+    /// An app's keychain; elsewhere a service, or a file that only its owner can read.
     nonisolated protocol TokenVault: Sendable {
         var token: BearerToken? { get }
         func save(_ token: BearerToken?)

@@ -3,7 +3,7 @@ import ErrandTestSupport
 import Foundation
 import Testing
 
-/// What the compiler says first of slips at the call sites: each line names the real fault.
+/// Checks the compiler's first message for mistakes at call sites. It must name the real mistake.
 @Suite("The compiler's words for slips", .timeLimit(.minutes(30))) struct SlipTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -24,7 +24,7 @@ import Testing
         """
 
     struct Slip: CustomTestStringConvertible, Sendable {
-        /// The body of a function, of an async one unless `isAsync` is false.
+        /// The body of a function, which is async unless `isAsync` is false.
         let code: String
         /// The compiler's first line, or its beginning.
         let words: String
@@ -54,7 +54,7 @@ import Testing
     private static let response = "'Response<GetUser.Output>' (aka 'Response<User>')"
 
     private static let slips = [
-        // A typing error.
+        // Typos.
         Slip("print(try await agent.send(GetUser()).value.nmae)", "value of type \(user) has no member 'nmae'"),
         Slip("print(try await agent.send(GetUser()).vlaue)", "value of type \(response) has no member 'vlaue'"),
         Slip(#"print("\(try await agent.send(GetUser()).value.nmae)")"#, "value of type \(user) has no member 'nmae'"),
@@ -65,7 +65,7 @@ import Testing
         Slip(
             "let names = try await agent.send(GetUser()).value.map { $0 }; print(names)",
             "value of type \(user) has no member 'map'"),
-        // Another type on the left, or around.
+        // A mismatched type on the left-hand side or around the expression.
         Slip(
             "let id: Int = try await agent.send(GetUser()).value; print(id)",
             "cannot convert value of type \(user) to specified type 'Int'"),
@@ -89,12 +89,11 @@ import Testing
         Slip(
             "Task { let id: Int = try await agent.send(GetUser()).value; print(id) }",
             "cannot convert value of type \(user) to specified type 'Int'"),
-        // A forgotten Output is Data.
+        // Without an `Output`, it's `Data`.
         Slip("print(try await agent.send(GetBytes()).value.name)", "value of type 'Data' has no member 'name'"),
         Slip(
             "let user: User = try await agent.send(GetBytes()).value; print(user)",
             "cannot convert value of type 'Data' to specified type 'User'"),
-        // try and await.
         Slip(
             "let user = await agent.send(GetUser()).value; print(user)", "call can throw but is not marked with 'try'"),
         Slip(
@@ -120,10 +119,8 @@ import Testing
         Slip(
             "_ = try await agent.send(Plain(id: 1))",
             "instance method 'send' requires that 'Plain' conform to 'Request'"),
-        // Imports.
         Slip(
             "_ = try await agent.cached(GetUser())", "value of type 'NetworkAgent' has no member 'cached'"),
-        // start.
         Slip(
             "agent.start(GetUser()) { result in\n switch result {\n case .success(let user): print(user.value.nmae)\n"
                 + " case .failure(let error): print(error)\n }\n }", "value of type \(user) has no member 'nmae'",
@@ -135,7 +132,7 @@ import Testing
         Slip(
             "let id: Int = try await agent.start(GetUser()).value.value; print(id)",
             "cannot convert value of type \(user) to specified type 'Int'"),
-        // Composites, which are run.
+        // Composites, which must be run instead of sent.
         Slip("_ = try await agent.send(Both())", "instance method 'send' requires that 'Both' conform to 'Request'"),
         Slip(
             "agent.start(Both()) { print($0) }",

@@ -1,4 +1,4 @@
-// What docs/streaming.md shows, as code that compiles.
+// The code of docs/streaming.md.
 import Errand
 import ErrandStreaming
 

@@ -1,4 +1,4 @@
-// What docs/system-transport.md shows, as code that compiles.
+// The code of docs/system-transport.md.
 import Errand
 import ErrandSystemTransport
 

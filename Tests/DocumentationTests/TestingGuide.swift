@@ -1,4 +1,4 @@
-// What docs/testing.md shows, as tests that run.
+// The tests of docs/testing.md.
 import Errand
 import ErrandSystemTransport
 import ErrandTesting

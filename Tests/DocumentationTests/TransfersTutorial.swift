@@ -1,4 +1,4 @@
-// What docs/tutorials/transfers.md builds, step by step.
+// The code that docs/tutorials/transfers.md builds, step by step.
 import Errand
 import ErrandMultipart
 import ErrandOutbox

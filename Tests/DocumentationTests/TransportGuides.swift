@@ -1,4 +1,4 @@
-// What docs/transport-conformance.md and docs/urlsession-transport.md show, as code that compiles.
+// The code of docs/transport-conformance.md and docs/urlsession-transport.md.
 import Errand
 import ErrandConformance
 import ErrandTesting
@@ -12,7 +12,7 @@ import FoundationNetworking
 
 private typealias MyTransport = URLSessionTransport
 
-/// The suite's, but for one feature: the whole of it runs elsewhere.
+/// Runs only one feature of the real suite, because the whole suite runs elsewhere.
 private enum TransportConformance {
     static func cases(
         for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = []

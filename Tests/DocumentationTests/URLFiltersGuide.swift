@@ -1,4 +1,4 @@
-// What docs/url-filters.md shows, as code that compiles.
+// The code of docs/url-filters.md.
 import Errand
 import ErrandSystemTransport
 import ErrandURLFilters

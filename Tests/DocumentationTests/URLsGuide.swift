@@ -1,4 +1,4 @@
-// What docs/urls.md shows, as code that compiles.
+// The code of docs/urls.md.
 import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax

@@ -1,4 +1,4 @@
-// What docs/websocket.md shows.
+// The code of docs/websocket.md.
 import Errand
 import ErrandTesting
 import ErrandWebSocket

@@ -1,4 +1,4 @@
-// What docs/writing-a-composite.md shows, as code that compiles; DocumentationTests compares the two.
+// The code of docs/writing-a-composite.md. DocumentationTests compares the two.
 import Dispatch
 import Errand
 import Foundation

@@ -1,4 +1,4 @@
-// What docs/xml.md shows, as code that compiles.
+// The code of docs/xml.md.
 import Errand
 import ErrandXML
 

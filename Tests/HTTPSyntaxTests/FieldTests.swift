@@ -33,6 +33,7 @@ import Testing
         #expect(type.subtype == "problem+json" && type.suffix == "json" && type.parameters["charset"] == "utf-8")
         #expect(type.description == "application/problem+json; charset=utf-8")
         #expect(MediaType(parsing: "image/png")?.suffix == nil)
+        #expect(MediaType(parsing: "a+b/c")?.suffix == nil)
         for text in ["", "text", "/html", "text/", "a/b/c", "a b/c", "text, html", ", ", ";charset=x", "té/xt"] {
             #expect(MediaType.essence(of: text) == nil, "\(text)")
         }

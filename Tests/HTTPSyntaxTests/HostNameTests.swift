@@ -10,9 +10,18 @@ import Testing
             ("2130706433", "127.0.0.1"), ("[::1]", "::1"), ("0:0::1", "::1"), ("fe80::1%25eth0", "fe80::1"),
             ("::ffff:127.0.0.1", "::ffff:127.0.0.1"), ("a_b.test", "a_b.test"), ("", nil), (".", nil), ("a..b", nil),
             ("api.test..", nil), ("api.test:443", nil), ("https://api.test", nil), ("api.test/", nil), ("a b", nil),
-            ("b\u{FC}cher.test", nil), ("*.api.test", nil), ("[::1", nil), ("a\0b", nil),
+            ("b\u{FC}cher.test", nil), ("*.api.test", nil), ("[::1", nil), ("a\0b", nil), ("[api.test]", nil),
+            ("[127.0.0.1]", nil),
         ] as [(String, String?)])
     func normalized(text: String, host: String?) {
         #expect(HostName.normalized(text) == host)
+    }
+
+    @Test("an address needs no lookup, and a name with a port isn't one")
+    func addresses() {
+        for text in ["::1", "[::1]", "fe80::1%eth0", "127.1", "10.0.0.1"] {
+            #expect(HostName.isAddress(text), "\(text)")
+        }
+        for text in ["api.test:80", "a:b", "api.test", ""] { #expect(!HostName.isAddress(text), "\(text)") }
     }
 }

@@ -51,7 +51,7 @@ import Testing
             ("//f.com:99999", "port"), ("//f.com:8a", "port"), ("https://", "no host"), ("//@/", "no host"),
             ("//f g/", "character"),
             ("//f%2Fg/", "character"), ("//f%00g/", "character"), ("//a%/", "character"), ("//[::1", "closing bracket"),
-            ("//[::g]", "not an address"), ("//1.2.3.4.5", "not an address"), ("//256.1.1.1", "not an address"),
+            ("//[::g]", "not an address"), ("//1.2.3.4.5", "IP address"), ("//256.1.1.1", "IP address"),
             ("//[fe80::1%25eth0]/", "zone"), ("//a{b}/", "character"), ("//%E9.com/", "character"),
         ])
     func refused(text: String, reason: String) throws {

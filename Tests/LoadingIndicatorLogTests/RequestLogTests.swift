@@ -199,6 +199,28 @@ struct RequestLogTests {
         #expect(records.all.last?.line.contains("(90 records before this were dropped)") == true)
     }
 
+    @Test("a flush waits for what was recorded before it, not for what follows")
+    func busySink() async throws {
+        let (flushes, agents) = (Counter(), Log<NetworkAgent>())
+        let sink = ClosureSink { _ in
+            // Each record brings another one, until the flush is over.
+            guard flushes.value == 0, let agent = agents.all.first else { return }
+            let sent = DispatchSemaphore(value: 0)
+            Task {
+                _ = try? await agent.send(Get())
+                sent.signal()
+            }
+            sent.wait()
+        }
+        let log = RequestLog(.line, to: sink)
+        let agent = agent(.text("ok"), log)
+        agents.add(agent)
+        _ = try await agent.send(Get())
+        await log.flush()
+        flushes.increment()
+        agents.removeAll()
+    }
+
     @Test(
         "no secret reaches the output, wherever it is",
         arguments: [LogLevel.line, .headers, .bodies(upTo: 100_000)])

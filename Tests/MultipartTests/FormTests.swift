@@ -84,6 +84,8 @@ import Testing
             Multipart(parts: [.data(data, name: "a", contentType: "text/plain\r\nX-Evil: 1")]),
             Multipart(parts: [.data(data, name: "a").with(["X-A": "1\r\nX-Evil: 1"])]),
             Multipart(parts: [.data(data, name: "a").with(["X A": "1"])]), Multipart(parts: [.data(data)]),
+            Multipart(parts: [.data(data, name: "a\0b")]),
+            Multipart(parts: [.data(data, name: "a", fileName: "b\u{7F}")]),
             Multipart("mi xed", parts: [.data(data)]),
             Multipart("mixed; boundary=x", parts: [.data(data)]),
         ]

@@ -24,7 +24,7 @@ struct HouseAccessoryTests {
 enum HouseAccessory {
     private static let limit = Duration.seconds(600)
 
-    /// The log at its most talkative level, with what its sink received.
+    /// The log at its most verbose level, with the output of its sink.
     private final class TestedLog: Accessory {
         private let lines: Log<String>
         private let log: RequestLog

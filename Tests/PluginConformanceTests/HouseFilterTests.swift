@@ -13,7 +13,6 @@ import ErrandTesting
 import ErrandURLFilters
 import Testing
 
-/// A filter of this package, and its cases.
 struct HouseFilter: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let cases: [PluginConformanceCase]

@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Filters that look like wrong ones, and are right.
+/// Correct filters that look wrong.
 extension HouseFilter {
     static let tricky: [HouseFilter] = [
         HouseFilter("repeats a GET after 503") { RepeatsGet() },
@@ -68,7 +68,7 @@ private struct RepeatsGet: Filter {
     }
 }
 
-/// As the documentation shows it.
+/// The version from the documentation.
 private struct RepeatsLater: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let first = try await next(exchange)
@@ -107,7 +107,7 @@ private final class RemembersHosts: Filter {
     }
 }
 
-/// Wraps streams, and keeps all that belongs to them.
+/// Wraps streams and keeps all of their properties.
 private struct CountsBytes: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(exchange)

@@ -20,7 +20,7 @@ extension WrongAccessory {
     private static let silent = "it reports nothing of its own"
     private static let free = "an activity waits for no other in it"
 
-    /// Accessories that hold others up, or take part in what they observe.
+    /// Accessories that block others, or interfere with the activities they observe.
     static let conduct: [WrongAccessory] = [
         blocking("redirects", "redirected") { if case .redirected = $0 { true } else { false } },
         blocking("notes", "note") { if case .note = $0 { true } else { false } },
@@ -63,10 +63,10 @@ extension WrongAccessory {
                 if case .redirected = event { activity.report(.progress(TransferProgress(received: 1))) }
             }
         },
-        WrongAccessory("lets one activity in at a time", caughtBy: free, saying: "a thread that waits") {
+        WrongAccessory("lets one activity in at a time", caughtBy: free, saying: "a blocked thread") {
             TakesTurns()
         },
-        WrongAccessory("locks from the head to the end", caughtBy: free, saying: "come to received") {
+        WrongAccessory("locks from the head to the end", caughtBy: free, saying: "is at received") {
             TakesTurns(from: "received")
         },
     ]
@@ -89,7 +89,7 @@ extension WrongAccessory {
         }
     }
 
-    /// Accessories that write, or show, what must stay secret.
+    /// Accessories that write or show secrets.
     static let writing: [WrongAccessory] = [
         journal("Location", "the query of Location") { event in
             if case .redirected(let response, _) = event { response.headers[.location] ?? "" } else { "" }
@@ -131,7 +131,7 @@ extension WrongAccessory {
         }
     }
 
-    /// Accessories that grow: their tests need a process that does nothing else.
+    /// Accessories that leak memory. Their tests need a dedicated process.
     static let growing: [WrongAccessory] = [
         grows("keeps a line for each activity", "each (good)") { activity, event in
             if case .didStop = event { "\(activity.id)" } else { nil }
@@ -158,7 +158,6 @@ extension WrongAccessory {
     }
 }
 
-/// Writes a line for each event that has one.
 final class Journal: Accessory {
     private let lines = Mutex<[String]>([])
     private let line: @Sendable (ActivityEvent) -> String
@@ -210,7 +209,6 @@ private struct ShowsToken: Accessory, CustomStringConvertible {
     }
 }
 
-/// Has one activity wait for the end of another.
 private final class TakesTurns: Accessory {
     private let owner = Mutex<Activity.ID?>(nil)
     private let begin: String

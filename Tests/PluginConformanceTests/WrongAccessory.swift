@@ -15,12 +15,12 @@ import Android
 import Darwin
 #endif
 
-/// An accessory that is wrong on purpose, and the case that has to say so.
+/// An accessory that's wrong on purpose, and the case that must catch it.
 struct WrongAccessory: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The case, by its name.
+    /// The name of the case.
     let caughtBy: String
-    /// What the failure says among other things.
+    /// A part of the failure's message.
     let saying: String
     private let cases: [PluginConformanceCase]
 
@@ -29,12 +29,13 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         output: @escaping @Sendable (Subject) -> String = { _ in "" }, _ make: @escaping @Sendable () -> Subject
     ) {
         (testDescription, caughtBy, self.saying) = (description, name, saying)
-        // Where one of these waits, it waits for something that never ends.
+        // When one of these accessories waits, it waits for an event that never occurs.
         cases = AccessoryConformance.cases(
             for: make, output: { output($0) }, within: .seconds(600), gracePeriod: .milliseconds(300))
     }
 
-    /// Runs the case that is to catch it; up to `rounds` times, for a fault that other work of the process may hide.
+    /// Runs the case that must catch the accessory. Up to `rounds` times, because other work of the process can hide
+    /// some faults.
     func run(rounds: Int = 1) async throws {
         let each = try #require(cases.first { $0.name == caughtBy }, "there is no such case")
         var text = ""
@@ -47,11 +48,11 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
 
     static let all: [WrongAccessory] = [
         WrongAccessory(
-            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "came cancelled"
+            "cancels what it observes", caughtBy: "every call ends as it does without it", saying: "got cancelled"
         ) { ClosureAccessory { activity, event in if case .built = event { activity.cancel() } } },
         WrongAccessory(
             "cancels when many run", caughtBy: "it keeps up with hundreds of activities of several agents",
-            saying: "other ends, such as cancelled"
+            saying: "other outcomes, such as cancelled"
         ) { Crowded() },
         WrongAccessory(
             "sleeps", caughtBy: "it does not block the thread of an event", saying: "in willStop"
@@ -63,16 +64,16 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         ) { Greedy() },
         WrongAccessory(
             "keeps the activities that it has seen", caughtBy: "it keeps no activity after its end",
-            saying: "an activity that is kept"
+            saying: "an activity that stays in memory"
         ) { KeepsActivities(untilTheirEnd: false) },
         WrongAccessory(
             "keeps activities until their end",
             caughtBy: "it keeps no activity whose end is missing, and serves the next",
-            saying: "an activity that waits for its end"
+            saying: "an activity still waiting for its end"
         ) { KeepsActivities(untilTheirEnd: true) },
         WrongAccessory(
             "leaks a task for each activity", caughtBy: "it keeps no activity after its end",
-            saying: "an activity that is kept"
+            saying: "an activity that stays in memory"
         ) {
             ClosureAccessory { activity, event in
                 guard case .willStop = event else { return }
@@ -84,7 +85,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         },
         WrongAccessory(
             "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
-            saying: "a task that goes on"
+            saying: "a task that keeps running"
         ) {
             ClosureAccessory { _, event in
                 if case .willStop = event { Task { try await Task.sleep(for: .seconds(600)) } }
@@ -92,7 +93,7 @@ struct WrongAccessory: Sendable, CustomTestStringConvertible {
         },
         WrongAccessory(
             "has a timer that keeps it", caughtBy: "agent, transport and accessory go when they are released",
-            saying: "expected the end of the"
+            saying: "to be released"
         ) { Ticking() },
         WrongAccessory(
             "writes the fields of requests", caughtBy: "no secret is in what it writes", saying: "a sensitive field",
@@ -111,7 +112,6 @@ private struct Greedy: Accessory {
     func activity(_ activity: Activity, did event: ActivityEvent) {}
 }
 
-/// Counts what has started, and thinks that ten are enough.
 private final class Crowded: Accessory {
     private let count = Atomic(0)
 

@@ -5,19 +5,18 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// A filter that is wrong on purpose, and the case that has to say so.
+/// A filter that's wrong on purpose, and the case that must catch it.
 struct WrongFilter: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The case, by its name.
+    /// The name of the case.
     let caughtBy: String
-    /// What the failure says among other things.
+    /// A part of the failure's message.
     let saying: String
     var secrets: [String] = []
-    /// Whether its fault is that something never ends: then there is no use in a long wait, and nothing depends on it.
+    /// Whether the fault is an operation that never ends. A long timeout is then pointless, and a short one is safe.
     var isEndless = false
     let make: @Sendable () -> any Filter
 
-    /// A filter of a closure.
     init(
         _ description: String, caughtBy name: String, saying: String, endless isEndless: Bool = false,
         _ body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
@@ -35,7 +34,8 @@ struct WrongFilter: Sendable, CustomTestStringConvertible {
         (self.secrets, self.isEndless) = (secrets, isEndless)
     }
 
-    /// Runs the case that is to catch it; up to `rounds` times, for a fault that other work of the process may hide.
+    /// Runs the case that must catch the filter. Up to `rounds` times, because other work of the process can hide some
+    /// faults.
     func run(rounds: Int = 1) async throws {
         let cases = FilterConformance.cases(
             for: make, secrets: secrets, within: .seconds(600),
@@ -51,7 +51,7 @@ struct WrongFilter: Sendable, CustomTestStringConvertible {
 }
 
 extension HTTPResponse {
-    /// A response that no server has sent.
+    /// Creates a response that didn't come from a server.
     static func madeUp(for exchange: Exchange, status: Int = 200, _ text: String = "") -> HTTPResponse {
         HTTPResponse(url: exchange.http.url, status: status, body: HTTPBody(Data(text.utf8)))
     }

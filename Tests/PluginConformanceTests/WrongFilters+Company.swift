@@ -6,7 +6,7 @@ import Synchronization
 extension WrongFilter {
     private static let key = "filter-key-9f2e"
 
-    /// Filters that disturb what is around them.
+    /// Filters that disturb their surroundings.
     static let company: [WrongFilter] = [
         WrongFilter(
             "sends its key wherever a redirect leads", caughtBy: "no secret goes to another origin",
@@ -38,7 +38,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "stores what was not judged", caughtBy: "a response that a check refuses is not served again",
-            saying: "came bad"
+            saying: "got bad"
         ) { NaiveCache() },
         WrongFilter(
             "serves one user what is another's",
@@ -51,7 +51,7 @@ extension WrongFilter {
         ) { RemembersLast() },
         WrongFilter(
             "holds a lock over next", caughtBy: "a call that waits for its response holds back no other",
-            saying: "a call that waits behind the first", endless: true
+            saying: "a call that waits for the first one", endless: true
         ) { HoldsLock() },
         WrongFilter(
             "sends by the way of the first agent", caughtBy: "two agents can share it",
@@ -59,7 +59,7 @@ extension WrongFilter {
         ) { UsesFirstNext() },
     ]
 
-    /// Filters that reveal secrets, or report nothing of what they do.
+    /// Filters that reveal secrets, or don't report their actions.
     static let talk: [WrongFilter] = [
         WrongFilter(
             "writes the fields into a note", caughtBy: "no secret is in a note", saying: "<secret>"
@@ -106,7 +106,6 @@ extension WrongFilter {
         },
     ]
 
-    /// All of them.
     static let all = messages + bodies + endings + company + talk + fidelity + conduct + resources
 }
 
@@ -117,7 +116,7 @@ private struct ShowsKey: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }
 
-/// Stores at once, under a key that is the URL.
+/// Stores responses immediately, with only the URL as the key.
 private final class NaiveCache: Filter {
     private let stored = Mutex<[URL: HTTPResponse]>([:])
     var traits: FilterTraits { .caches }
@@ -131,7 +130,7 @@ private final class NaiveCache: Filter {
     }
 }
 
-/// Adds to each hop what the first one had.
+/// Adds the first hop's fields to each later hop.
 private final class RemembersFields: Filter {
     private let fields = Mutex<[Activity.ID: HTTPHeaders]>([:])
     var stages: FilterStages { .hop }
@@ -148,7 +147,6 @@ private final class RemembersFields: Filter {
     }
 }
 
-/// Adds its field to the first request of a call.
 private final class WorksOnce: Filter {
     private let seen = Mutex<Set<Activity.ID>>([])
 
@@ -160,7 +158,7 @@ private final class WorksOnce: Filter {
     }
 }
 
-/// Has one place for the request of the moment.
+/// Has only one variable for the current request.
 private final class RemembersLast: Filter {
     private let last = Mutex<URL?>(nil)
 
@@ -173,7 +171,6 @@ private final class RemembersLast: Filter {
     }
 }
 
-/// Lets one request in at a time.
 private final class HoldsLock: Filter {
     private actor Turn {
         private var isTaken = false
@@ -200,7 +197,6 @@ private final class HoldsLock: Filter {
     }
 }
 
-/// Calls the `next` that it was given first.
 private final class UsesFirstNext: Filter {
     private let first = Mutex<Next?>(nil)
 

@@ -21,13 +21,13 @@ extension WrongFilter {
     /// Filters that repeat, wait, store, share or trust too much.
     static let conduct: [WrongFilter] = [
         WrongFilter(
-            "repeats whatever 503 refuses", caughtBy: once, saying: "a POST that failed was sent (503): 1, came 2"
+            "repeats whatever 503 refuses", caughtBy: once, saying: "a POST that failed was sent (503): 1, got 2"
         ) {
             exchange, next in
             let response = try await next(exchange)
             return response.status == 503 ? try await next(exchange) : response
         },
-        WrongFilter("repeats what timed out", caughtBy: once, saying: "(timedOut): 1, came 2") { exchange, next in
+        WrongFilter("repeats what timed out", caughtBy: once, saying: "(timedOut): 1, got 2") { exchange, next in
             do { return try await next(exchange) } catch let error as ErrandError where error.code == .timedOut {
                 return try await next(exchange)
             }
@@ -38,13 +38,13 @@ extension WrongFilter {
                 return try await next(exchange)
             }
         },
-        WrongFilter("sends everything twice", caughtBy: once, saying: "came 2") { exchange, next in
+        WrongFilter("sends everything twice", caughtBy: once, saying: "got 2") { exchange, next in
             _ = try? await next(exchange)
             return try await next(exchange)
         },
         WrongFilter(
             "sends a second POST where the first is slow",
-            caughtBy: "a request that is not idempotent is sent once, however late its response is", saying: "1, came 2"
+            caughtBy: "a request that is not idempotent is sent once, however late its response is", saying: "1, got 2"
         ) { exchange, next in
             try await withThrowingTaskGroup { group in
                 group.addTask { try await next(exchange) }
@@ -68,7 +68,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "waits for a minute on 429 by a clock of its own", caughtBy: "it does not wait for a minute unasked",
-            saying: "another clock", endless: true
+            saying: "a clock other", endless: true
         ) { exchange, next in
             let response = try await next(exchange)
             guard response.status == 429 else { return response }
@@ -89,7 +89,7 @@ extension WrongFilter {
         WrongFilter(
             "goes on when its wait is cancelled",
             caughtBy: "a cancellation ends a wait between attempts, and nothing is sent after it",
-            saying: "the requests at the transport: 1, came 2"
+            saying: "the requests at the transport: 1, got 2"
         ) { exchange, next in
             let response = try await next(exchange)
             guard response.status == 503, exchange.http.method.isIdempotent else { return response }
@@ -105,7 +105,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "stores under the URL and Authorization", caughtBy: "\(apart), one after the other",
-            saying: "user two (a sensitive field), came for one"
+            saying: "user two (a sensitive field), got for one"
         ) { CarefulCache { "\($0.method) \($0.urlText) \($0.headers[.authorization] ?? "")" } },
         WrongFilter(
             "stores under all fields but cookies", caughtBy: "\(apart), one after the other", saying: "(cookie)"
@@ -139,7 +139,7 @@ extension WrongFilter {
         ) { TrustsPrefix() },
         WrongFilter(
             "replaces the checks of others", caughtBy: "the checks of others run, and refuse what they refuse",
-            saying: "the check of outside, came none"
+            saying: "the check of outside, got none"
         ) { exchange, next in
             let response = try await next(exchange)
             for name in exchange.checks.names { exchange.checks.add(ResponseCheck(name) { _ in }) }
@@ -147,7 +147,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "shares an exchange, and hands over nothing of it",
-            caughtBy: "the checks of others run, and refuse what they refuse", saying: "the check of inside, came none"
+            caughtBy: "the checks of others run, and refuse what they refuse", saying: "the check of inside, got none"
         ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
         WrongFilter(
             "shares an exchange, and forgets what was staged",
@@ -155,7 +155,7 @@ extension WrongFilter {
         ) { exchange, next in try await SharedExchange(for: Alone()).send(exchange, next: next) },
         WrongFilter(
             "stores what the request could not read",
-            caughtBy: "a response that the request refuses is not served again", saying: "7, came"
+            caughtBy: "a response that the request refuses is not served again", saying: "7, got"
         ) { StoresAtOnce() },
     ]
 
@@ -170,7 +170,7 @@ extension WrongFilter {
     }
 }
 
-/// Trusts what begins like the first URL that it sees.
+/// Trusts every URL that begins like the first one it sees.
 private final class TrustsPrefix: Filter {
     private let origin = Mutex<String?>(nil)
 
@@ -186,13 +186,13 @@ private final class TrustsPrefix: Filter {
     }
 }
 
-/// One call, as it says.
+/// Claims that the exchange belongs to only one call.
 private final class Alone: ExchangeSharing {
     var deadline: ContinuousClock.Instant? { nil }
     func report(_ event: TransportEvent) {}
 }
 
-/// Stores successful responses to GET before anybody has looked at them.
+/// Stores successful GET responses before they have been checked.
 private final class StoresAtOnce: Filter {
     private let stored = Mutex<[String: HTTPResponse]>([:])
 

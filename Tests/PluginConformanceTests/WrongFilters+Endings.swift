@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 
 extension WrongFilter {
-    /// Filters that end a call wrongly, or do not let it end.
+    /// Filters that end a call wrongly, or never let it end.
     static let endings: [WrongFilter] = [
         WrongFilter(
             "replaces each error by its own", caughtBy: "an error of the rest of the way passes as it is",
@@ -14,13 +14,13 @@ extension WrongFilter {
         },
         WrongFilter(
             "makes a response of each error", caughtBy: "an error of the rest of the way passes as it is",
-            saying: "an error, came the status 503"
+            saying: "an error, got the status 503"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return .madeUp(for: exchange, status: 503) }
         },
         WrongFilter(
             "repeats a POST that may have arrived", caughtBy: "a request that is not idempotent is sent once",
-            saying: "how often a POST that failed was sent (connectionLost): 1, came 2"
+            saying: "how often a POST that failed was sent (connectionLost): 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
@@ -36,28 +36,28 @@ extension WrongFilter {
         WrongFilter(
             "turns a cancellation into an error of its own",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "a cancellation, came SomethingWentWrong"
+            saying: "a cancellation, got SomethingWentWrong"
         ) { exchange, next in
             do { return try await next(exchange) } catch { throw SomethingWentWrong() }
         },
         WrongFilter(
             "sends by a task that no cancellation reaches",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "a transport that goes on", endless: true
+            saying: "a transfer that keeps running", endless: true
         ) { exchange, next in
             try await Task { try await next(exchange) }.value
         },
         WrongFilter(
             "sends again after a cancellation",
             caughtBy: "a cancellation reaches the transport, passes, and nothing is sent after it",
-            saying: "the requests at the transport: 1, came 2"
+            saying: "the requests at the transport: 1, got 2"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
         WrongFilter(
             "repeats what was cancelled further in",
             caughtBy: "a cancellation from further in passes and is not repeated",
-            saying: "a transport that was cancelled: an error, came the status 200"
+            saying: "a transport that was cancelled: an error, got the status 200"
         ) { exchange, next in
             do { return try await next(exchange) } catch { return try await next(exchange) }
         },
@@ -76,11 +76,11 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaves the loser of a race running", caughtBy: "what it has started ends before its response is taken",
-            saying: "one that goes on", endless: true
+            saying: "a request still running", endless: true
         ) { exchange, next in
             let loser = Task { try await next(exchange) }
             let winner = Task { try await next(exchange) }
-            // The first to arrive wins; the other one is left to itself.
+            // The first to arrive wins; the other one is abandoned.
             guard let first = try await First.of(loser, winner) else { throw CancellationError() }
             return first
         },
@@ -97,7 +97,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "leaks a task that holds nothing", caughtBy: "a task that it starts ends after the call",
-            saying: "a task that goes on", endless: true
+            saying: "a task that keeps running", endless: true
         ) { exchange, next in
             Task { try await Task.sleep(for: .seconds(600)) }
             return try await next(exchange)
@@ -111,28 +111,26 @@ extension WrongFilter {
         },
         WrongFilter(
             "keeps its exchanges", caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "an exchange that is kept", endless: true
+            saying: "a retained exchange", endless: true
         ) { KeepsExchanges() },
         WrongFilter(
             "keeps the requests that it has seen",
             caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "expected the end of the", endless: true
+            saying: "expected the ", endless: true
         ) { KeepsRequests() },
         WrongFilter(
             "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
-            saying: "expected the end of the", endless: true
+            saying: "to be released", endless: true
         ) { HasTimer() },
         WrongFilter(
             "keeps the rest of the way", caughtBy: "agent, transport and filter go when they are released",
-            saying: "something of the agent that is kept", endless: true
+            saying: "a part of the agent still in memory", endless: true
         ) { KeepsNext.shared },
     ]
 }
 
-/// An error that says nothing.
 struct SomethingWentWrong: Error {}
 
-/// The first of two results.
 enum First {
     static func of(
         _ one: Task<HTTPResponse, any Error>, _ two: Task<HTTPResponse, any Error>
@@ -147,7 +145,7 @@ enum First {
     }
 }
 
-/// One request for all that are equal, which ends with the first of them.
+/// Shares one request among equal requests. It ends along with the first of them.
 private final class SharesResponses: Filter {
     private let running = Mutex<[URL: Task<HTTPResponse, any Error>]>([:])
 
@@ -187,7 +185,7 @@ private final class KeepsRequests: Filter {
     }
 }
 
-/// Its task holds it, however short it is used.
+/// Its task retains it for 600 seconds, even after a short use.
 private final class HasTimer: Filter {
     private let ticks = Atomic(0)
 

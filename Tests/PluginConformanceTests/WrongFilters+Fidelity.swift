@@ -4,11 +4,11 @@ import ErrandTesting
 import Synchronization
 
 extension WrongFilter {
-    /// Filters that send, or hand over, something else than what they were given.
+    /// Filters that change what they send or return.
     static let fidelity: [WrongFilter] = [
         WrongFilter(
             "decodes the query and encodes it anew", caughtBy: "a URL reaches the transport as it was written",
-            saying: "the items of the query"
+            saying: "the query items"
         ) { exchange, next in
             try await next(
                 exchange.changing { http in
@@ -19,7 +19,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "sorts the query", caughtBy: "a URL reaches the transport as it was written",
-            saying: "the items of the query"
+            saying: "the query items"
         ) { exchange, next in
             try await next(
                 exchange.changing { http in
@@ -64,7 +64,7 @@ extension WrongFilter {
         WrongFilter(
             "sends a body of no bytes with a GET",
             caughtBy: "the fields of a request reach the transport as they were written",
-            saying: "a body where there is one"
+            saying: "a body only if the request has one"
         ) { exchange, next in
             try await next(exchange.changing { if $0.body.isNone { $0.body = .data(Data(), contentType: nil) } })
         },
@@ -195,7 +195,6 @@ extension WrongFilter {
         ) { SharesRunning { "\($0.method) \($0.urlText)" } },
     ]
 
-    /// What an encoder makes of a JSON text.
     private static func anew(_ data: Data) -> Data? {
         guard let value = try? JSONDecoder().decode(JSONText.self, from: data) else { return nil }
         return try? JSONEncoder().encode(value)
@@ -212,7 +211,6 @@ extension Exchange {
     }
 }
 
-/// The chunks of another body.
 final class Pieces: HTTPBodySource {
     private let body: HTTPBody
     private let iterator: Mutex<HTTPBody.Iterator>
@@ -232,7 +230,7 @@ final class Pieces: HTTPBodySource {
     func cancel() { body.cancel() }
 }
 
-/// Any JSON, as most programs read it.
+/// Any JSON, as most programs decode it.
 private enum JSONText: Codable {
     case null, bool(Bool), number(Double), text(String), list([JSONText]), object([String: JSONText])
 
@@ -266,7 +264,7 @@ private enum JSONText: Codable {
     }
 }
 
-/// Stores accepted responses in memory, under a key of its own.
+/// Stores accepted responses in memory, under a custom key.
 final class CarefulCache: Filter {
     private let stored = Mutex<[String: HTTPResponse]>([:])
     private let key: @Sendable (HTTPRequest) -> String
@@ -282,7 +280,7 @@ final class CarefulCache: Filter {
         if exchange.delivery != .data { return response }
         exchange.whenAccepted {
             self.stored.withLock { stored in
-                // Bounded, though not well.
+                // Bounded, but crudely.
                 if stored.count > 100 { stored = [:] }
                 stored[key] = response
             }
@@ -291,7 +289,7 @@ final class CarefulCache: Filter {
     }
 }
 
-/// One request for all that are under way and have the same key.
+/// Shares one request among running requests with the same key.
 final class SharesRunning: Filter {
     private let running = Mutex<[String: Task<HTTPResponse, any Error>]>([:])
     private let key: @Sendable (HTTPRequest) -> String

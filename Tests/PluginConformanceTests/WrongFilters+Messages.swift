@@ -15,7 +15,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "makes an empty response of each error of the server", caughtBy: "a status passes, whatever it is",
-            saying: "the status: 404, came 200"
+            saying: "the status: 404, got 200"
         ) { exchange, next in
             let response = try await next(exchange)
             return response.status < 400 ? response : .madeUp(for: exchange)
@@ -23,7 +23,7 @@ extension WrongFilter {
         WrongFilter(
             "responds to HEAD with a body",
             caughtBy: "a response without a body stays without one, to HEAD, with 204 and with 304",
-            saying: "no body in a response to HEAD with 200, came 2 bytes"
+            saying: "no body in a response to HEAD with 200, got 2 bytes"
         ) { exchange, next in
             let response = try await next(exchange)
             return exchange.http.method == .head ? .madeUp(for: exchange, "{}") : response
@@ -39,7 +39,7 @@ extension WrongFilter {
         WrongFilter(
             "gives 204 a body of its own",
             caughtBy: "a response without a body stays without one, to HEAD, with 204 and with 304",
-            saying: "GET with 204, came 4 bytes"
+            saying: "GET with 204, got 4 bytes"
         ) { exchange, next in
             let response = try await next(exchange)
             return response.data.isEmpty && exchange.http.method != .head
@@ -47,7 +47,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "forgets the body of the request", caughtBy: "a request keeps its method, its path and its body",
-            saying: "the body: conformance, came "
+            saying: "the body: conformance, got "
         ) { exchange, next in
             var exchange = exchange
             exchange.http = HTTPRequest(exchange.http.method, exchange.http.url, headers: exchange.http.headers)
@@ -56,7 +56,7 @@ extension WrongFilter {
         WrongFilter(
             "makes a dictionary of the fields",
             caughtBy: "fields that it does not know reach the transport, each of them",
-            saying: "a field that stands twice"
+            saying: "a field that appears twice"
         ) { exchange, next in
             var exchange = exchange
             let fields = Dictionary(
@@ -110,7 +110,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "ends a stream where it breaks", caughtBy: "an error in the middle of a stream reaches its reader",
-            saying: "an error, came the status 200"
+            saying: "an error, got the status 200"
         ) { exchange, next in
             var response = try await next(exchange)
             let body = response.body
@@ -121,11 +121,11 @@ extension WrongFilter {
         },
         WrongFilter(
             "keeps the bodies of its responses", caughtBy: "a stream that its reader drops is cancelled",
-            saying: "a body that is kept", endless: true
+            saying: "a body still in memory", endless: true
         ) { KeepsBodies() },
         WrongFilter(
             "pumps a stream by a task of its own", caughtBy: "a reader that is cancelled ends the transfer",
-            saying: "a transfer that goes on", endless: true
+            saying: "a transfer that keeps running", endless: true
         ) { exchange, next in
             var response = try await next(exchange)
             let body = response.body
@@ -153,7 +153,7 @@ extension WrongFilter {
         WrongFilter(
             "repeats a request without the body that is gone",
             caughtBy: "a request body that can be read once is not sent again without its bytes",
-            saying: "came [20000, 0] bytes"
+            saying: "got [20000, 0] bytes"
         ) { exchange, next in
             do { return try await next(exchange) } catch {
                 var exchange = exchange
@@ -164,7 +164,6 @@ extension WrongFilter {
     ]
 }
 
-/// Keeps what it should pass on.
 private final class KeepsBodies: Filter {
     private let bodies = Mutex<[HTTPBody]>([])
 
@@ -175,7 +174,6 @@ private final class KeepsBodies: Filter {
     }
 }
 
-/// An iterator that a closure may use: one reader at a time.
 private actor SharedIterator {
     private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
 

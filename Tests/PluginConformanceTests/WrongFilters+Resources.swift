@@ -20,10 +20,10 @@ extension WrongFilter {
     private static let kept = "it keeps nothing of the calls that are over"
     private static let bounded = "what it keeps for each URL, host, user or body has a bound"
 
-    /// Filters that take what all share.
+    /// Filters that exhaust shared resources.
     static let resources: [WrongFilter] = [
         WrongFilter(
-            "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), came some that wait for ever",
+            "keeps the permit of a call that fails", caughtBy: failed, saying: "(lost), got calls that never end",
             endless: true
         ) {
             let permits = Permits(4)
@@ -35,7 +35,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), came some that wait",
+            "keeps the permit of a call that is refused", caughtBy: failed, saying: "(client), got calls that",
             endless: true
         ) {
             let permits = Permits(200)
@@ -52,7 +52,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "refuses for good once it has seen refusals", caughtBy: failed, saying: "200, came SomethingWentWrong"
+            "refuses for good once it has seen refusals", caughtBy: failed, saying: "200, got SomethingWentWrong"
         ) {
             let count = Count()
             return ClosureFilter(.call) { exchange, next in
@@ -65,7 +65,7 @@ extension WrongFilter {
             }
         },
         WrongFilter(
-            "gives a permit to those who no longer wait", caughtBy: cancelled, saying: "wait", endless: true
+            "gives a permit to those who no longer wait", caughtBy: cancelled, saying: "never end", endless: true
         ) {
             let permits = Permits(2, forgetsNone: true)
             return ClosureFilter(.call) { exchange, next in
@@ -76,7 +76,7 @@ extension WrongFilter {
         },
         WrongFilter(
             "takes a cancellation for a failure of the server", caughtBy: cancelled,
-            saying: "200, came SomethingWentWrong"
+            saying: "200, got SomethingWentWrong"
         ) {
             let count = Count()
             return ClosureFilter(.call) { exchange, next in
@@ -107,7 +107,7 @@ extension WrongFilter {
         },
     ]
 
-    /// Filters that grow: their tests need a process that does nothing else.
+    /// Filters that leak memory. Their tests need a dedicated process.
     static let growing: [WrongFilter] = [
         WrongFilter("keeps the number of each call", caughtBy: kept, saying: "each call that succeeds") {
             let kept = Notes()
@@ -155,14 +155,12 @@ final class Count: Sendable {
     func add() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Strings for ever.
 final class Notes: Sendable {
     private let state = Mutex((list: [String](), set: Set<String>()))
     func add(_ text: String) { state.withLock { $0.list.append(text) } }
     func insert(_ text: String) { state.withLock { _ = $0.set.insert(text) } }
 }
 
-/// Turns that tasks wait for.
 final class Permits: Sendable {
     private struct State {
         var free: Int
@@ -171,7 +169,7 @@ final class Permits: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Whether a turn may go to a task that was cancelled while it waited, and is lost.
+    /// Whether a permit can go to a task that was cancelled while it waited, and is lost.
     private let forgetsNone: Bool
 
     init(_ count: Int, forgetsNone: Bool = false) {
@@ -223,7 +221,7 @@ final class Permits: Sendable {
     }
 }
 
-/// Works for so long on the processor, however busy that is with others.
+/// Uses this much processor time, however busy the processor is.
 func spin(_ duration: Duration) {
     func worked() -> Duration {
         var time = timespec()

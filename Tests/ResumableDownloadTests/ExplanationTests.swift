@@ -32,7 +32,7 @@ import Testing
     @Test("the filter that a download brings counts where the agent has none, and not beside one of the agent's")
     func brought() throws {
         let problem = try #require(try problems([Signature()]).first)
-        #expect(problem.contains("repeats the signature"))
+        #expect(problem.contains("reuses the first one's signature"))
         #expect(try problems([.downloads, Signature()]).isEmpty)
     }
 }

@@ -186,7 +186,8 @@ import Testing
             try await eventually { time.sleeperCount == 2 }
             time.advance(by: .seconds(1))
         }
-        // The first wait of the retry, and not one more of the attempt, which may begin before the attempt is cancelled.
+        // Wait until only the first wait of the retry is left. The wait of the attempt may begin before the attempt is
+        // cancelled.
         try await ended.wait()
         try await eventually { time.sleeperCount == 1 && time.nextWake == time.now.advanced(by: .seconds(1)) }
         time.advance(by: .seconds(1))

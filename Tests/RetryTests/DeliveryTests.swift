@@ -8,7 +8,6 @@ import Testing
 @Suite("What reached a server is not sent again", .timeLimit(.minutes(30)), .leakChecked) struct DeliveryTests {
     private static let unreachable: [ErrandError.Code] = [.cannotConnect, .nameLookupFailed]
 
-    /// A policy without waits.
     private func eager(_ attempts: Int) -> RetryPolicy { policy(attempts) { $0.backoff = .none } }
 
     @Test(
@@ -25,7 +24,7 @@ import Testing
                 let agent = NetworkAgent(stub, [.retry(eager(attempts))])
                 #expect(await failure { try await agent.send(request) } == "\(code)")
                 #expect(stub.received.count == before + 2)
-                // The same with a policy of the call's own.
+                // The same with a policy in the call's options.
                 let bare = NetworkAgent(stub, [])
                 _ = try? await bare.send(request, options: .retry(eager(attempts)))
                 #expect(stub.received.count == before + 4)
@@ -57,7 +56,7 @@ import Testing
             _ = try await next(exchange)
             return try await next(exchange)
         }
-        // What the filter itself needs afterwards cannot be reached.
+        // The server that this filter contacts afterwards can't be reached.
         let elsewhere = ClosureFilter(stage) { exchange, next in
             _ = try await next(exchange)
             throw ErrandError(.cannotConnect, "")

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite("What waits in the transport", .timeLimit(.minutes(30)), .leakChecked) struct DepartureTests {
-    /// A transport with so many connections: what has none waits in it, and asks before it goes out.
+    /// A transport with this many connections. Requests without a connection wait in it, and ask before they go out.
     private final class Queueing: Transport {
         let (turns, wire): (Gate, Wire)
         private let free: Mutex<Int>
@@ -49,7 +49,7 @@ import Testing
         }
         try await turns.reached(by: 19)
         door.open()
-        // The first one is over, or waits for its retry.
+        // The first request is finished, or waits for its retry.
         let end = time.now.advanced(by: .seconds(2))
         try await eventually { isQuota ? ended.value == 1 : time.nextWake == end }
         turns.open()
@@ -160,7 +160,7 @@ import Testing
         door.open()
         try await eventually { ended.value == server.received.count - 1 }
         for _ in 0..<50 { await Task.yield() }
-        // A connection that is free may carry another request before the response that freed it has come to the gate.
+        // A free connection may carry another request before the response that freed it reaches the gate.
         #expect(server.received.count <= 72)
         let clock = Task {
             while (try? await time.waitForSleepers()) != nil {

@@ -7,7 +7,6 @@ import Testing
 
 let base = "https://api.example.com"
 
-/// A request whose every part a test can set.
 struct Get: Request {
     typealias Output = String
     var path = "x"
@@ -27,7 +26,6 @@ struct Get: Request {
     }
 }
 
-/// The messages of notes, in order.
 final class Notes: Accessory {
     private let notes = Log<ActivityNote>()
 
@@ -41,10 +39,9 @@ final class Notes: Accessory {
     }
 }
 
-/// Backoff without chance: 1, 2, 4 … seconds.
+/// Backoff without jitter: 1, 2, 4 … seconds.
 let exact = Backoff(base: .seconds(1), maximumDelay: .seconds(60), jitter: 0)
 
-/// A policy of that backoff, without a budget.
 func policy(_ attempts: Int = 3, _ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
     var policy = RetryPolicy(maximumAttempts: attempts, backoff: exact)
     policy.budget = nil
@@ -52,7 +49,6 @@ func policy(_ attempts: Int = 3, _ change: (inout RetryPolicy) -> Void = { _ in 
     return policy
 }
 
-/// How a call ended, in a word that a test can compare.
 func outcome(_ task: Task<String, any Error>) async -> String {
     switch await task.result {
     case .success(let text): return text
@@ -62,7 +58,6 @@ func outcome(_ task: Task<String, any Error>) async -> String {
     }
 }
 
-/// The code of what a call throws.
 func failure(_ body: () async throws -> some Any) async -> String {
     do {
         _ = try await body()
@@ -82,13 +77,12 @@ extension NetworkAgent {
         self.init(baseURL: base, transport: transport, filters: filters, accessories: accessories, time: time)
     }
 
-    /// Sends in a task of its own.
     func sending(_ request: Get = Get(), _ options: CallOptions = CallOptions()) -> Task<String, any Error> {
         Task { try await self.send(request, options: options).value }
     }
 }
 
-/// A transport of a closure, which gets the number of the request, from 1.
+/// A transport from a closure, which receives the number of the request, starting at 1.
 final class Wire: Transport {
     private let count = Atomic(0)
     private let body: @Sendable (Int, HTTPRequest, TransportOptions) async throws -> HTTPResponse

@@ -27,7 +27,7 @@ import Testing
             tasks.append(agent.sending(Get("\(number)")))
             try await eventually { order.all.count + time.sleeperCount == number + 1 }
         }
-        // One at a time: two that were let through together may reach the wire in any order.
+        // One at a time: two requests admitted together may reach the wire in any order.
         for (number, door) in doors.enumerated() {
             door.open()
             try await eventually { order.all.count == min(number + 4, 20) }
@@ -82,7 +82,7 @@ import Testing
         _ = try await agent.send(Get())
         let waiting = agent.sending()
         try await eventually { time.sleeperCount == 1 }
-        // Its turn comes after 20 seconds.
+        // It would have to wait 20 seconds.
         #expect(await failure { try await agent.send(Get { $0.deadline = .seconds(15) }) } == "waitTooLong")
         let later = agent.sending(Get { $0.deadline = .seconds(21) })
         try await eventually { time.sleeperCount >= 2 }
@@ -174,7 +174,8 @@ import Testing
         #expect(wire.sent == 0)
     }
 
-    /// `ERRAND_INTERLEAVINGS` sets how many there are in each of ten blocks; 1,000 take ten seconds of processor time.
+    /// The number of interleavings in each of ten blocks; set `ERRAND_INTERLEAVINGS` to change it. 1,000 take ten
+    /// seconds of processor time.
     private static let interleavings =
         ProcessInfo.processInfo.environment["ERRAND_INTERLEAVINGS"].flatMap { UInt64($0) } ?? 200
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandRetry
 
 @Suite("Hedging", .timeLimit(.minutes(30)), .leakChecked) struct HedgeTests {
-    /// Sends one call after the other, and moves the clock to what happens next.
+    /// Sends one call after the other, and advances the clock to each next event.
     private final class Lane: Sendable {
         let time = ManualTimeSource()
         let notes = Notes()
@@ -16,7 +16,7 @@ import Testing
         let agent: NetworkAgent
         private let delay: @Sendable (_ request: Int) -> Duration
 
-        /// Delays are even numbers of microseconds, so that no response comes together with a second request.
+        /// Delays are even numbers of microseconds, so a response never coincides with a second request.
         init(_ delay: @escaping @Sendable (_ request: Int) -> Duration) {
             self.delay = delay
             wire = Wire { number, request, options in
@@ -26,14 +26,13 @@ import Testing
             agent = NetworkAgent(wire, [.hedge], time, notes)
         }
 
-        /// How long one call took.
         func call(isArmed: Bool) async throws -> Duration {
             let (start, sent) = (time.now, wire.sent)
             let task = agent.sending()
             try await eventually { self.wire.sent == sent + 1 && self.time.sleeperCount == (isArmed ? 2 : 1) }
             var ends = [start.advanced(by: delay(sent + 1))]
             while let wake = time.nextWake, !ends.contains(wake) {
-                // The second request, or none because the budget is used up.
+                // The second request, or no request because the budget is used up.
                 let noted = notes.count("hedge")
                 time.advance(to: wake)
                 try await eventually { self.notes.count("hedge") == noted + 1 }
@@ -67,7 +66,7 @@ import Testing
 
     @Test("nothing is hedged before enough is known, and never beyond the share")
     func budget() async throws {
-        // The host becomes slow as a whole at the 101st request: calls are slower than those before them.
+        // The whole host becomes slow at the 101st request: later calls are slower than those before.
         let lane = Lane { number in number <= 100 ? .milliseconds(10) : .milliseconds(20) }
         for call in 0..<100 { _ = try await lane.call(isArmed: call >= 20) }
         #expect(lane.wire.sent == 100)
@@ -75,7 +74,7 @@ import Testing
         #expect(lane.wire.sent > 300 && lane.wire.sent <= 315)
     }
 
-    /// An agent whose history says 10 ms, for what comes next.
+    /// Returns an agent with a history of 10 ms responses, before `next` takes over.
     private func warm(
         _ time: ManualTimeSource,
         _ next:
@@ -91,7 +90,7 @@ import Testing
         let agent = NetworkAgent(wire, [.hedge(HedgePolicy(share: 1))], time, notes)
         for sent in 0..<40 {
             let task = agent.sending()
-            // From the 21st call on there is the timer of the second request.
+            // From the 21st call on, there's also the timer of the second request.
             try await eventually { wire.sent == sent + 1 && time.sleeperCount == (sent < 20 ? 1 : 2) }
             time.advance(by: .milliseconds(10))
             _ = try await task.value
@@ -143,7 +142,7 @@ import Testing
         }
     }
 
-    /// Of the race alone: when two responses are on their way at once, nothing outside shows which one it receives first.
+    /// Tests only the race: if two responses arrive together, nobody outside can see which one it receives first.
     @Test("of two failures the first one counts", arguments: [false, true])
     func twoFailures(isReversed: Bool) async {
         let racing = ClosureFilter { exchange, next in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ErrandRetry
 
-/// More hosts than a table has at first: what is known of one is kept as long as it counts.
+/// More hosts than a table holds at first. The table keeps each host's state as long as it matters.
 @Suite("Thousands of hosts", .timeLimit(.minutes(30)), .leakChecked) struct HostCountTests {
     private static let hosts = 1_200
     private static func url(_ host: Int) -> String { "https://h\(host).example/" }
@@ -20,7 +20,7 @@ import Testing
         for _ in 0..<20 {
             for host in 0..<Self.hosts { _ = try? await agent.send(Get(Self.url(host))) }
         }
-        // Two retries for twenty calls, and one call may make those at once.
+        // The budget allows two retries for twenty calls, and a single call may use both immediately.
         #expect(wire.sent <= Self.hosts * 22)
     }
 
@@ -105,7 +105,7 @@ import Testing
         let first = try (0..<20).map { try ask(table, $0) }
         for host in 0..<100_000 {
             _ = try ask(table, host)
-            // This one is used all the time.
+            // This host is always in use.
             #expect(try ask(table, 18) === first[18])
         }
         #expect(table.count <= 1_300)

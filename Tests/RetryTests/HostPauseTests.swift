@@ -5,7 +5,6 @@ import ErrandTesting
 import Testing
 
 @Suite("A host that asks for rest", .timeLimit(.minutes(30)), .leakChecked) struct HostPauseTests {
-    /// `Retry-After` of the first response, a success from then on.
     private func wire(_ value: String, _ status: Int = 503) -> Wire {
         Wire { number, request, _ in
             number == 1 ? response(request, status, ["Retry-After": value]) : response(request)
@@ -20,7 +19,7 @@ import Testing
         let wire = wire("2")
         let agent = NetworkAgent(wire, standard ? [.standardResilience] : [.retry], time)
         let first = agent.sending()
-        // The rest, and not the timer of the attempt.
+        // Only the pause is left, not the timer of the attempt.
         try await eventually { time.sleeperCount == 1 && time.nextWake == time.now.advanced(by: .seconds(2)) }
         #expect(wire.sent == 1)
         let others = (0..<50).map { agent.sending(Get("other/\($0)")) }
@@ -110,7 +109,7 @@ import Testing
         let wire = wire("3600")
         let agent = NetworkAgent(wire, [.standardResilience { $0.retry.maximumRetryAfter = .seconds(5) }], time)
         let task = agent.sending()
-        // The rest, and not the timer of the attempt.
+        // Only the pause is left, not the timer of the attempt.
         try await eventually { time.sleeperCount == 1 && time.nextWake == time.now.advanced(by: .seconds(5)) }
         #expect(wire.sent == 1)
         time.advance(by: .seconds(5))
@@ -145,7 +144,7 @@ import Testing
         #expect(error?.code == .waitTooLong && error?.remaining == .seconds(30))
         #expect(error?.host == "api.example.com:443" && error?.description.contains("deadline") == true)
         #expect(wire.sent == 1)
-        // One that is longer waits.
+        // With a longer deadline, the request waits.
         let late = agent.sending(Get { $0.deadline = .seconds(31) })
         try await eventually { time.sleeperCount >= 1 && wire.sent == 1 }
         time.advance(by: .seconds(30))
@@ -236,7 +235,7 @@ import Testing
         let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
         _ = try await agent.send(Get())
         let tasks = (0..<8).map { _ in agent.sending() }
-        // What is let through reaches the wire a moment later than the others begin to wait.
+        // An admitted request reaches the wire shortly after the others begin to wait.
         try await eventually { time.sleeperCount == 5 && wire.sent >= 4 }
         #expect(wire.sent == 4)
         time.advance(by: .seconds(10))

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A server with a limit, by the clock of a test: a window that is fixed or slides, a bucket of tokens, or a leaky one.
+/// A server with a rate limit on the test's clock: a fixed or sliding window, a token bucket, or a leaky bucket.
 final class LimitServer: Sendable {
     enum Kind: Sendable, CaseIterable {
         case fixedWindow, slidingWindow, slidingWindowOfOneLength, tokenBucket, tokenBucketUntilFull, leakyBucket
@@ -15,14 +15,14 @@ final class LimitServer: Sendable {
         var times: [Double] = []
         var tokens: Double
         var last: Double = 0
-        /// When the bucket has leaked, as GCRA keeps it.
+        /// When the bucket is empty, as GCRA computes it.
         var empty: Double = 0
         var accepted: [Double] = []
         var refused = 0
     }
 
     let kind: Kind
-    /// So many requests in so many seconds.
+    /// The allowed number of requests in this many seconds.
     let (count, period): (Int, Double)
     private let start: ContinuousClock.Instant
     private let state: Mutex<State>
@@ -44,7 +44,7 @@ final class LimitServer: Sendable {
             if result.0 { state.accepted.append(now) } else { state.refused += 1 }
             return result
         }
-        // Whole seconds, as the field has them.
+        // Whole seconds, like the field.
         let seconds = max(1, Int((reset - 1e-6).rounded(.up)))
         return response(request, isAccepted ? 200 : 429, ["RateLimit": "\"a\";r=\(left);t=\(seconds)"])
     }

@@ -5,7 +5,7 @@ import ErrandTesting
 import Testing
 
 @Suite("Servers with limits of every kind", .timeLimit(.minutes(30)), .leakChecked) struct LimitServerTests {
-    /// What clients send that keep within so many requests in so many seconds, in seconds.
+    /// How clients that respect a limit send their requests, in seconds.
     enum Pattern: CaseIterable {
         case steady, bursts, uneven
 
@@ -29,9 +29,9 @@ import Testing
         }
     }
 
-    /// Sends at these times, moves the clock to what happens next, and returns how long requests waited at the gate.
+    /// Sends at these times, advances the clock to each next event, and returns how long requests waited at the gate.
     ///
-    /// - Parameter latency: how long a response takes, after the server has counted the request.
+    /// - Parameter latency: how long a response takes after the server has counted the request.
     private func run(
         _ server: LimitServer, _ time: ManualTimeSource, _ times: [Double], latency: Double,
         _ filters: [any Filter] = [.hostGate(HostLimits())]
@@ -49,7 +49,7 @@ import Testing
         var (lost, started) = (0.0, 0)
         var sends = times.map { begin.advanced(by: .seconds($0)) }[...]
         while ended.value < times.count {
-            // All that has begun is on the wire, waits, or has ended.
+            // Every started request is on the wire, waits, or has ended.
             let count = started
             try await eventually { time.sleeperCount + ended.value == count }
             let waiting = started - wire.sent
@@ -104,12 +104,12 @@ import Testing
     func beyond(kind: LimitServer.Kind) async throws {
         let time = ManualTimeSource()
         let server = LimitServer(kind, 20, per: 1, at: time.now)
-        // The first response has the limit.
+        // The first response announces the limit.
         let times = [0.001] + Array(repeating: 0.1, count: 300)
         _ = try await run(server, time, times, latency: 0.01)
         #expect(server.refused <= 15)
         #expect(server.accepted.count + server.refused == 301)
-        // None of them later than a server allows that lets each second's share pass.
+        // Finishes as early as with a server that admits each second's share.
         #expect((server.accepted.last ?? 0) <= 32)
     }
 
@@ -153,7 +153,7 @@ import Testing
         try await doors.reached()
         try await eventually { time.sleeperCount == 299 }
         #expect(wire.sent == 2)
-        // Where no response comes, time lets the others follow.
+        // If no response arrives, the remaining requests follow after a delay.
         time.advance(by: .milliseconds(250))
         try await eventually { wire.sent == 3 && time.sleeperCount == 298 }
         time.advance(by: .seconds(4))

@@ -19,7 +19,7 @@ import Testing
         #expect(
             explanation.steps.map(\.description) == [
                 "call  retries, at most 3 attempts", "call  redirects, at most 20",
-                "wire  host gate: lets a host rest that asks for it, at most 64 at once",
+                "wire  host gate: pauses a host that sent Retry-After, at most 64 at once",
                 "wire  breaker: opens if 50 % of 10 requests or more to a host fail",
                 "wire  ends an attempt after 30 s", "hop   transport StubTransport",
             ])
@@ -34,15 +34,15 @@ import Testing
             ([.cache(.memory()), .retry], "stale"),
             ([.cache(.memory()), .standardResilience], "stale"),
             ([.urls(.sign(key: "k")), .retry], "signature"),
-            ([.hedge, .retry], "repeated on its own"),
-            ([.urls(.sign(key: "k")), .hedge], "one signature"),
+            ([.hedge, .retry], "retried separately"),
+            ([.urls(.sign(key: "k")), .hedge], "the same signature"),
             ([.hedge, .hedge], "hedged again"),
-            ([.attemptTimeout(.seconds(1)), .hostGate(limits)], "the wait at the gate"),
-            ([.attemptTimeout(.seconds(1)), .breaker], "does not count"),
+            ([.attemptTimeout(.seconds(1)), .hostGate(limits)], "waiting at the gate"),
+            ([.attemptTimeout(.seconds(1)), .breaker], "doesn't count"),
             ([.breaker, .hostGate(limits)], "probe"),
-            ([faults, .standardResilience], "not seen by the breaker"),
-            ([.standardResilience, .retry], "the attempts of both are multiplied"),
-            ([.breaker, .breaker], "the first to open refuses it"),
+            ([faults, .standardResilience], "the breaker doesn't see"),
+            ([.standardResilience, .retry], "their attempts multiply"),
+            ([.breaker, .breaker], "the first to open rejects it"),
         ]
         for (filters, reason) in wrong {
             let problems = NetworkAgent(.stub(.text("ok")), filters).explain(Get()).problems
@@ -66,7 +66,7 @@ import Testing
         let orders: [([any Filter], Int)] = [
             ([.retry(policy(3) { $0.backoff = .none })], 4),
             ([.standardResilience { $0.retry = policy(3) { $0.backoff = .none } }], 4),
-            // Here the retry is the inner one.
+            // Here the retry filter is the inner one.
             ([.downloads, .retry(policy(3) { $0.backoff = .none })], 3),
         ]
         for (filters, expected) in orders {
@@ -109,7 +109,7 @@ import Testing
             filters: [
                 .standardResilience { options in
                     options.retry.backoff = Backoff(base: .milliseconds(1))
-                    // On a slow machine, too, an open breaker stays open.
+                    // An open breaker must stay open on a slow machine, too.
                     options.breaker?.window = .seconds(3600)
                     options.breaker?.pause = .seconds(3600)
                     options.breaker?.maximumPause = .seconds(3600)
@@ -119,7 +119,6 @@ import Testing
             for number in 0..<200 { group.addTask { _ = try? await agent.send(Get("\(number)")) } }
         }
         #expect(server.requestCount <= 220)
-        // The breaker is open by now.
         #expect(await failure { try await agent.send(Get()) } == "breakerOpen")
     }
 

@@ -49,7 +49,7 @@ import Testing
             (.get, .failure(ErrandError(.timedOut, "")), 3), (.get, .failure(ErrandError(.truncated, "")), 3),
             (.get, .failure(ErrandError(.insecureConnection, "")), 1), (.get, .failure(CancellationError()), 1),
             (.post, .failure(ErrandError(.connectionLost, "")), 1),
-            // Nothing was sent.
+            // The request wasn't sent.
             (.post, .failure(ErrandError(.cannotConnect, "")), 3),
             (.post, .failure(ErrandError(.nameLookupFailed, "")), 3),
         ] as [(HTTPMethod, StubResponse, Int)])
@@ -78,7 +78,7 @@ import Testing
         let anew = Get { ($0.method, $0.body) = (.put, .stream { HTTPBody { nil } }) }
         _ = try? await agent.send(anew)
         #expect(stub.received.count == 4)
-        // Whatever it is marked as.
+        // Regardless of how the request is marked.
         _ = try? await agent.send(once, options: .retry(policy { $0.backoff = .none }.repeatable))
         #expect(stub.received.count <= 5)
     }
@@ -106,7 +106,7 @@ import Testing
         #expect(keys[0] != keys[3] && keys[6...].allSatisfy { $0 == nil })
         let key = try #require(keys[0])
         #expect(key.hasPrefix("\"") && key.hasSuffix("\"") && key.count == 38)
-        // A key of the request's own is kept, and a mark.
+        // The request's own key is kept, and it counts as a mark.
         let own = Get { ($0.method, $0.headers) = (.post, ["Idempotency-Key": "mine"]) }
         _ = try? await agent.send(own, options: .retry(policy { $0.backoff = .none }))
         #expect(stub.received.suffix(3).allSatisfy { $0.headers["Idempotency-Key"] == "mine" })
@@ -117,7 +117,7 @@ import Testing
         let (time, notes) = (ManualTimeSource(), Notes())
         let stub = StubTransport(.status(503))
         let agent = NetworkAgent(stub, [.retry(policy(9))], time, notes)
-        // 1 + 2 seconds fit, 4 more do not.
+        // Delays of 1 + 2 seconds fit, 4 more don't.
         let task = agent.sending(Get { $0.deadline = .seconds(7) })
         for wait in [1, 2] {
             try await eventually { time.nextWake == time.now.advanced(by: .seconds(wait)) }

@@ -8,7 +8,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What the managers and response objects of CTNetworking are for, said with requests, responses and errors.
+/// Covers the uses of CTNetworking's managers and response objects with requests, responses and errors.
 @Suite("What a service gets back", .leakChecked, .timeLimit(.minutes(30))) struct ServiceTests {
     private struct Order: Codable, Sendable, Equatable { let id: Int }
     private struct Refusal: Decodable, Sendable { let message: String }
@@ -115,7 +115,7 @@ import Testing
         kept = nil
         #expect(object == nil)
         #expect(try await agent.send(request).value.data == Data(#"{"id":8}"#.utf8))
-        // The first start keeps its own end.
+        // The first start keeps its own outcome.
         guard case .failure = failed.outcome else {
             Issue.record("\(String(describing: failed.outcome))")
             return
@@ -149,7 +149,7 @@ import Testing
         let again = agent.start(GetOrder())
         #expect(try await again.value.http.source.isStored)
         #expect(again.activity.id != handle.activity.id)
-        // The line of a log.
+        // The text for a line of a log.
         #expect("\(handle.activity)".contains("GetOrder"))
     }
 

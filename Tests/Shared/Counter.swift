@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts from several threads.
+/// A counter for several threads.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 
@@ -8,7 +8,6 @@ package final class Counter: Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    /// Adds one and returns the sum.
     @discardableResult
     package func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
 }

@@ -1,6 +1,5 @@
 package import Errand
 
-/// The code of the error that the body throws.
 package func code(_ body: () async throws -> some Any) async -> ErrandError.Code? {
     do {
         _ = try await body()

@@ -1,14 +1,14 @@
 package import Testing
 
-/// What never became so, and where a test waited for it.
+/// Thrown when a state that a test waits for doesn't occur. Holds the place where the test waited.
 package struct NeverHappened: Error, CustomStringConvertible {
     let location: SourceLocation
     package var description: String { "what \(location.fileID):\(location.line) waits for never happened" }
 }
 
-/// Waits for a state of which nothing notifies, such as a property of an object under test; it looks again and again, at
-/// first at once and then each millisecond. Where something does notify, wait for that: with ``Log``, `Gate`,
-/// `RecordingAccessory` or a handle.
+/// Polls for a state that can't notify, such as a property of an object under test: immediately, and then each
+/// millisecond. If something does notify, wait for that instead: with ``Log``, `Gate`, `RecordingAccessory` or a
+/// handle.
 package func eventually(
     within limit: Duration = .seconds(300), at location: SourceLocation = #_sourceLocation,
     isolation: isolated (any Actor)? = #isolation, _ isSo: () async throws -> Bool

@@ -1,2 +1,2 @@
-/// Who imports what suites share has the programs that they run as well.
+/// Importing the shared test code also imports the programs that suites run.
 @_exported import ErrandTestPrograms

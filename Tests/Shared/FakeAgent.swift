@@ -1,7 +1,7 @@
 package import Errand
 import ErrandEssentials
 
-/// An agent of a user's own: it has `send` and nothing else.
+/// A user-defined agent that implements only `send`.
 package struct FakeAgent: Agent {
     private let respond: @Sendable (any Request, CallOptions) async throws -> any Sendable
 
@@ -17,7 +17,7 @@ package struct FakeAgent: Agent {
     }
 }
 
-/// An error of a user's own, with a secret that no log may show.
+/// A user-defined error with a secret that must not appear in logs.
 package struct Refused: Error {
     package var secret = "hunter2"
     package init() {}

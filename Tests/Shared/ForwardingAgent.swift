@@ -1,6 +1,5 @@
 package import Errand
 
-/// An agent that implements `send` and nothing else, and passes each request on.
 package struct ForwardingAgent: Agent {
     private let base: any Agent
 

@@ -3,13 +3,14 @@ import Synchronization
 package import Testing
 
 extension Trait where Self == LeakCheck {
-    /// Each test of the suite fails if something that it created outlives it.
+    /// Fails each test of the suite if an object that it created outlives it.
     package static var leakChecked: Self { LeakCheck() }
 }
 
-/// Holds each test to releasing what it created: stubs, servers, recording accessories and time sources of the test kit,
-/// temporary directories, programs, and what it passes to ``watchForLeaks(_:)``. An agent holds its transport and its
-/// accessories, and a running activity its agent; so an agent or an activity that outlives its test is found by them.
+/// Checks that each test releases whatever it creates: stubs, servers, recording accessories and time sources of the
+/// test kit, temporary directories, programs, and objects it passes to ``watchForLeaks(_:)``. An agent holds its
+/// transport and its accessories, and a running activity holds its agent, so the check also finds agents and activities
+/// that outlive their tests.
 package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -18,7 +19,7 @@ package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         let created = Created()
         try await CreationObservers.$current.withValue(created, operation: function)
-        // What runs in the background may need a moment to end.
+        // Background work may need a moment to finish.
         do { try await eventually { created.remaining.isEmpty } } catch {
             let counts = Dictionary(grouping: created.remaining) { "\(type(of: $0))" }.mapValues(\.count)
             let names = counts.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", ")
@@ -27,14 +28,14 @@ package struct LeakCheck: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// Has ``LeakCheck`` look at an object as well.
+/// Makes ``LeakCheck`` watch an object.
 @discardableResult
 package func watchForLeaks<Object: AnyObject & Sendable>(_ object: Object) -> Object {
     CreationObservers.notify(of: object)
     return object
 }
 
-/// What a test created, held weakly.
+/// The objects that a test created, held weakly.
 private final class Created: CreationObserver {
     private struct Reference: Sendable {
         weak let object: (any AnyObject & Sendable)?

@@ -8,14 +8,14 @@ package final class Log<Element: Sendable>: Sendable {
 
     package func add(_ element: Element) { elements.update { $0.append(element) } }
 
-    /// Lets go of them, such as at the end of a test of what is kept for too long.
+    /// Releases the elements, for example at the end of a leak-checked test.
     package func removeAll() { elements.update { $0 = [] } }
 
     package var all: [Element] { elements.read { $0 } }
 
     package var count: Int { elements.read { $0.count } }
 
-    /// Returns as soon as the elements are as wanted. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    /// Returns as soon as the elements satisfy `isSo`. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
     package func wait(
         within limit: Duration = .seconds(300), until isSo: @escaping @Sendable ([Element]) -> Bool
     ) async throws {

@@ -14,17 +14,17 @@ private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count:
     send(descriptor, bytes, count, flags)
 }
 
-/// One connection of a ``RawServer``, for one thread.
+/// One connection of a ``RawServer``. Use it on one thread.
 package final class Peer {
     package let descriptor: Int32
     private var buffered: [UInt8] = []
-    /// How many of them are taken.
+    /// The number of consumed bytes in `buffered`.
     private var offset = 0
     private var isClosed = false
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        // Longer than a test may take: a connection that ends by itself is one that a test did not ask for.
+        // Longer than any test takes, so a connection never times out unless a test asks for it.
         var time = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var yes: Int32 = 1
@@ -32,7 +32,6 @@ package final class Peer {
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// The client's IPv4 address.
     package var remoteAddress: String {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -42,10 +41,10 @@ package final class Peer {
         return withUnsafeBytes(of: address.sin_addr) { $0.map(String.init).joined(separator: ".") }
     }
 
-    /// The head of the next request with its blank line; nil when the client has gone.
+    /// Reads the head of the next request with its blank line. Returns nil if the client has disconnected.
     package func readHead() -> String? { readHeadBytes().map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The bytes of ``readHead()``, which need not be UTF-8.
+    /// Reads the same bytes as ``readHead()``, which need not be UTF-8.
     package func readHeadBytes() -> [UInt8]? {
         let end: [UInt8] = [13, 10, 13, 10]
         while true {
@@ -57,7 +56,7 @@ package final class Peer {
         }
     }
 
-    /// That many bytes, or fewer when the client has gone.
+    /// Reads this many bytes, or fewer if the client disconnects.
     package func read(_ count: Int) -> [UInt8] {
         while buffered.count - offset < count, fill() {}
         let bytes = Array(buffered[offset..<min(offset + count, buffered.count)])
@@ -65,7 +64,7 @@ package final class Peer {
         return bytes
     }
 
-    /// A chunked body without its framing; nil if it does not end.
+    /// Reads a chunked body and removes its framing. Returns nil if the body doesn't end.
     package func readChunked() -> [UInt8]? {
         var body: [UInt8] = []
         while true {
@@ -83,7 +82,7 @@ package final class Peer {
         }
     }
 
-    /// Everything until the client goes.
+    /// Reads everything until the client disconnects, and returns the number of bytes.
     package func drain() -> Int {
         var count = buffered.count - offset
         offset = buffered.count
@@ -124,10 +123,9 @@ package final class Peer {
         return true
     }
 
-    /// Nothing more is sent; what the client sends can still be read.
+    /// Ends sending. The client's bytes can still be read.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Ends the connection with a reset instead of an end.
     package func reset() {
         var linger = LingerOption(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<LingerOption>.size))

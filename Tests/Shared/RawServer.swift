@@ -11,15 +11,15 @@ import Musl
 import Android
 #endif
 
-/// Swift's Glibc module does not bring it.
+/// Swift's Glibc module doesn't export it.
 @_silgen_name("accept4")
 private func acceptClosedOnExec(
     _ listener: Int32, _ address: UnsafeMutablePointer<sockaddr>?, _ size: UnsafeMutablePointer<socklen_t>?,
     _ flags: Int32
 ) -> Int32
 
-/// A listening socket on the loopback interface that gives every connection to a closure on a thread of its own: for
-/// bytes that no HTTP server would send.
+/// Listens on the loopback interface and passes every connection to a closure on a new thread. Use it to send bytes
+/// that an HTTP server wouldn't send.
 package final class RawServer: Sendable {
     package let port: UInt16
     private let listener: Int32
@@ -59,7 +59,7 @@ package final class RawServer: Sendable {
             }
         }
         guard listener >= 0, bound else { throw Failure.noSocket(errno) }
-        // Both families have the port at the same place.
+        // The port has the same position in both address families.
         port =
             family == AF_UNIX
             ? 0 : withUnsafeBytes(of: &address) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
@@ -67,10 +67,10 @@ package final class RawServer: Sendable {
         CreationObservers.notify(of: self)
         Self.thread { [weak self] in
             while true {
-                // A child process that kept it open would turn a close or a reset into silence.
+                // If a child process kept the descriptor open, the client wouldn't see a close or a reset.
                 let descriptor = acceptClosedOnExec(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 if descriptor < 0 {
-                    // The server is released.
+                    // The server was deallocated.
                     if errno == EINVAL { break }
                     usleep(1000)
                     continue
@@ -88,15 +88,14 @@ package final class RawServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// Connections taken so far.
     package var accepted: Int { count.load(ordering: .relaxed) }
 
-    /// Clients over IPv4 that the kernel has not yet notified of an end of their connection: on a busy machine it does so
-    /// some milliseconds after the server has closed it.
+    /// The number of IPv4 clients that the kernel still considers connected. On a busy machine it notices some
+    /// milliseconds after the server has closed a connection.
     package var connectedClients: Int {
         let table = (try? String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)) ?? ""
         return table.split(separator: "\n").count {
-            // Number, local address, remote address, state, where 01 is an established connection.
+            // Number, local address, remote address, state; state 01 is an established connection.
             let fields = $0.split(separator: " ")
             guard fields.count > 3, fields[3] == "01" else { return false }
             return fields[2].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } == port

@@ -7,7 +7,6 @@ extension RecordingAccessory {
         records().filter { $0.kind == kind }.map(\.name).filter { $0 != "progress" && $0 != "note" }
     }
 
-    /// How each request ended, in the order of their ends.
     package var outcomes: [String] {
         records().filter { $0.kind == .request }.compactMap { record in
             switch record.event {

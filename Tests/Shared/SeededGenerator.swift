@@ -1,10 +1,10 @@
-/// The same random numbers for the same seed, on every machine (SplitMix64).
+/// Generates the same random numbers from the same seed on every machine (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Neighbouring seeds give sequences that have nothing in common.
+    /// Adjacent seeds give unrelated sequences.
     package init(seed: some BinaryInteger) { state = Self.mixed(UInt64(truncatingIfNeeded: seed) &* Self.step) }
 
     package mutating func next() -> UInt64 {
@@ -19,10 +19,9 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return value ^ value >> 31
     }
 
-    /// True once in `part` times.
+    /// Returns true with a probability of 1 in `part`.
     package mutating func chance(_ part: Int) -> Bool { below(part) == 0 }
 
-    /// A number from 0 that is less than the limit.
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }

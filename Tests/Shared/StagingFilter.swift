@@ -1,6 +1,6 @@
 package import Errand
 
-/// Stages work with each response, and logs what becomes of it: "commit 200", "discard 503".
+/// Stages work with each response, and logs its outcome: "commit 200", "discard 503".
 package struct StagingFilter: Filter {
     private let log: Log<String>
 

@@ -3,11 +3,11 @@ package import Foundation
 
 /// Type-checks code against the modules that were built for this test.
 package enum SwiftCompiler {
-    /// The lines of errors and warnings, each once, as `file:line:column: error: …`; everything that was said if it failed
-    /// without any.
+    /// Returns the error and warning lines without duplicates, as `file:line:column: error: …`. If compilation failed
+    /// without any, returns the whole output.
     ///
     /// - Parameters:
-    ///   - files: one module.
+    ///   - files: the files of one module.
     ///   - root: the folder of the package.
     ///   - mode: the language mode.
     @concurrent package static func diagnostics(
@@ -33,14 +33,13 @@ package enum SwiftCompiler {
         return found.filter { known.insert($0).inserted }
     }
 
-    /// The arguments with which a compiler finds the package's modules in C.
+    /// The arguments with which a compiler finds the package's C modules.
     package static func moduleMaps(in root: URL) -> [String] {
         ["Core/Syntax/International", "Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
             ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
         }
     }
 
-    /// The same for one file of this text.
     package static func diagnostics(
         of text: String, in root: URL, mode: String = "6", _ arguments: [String] = []
     ) async throws -> [String] {
@@ -50,10 +49,10 @@ package enum SwiftCompiler {
         return try await diagnostics(of: [file], in: root, mode: mode, arguments)
     }
 
-    /// What code of this package's tests needs beside: the macros of Swift Testing, and the package's own name.
+    /// The additional arguments for code of this package's tests: the macros of Swift Testing, and the package's name.
     package static func argumentsOfTests(in root: URL) -> [String] {
         let name = root.standardizedFileURL.lastPathComponent.lowercased()
-        // As the package manager makes an identifier of it: no digit begins one.
+        // The package manager derives the identifier this way: it doesn't start with a digit.
         let identifier = String(
             name.enumerated().map { place, letter in
                 letter.isLetter || letter == "_" || letter.isNumber && place > 0 ? letter : "_"
@@ -72,7 +71,7 @@ package enum SwiftCompiler {
         return []
     }
 
-    /// Beside the program that runs the tests.
+    /// The modules are next to the program that runs the tests.
     private static func modules(of root: URL) throws -> URL {
         #if os(Linux)
         let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

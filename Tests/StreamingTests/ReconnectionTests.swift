@@ -58,6 +58,14 @@ import Testing
         guard case .closed(nil) = stream.state else { return _ = Issue.record("\(stream.state)") }
     }
 
+    @Test("the stream has the ID of the event that was just received, even if more of them have arrived")
+    func lastReceived() async throws {
+        server.enqueue(.events(TestEvent("a", id: "1"), TestEvent("b", id: "2"), TestEvent("c")), .status(204))
+        let stream = agent.events(GetFeed())
+        for try await event in stream { #expect(stream.lastEventID == event.id) }
+        #expect(stream.lastEventID == "2")
+    }
+
     @Test("an id of characters beyond ASCII goes over the wire as UTF-8")
     func unicodeID() async throws {
         server.enqueue(.events(TestEvent("a", id: "…豆")), .status(204))

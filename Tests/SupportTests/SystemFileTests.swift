@@ -37,6 +37,8 @@ import Darwin
         let status = try FileStatus(at: folder.path("a"))
         #expect(status.permissions == 0o640 && status.modified / 1_000_000_000 == 1_500_000_000)
         #expect(status.kind == .regular && status.linkCount == 1)
+        file.setTimes(-1_500_000_000)
+        #expect(try FileStatus(at: folder.path("a")).modified == -1_500_000_000)
     }
 
     @Test("what is appended goes to the end, and is read piece by piece")

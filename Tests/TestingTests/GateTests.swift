@@ -24,6 +24,6 @@ struct GateTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let error = await #expect(throws: WaitTimeout.self) { try await gate.reached(by: 5, within: .milliseconds(1)) }
-        #expect(error.map { "\($0)" } == "waited 1 ms for 5 to reach a gate")
+        #expect(error.map { "\($0)" } == "waited 1 ms for 5 arrivals at a gate")
     }
 }

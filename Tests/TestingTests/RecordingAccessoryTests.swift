@@ -60,7 +60,7 @@ struct RecordingAccessoryTests {
         try await recording.waitUntilQuiet()
         #expect(recording.problems().isEmpty)
         recording.activity(handle.activity, did: .note(ActivityNote("test", "late")))
-        #expect(recording.problems().contains { $0.contains("something after didStop") })
+        #expect(recording.problems().contains { $0.contains("an event after didStop") })
         recording.activity(handle.activity, did: .didStop(.cancelled(.handle)))
         #expect(recording.problems().contains { $0.contains("2 times didStop") })
         #expect(recording.problems().contains { $0.contains("outcomes") })
@@ -72,7 +72,7 @@ struct RecordingAccessoryTests {
         _ = try await agent(.text("hello"), recording).send(Get())
         try await recording.waitUntilQuiet()
         #expect(recording.names() == ["willStart", "built", "sending"])
-        #expect(recording.problems().first == "3 events were not kept; raise maximumRecords")
+        #expect(recording.problems().first == "3 events were dropped; raise maximumRecords")
     }
 
     @Test("it keeps no stream alive")

@@ -151,7 +151,7 @@ struct ServerInputTests {
             baseURL: server.url.replacing("http:", with: "https:"), transport: .system)
         let error = await #expect(throws: ErrandError.self) { try await agent.send(Call<Void>(.get, "x")) }
         #expect(error?.code == .insecureConnection)
-        #expect(server.faults.map(\.description) == ["400 the client speaks TLS, this server does not"])
+        #expect(server.faults.map(\.description) == ["400 the client uses TLS, but this server doesn't"])
     }
 
     @Test(

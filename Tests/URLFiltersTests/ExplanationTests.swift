@@ -91,7 +91,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
         let agent = NetworkAgent(baseURL: shop.baseURL, transport: .stub(.status(200)))
         #expect(
             agent.explain(Call(.get, "users/7")).problems == [
-                "no filter replaces the host “environment.invalid”, which stands for another and is never resolved"
+                "no filter replaces the host “environment.invalid”: it is a placeholder, which is never resolved"
             ])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Chunks for a stream that takes bytes only while it has room", .timeLimit(.minutes(30)), .leakChecked)
 struct ChunkWriterTests {
-    /// A stream with room for some bytes.
+    /// A stream with limited room.
     private final class Outlet: Sendable {
         private struct State: Sendable {
             var room = 0
@@ -46,7 +46,7 @@ struct ChunkWriterTests {
         async let isWritten = writer.write(data)
         var rounds = 0
         while outlet.bytes.count < data.count {
-            // The queue is free although the stream is full.
+            // The queue stays free although the stream is full.
             outlet.makeRoom(7)
             await onQueue { $0.roomIsThere() }
             rounds += 1

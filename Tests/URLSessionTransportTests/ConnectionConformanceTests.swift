@@ -8,8 +8,8 @@ import Testing
 
 @testable import ErrandURLSessionTransport
 
-/// What Network.framework's connections are wrapped in keeps the promises of connections over a socket as well, which
-/// takes the framework's place where there is none.
+/// The wrapper of Network.framework's connections also keeps the promises of connections on top of a socket. This tests
+/// it on systems without the framework.
 @Suite("What connections promise, kept over a socket", .timeLimit(.minutes(30)), .leakChecked)
 struct ConnectionConformanceTests {
     @Test(
@@ -17,7 +17,7 @@ struct ConnectionConformanceTests {
     func kept(each: PluginConformanceCase) async throws { try await each.run() }
 }
 
-/// Opens connections alone.
+/// Only opens connections.
 private struct SocketTransport: ConnectingTransport {
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         throw ErrandError(.transportUnavailable, "it sends no requests")
@@ -30,7 +30,7 @@ private struct SocketTransport: ConnectingTransport {
     }
 }
 
-/// A socket that blocks, with a thread for each call.
+/// A blocking socket with a thread for each call.
 private final class SocketDriver: ConnectionDriver {
     private let target: ConnectionTarget
     private let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -306,7 +306,7 @@ struct ConnectionTests {
             if Bool.random(using: &random) { await Task.yield() }
         }
         connection.close()
-        // A continuation that is resumed twice ends the process, one that is never resumed hangs here.
+        // Resuming a continuation twice crashes the process, and never resuming it hangs here.
         for wait in waits { _ = await wait.result }
         while !driver.receives.isEmpty { driver.complete("late") }
         while !driver.sends.isEmpty { driver.completeSend() }

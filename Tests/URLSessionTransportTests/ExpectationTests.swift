@@ -16,7 +16,7 @@ struct ExpectationTests {
         let server = try RawServer { peer in
             while let head = peer.readHead() {
                 heads.add(head)
-                // A server that takes what follows for the next request, where the client has it wait for 100.
+                // If the client waits for 100, this server reads the body as the next request.
                 let expects = head.lowercased().contains("\r\nexpect:")
                 if head.hasPrefix("PUT"), !expects { _ = peer.read(100_000) }
                 peer.send("HTTP/1.1 \(head.hasPrefix("PUT") ? status : 200) Early\r\nContent-Length: 2\r\n\r\nok")

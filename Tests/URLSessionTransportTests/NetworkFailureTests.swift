@@ -26,8 +26,8 @@ import Testing
 
     @Test("a rejected server is named by the reason")
     func rejection() {
-        let failure = NetworkFailure(.rejection("the server's public key is none of the pinned ones"), "-9808")
-        #expect(failure.unconnected.message == "the server's public key is none of the pinned ones")
+        let failure = NetworkFailure(.rejection("the server's public key isn't one of the pinned keys"), "-9808")
+        #expect(failure.unconnected.message == "the server's public key isn't one of the pinned keys")
     }
 
     @Test(

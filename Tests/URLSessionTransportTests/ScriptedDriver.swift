@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import ErrandURLSessionTransport
 
-/// A driver whose connection does what a test says.
+/// A driver whose connection follows the test's script.
 final class ScriptedDriver: ConnectionDriver {
     typealias Receive = @Sendable (Data?, Bool, NetworkFailure?) -> Void
 
@@ -18,9 +18,9 @@ final class ScriptedDriver: ConnectionDriver {
 
     var isStarted: Bool { state.withLock { $0.report != nil } }
     var cancels: Int { state.withLock { $0.cancels } }
-    /// The limits of the receives that are not completed.
+    /// The limits of the pending receives.
     var receives: [Int] { state.withLock { $0.receives.map(\.limit) } }
-    /// The pieces that are not sent.
+    /// The pieces of the pending sends.
     var sends: [Data] { state.withLock { $0.sends.map(\.data) } }
 
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void) { state.withLock { $0.report = report } }
@@ -37,13 +37,11 @@ final class ScriptedDriver: ConnectionDriver {
 
     func report(_ event: ConnectionEvent) { state.withLock { $0.report }?(event) }
 
-    /// Completes the oldest receive.
     func complete(_ text: String?, isAtEnd: Bool = false, _ failure: NetworkFailure? = nil) {
         let first = state.withLock { $0.receives.isEmpty ? nil : $0.receives.removeFirst() }
         first?.completion(text.map { Data($0.utf8) }, isAtEnd, failure)
     }
 
-    /// Completes the oldest send.
     func completeSend(_ failure: NetworkFailure? = nil) {
         let first = state.withLock { $0.sends.isEmpty ? nil : $0.sends.removeFirst() }
         first?.completion(failure)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The watch for inactivity", .timeLimit(.minutes(30)), .leakChecked)
 struct SilenceTests {
-    /// An exchange with a timeout of its own.
+    /// An exchange with its own timeout.
     private final class Exchange: SilenceWatched {
         private struct State: Sendable {
             var lastActivity: ContinuousClock.Instant

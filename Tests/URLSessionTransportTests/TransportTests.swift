@@ -96,7 +96,7 @@ struct TransportTests {
             #expect(response.data == data)
             #expect(try await server.nextRequest().headers[.contentLength] == "3000000")
         }
-        // Other tests send streams, too, and leave nothing either.
+        // Other tests also send streams, and must not leave files either.
         let new = try leftovers().subtracting(before)
         try await eventually { try leftovers().isDisjoint(with: new) }
     }
@@ -134,7 +134,7 @@ struct TransportTests {
         return Set(names.filter { $0.hasPrefix("errand-body-") })
     }
 
-    /// A stream that does not say that it is a file.
+    /// A stream that doesn't reveal that it's a file.
     private static func stream(of file: URL) -> HTTPBody { HTTPBody(source: Relay(HTTPBody(file: file))) }
 
     private final class Relay: HTTPBodySource {
@@ -187,7 +187,7 @@ struct KeyInfoHeaderTests {
         let info = output.fileHandleForReading.readDataToEndOfFile()
         let header = try #require(KeyInfoHeader.bytes(isRSA: isRSA, bits: bits))
         #expect(info.starts(with: header))
-        // A point that is not compressed, or a SEQUENCE: where the bare key begins.
+        // The bare key begins with an uncompressed point or a SEQUENCE.
         #expect(info.dropFirst(header.count).first == (isRSA ? 0x30 : 0x04))
     }
 

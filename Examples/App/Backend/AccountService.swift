@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Issues tokens to one user, ada with the password secret, and shows who she is to those who have one.
+/// Issues tokens to one user (name `ada`, password `secret`), and returns her profile for a valid token.
 package final class AccountService: Sendable {
     private struct State {
         var number = 0
@@ -17,13 +17,12 @@ package final class AccountService: Sendable {
 
     init() {}
 
-    /// Ends the lifetime of the token; its refresh token remains good.
+    /// Expires the token. Its refresh token stays valid.
     package func expireToken() { state.withLock { $0.token = "" } }
 
-    /// Ends the session: no token is good any more.
+    /// Ends the session and invalidates all tokens.
     package func endSession() { state.withLock { ($0.token, $0.refreshToken) = ("", "") } }
 
-    /// The number of tokens that were issued.
     package var issuedTokens: Int { state.withLock { $0.number } }
 
     func token(_ request: RecordedRequest) -> TestResponse {

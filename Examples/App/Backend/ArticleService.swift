@@ -4,7 +4,7 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// Serves articles in pages, and finds those that contain a text.
+/// Serves articles in pages, and searches their text.
 package final class ArticleService: Sendable {
     private static let titles = [
         "Harbour", "Lighthouse", "Market", "Museum", "Railway", "River", "Theatre", "Tower", "University",
@@ -17,7 +17,7 @@ package final class ArticleService: Sendable {
 
     init() {}
 
-    /// Publishes another version of the first article.
+    /// Publishes a new version of the first article.
     package func revise() { edition.withLock { $0 += 1 } }
 
     func page(_ request: RecordedRequest) throws -> TestResponse {

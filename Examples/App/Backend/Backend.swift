@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 
-/// The server that the app talks to: in the same process, on the loopback interface, so that the app works without a network.
+/// The server that the app talks to. It runs in the same process, on the loopback interface, so the app works without a
+/// network.
 ///
-/// An app of your own has the address of its service here, and none of this.
+/// Your own app has its service's address here instead.
 package final class Backend: Sendable {
     package let articles = ArticleService()
     package let accounts = AccountService()
@@ -11,9 +12,9 @@ package final class Backend: Sendable {
     package let chat: ChatService
     private let server: TestServer
 
-    /// Starts it.
+    /// Starts the server.
     ///
-    /// - Parameter pace: how long it takes for a piece of work, so that a person can watch; zero for tests.
+    /// - Parameter pace: how long the server takes for a unit of work, so people can watch. Use zero in tests.
     package init(pace: Duration = .milliseconds(150)) throws {
         server = try TestServer()
         (files, chat) = (FileService(pace: pace), ChatService(pace: pace))
@@ -26,9 +27,9 @@ package final class Backend: Sendable {
 
     package var url: String { server.url }
 
-    /// Closes all connections, and takes no more.
+    /// Closes all connections, and stops accepting new connections.
     package func stop() { server.stop() }
 
-    /// The number of requests so far.
+    /// The number of requests received so far.
     package var requestCount: Int { server.requestCount }
 }

@@ -3,8 +3,8 @@ import ErrandExampleRequests
 import ErrandTesting
 import Foundation
 
-/// Replies to a question word by word, as server-sent events. The connection breaks once for each question; the rest comes
-/// over the next one.
+/// Replies to a question word by word, as server-sent events. The connection breaks once per question; the rest of the
+/// reply follows on the next connection.
 package final class ChatService: Sendable {
     private struct Question: Decodable { let question: String }
 
@@ -12,7 +12,6 @@ package final class ChatService: Sendable {
 
     init(pace: Duration) { self.pace = pace }
 
-    /// The words of the reply to a question.
     package static func words(to question: String) -> [String] {
         let count = question.split(separator: " ").count
         let text =

@@ -3,8 +3,7 @@ import ErrandTesting
 package import Foundation
 import Synchronization
 
-/// Takes files by tus 1.0. It breaks the connection once for each file, behind the half of it, so that the upload has to be
-/// resumed.
+/// Receives files by tus 1.0. It breaks the connection once per file, halfway through, so the upload has to resume.
 package final class FileService: Sendable {
     private struct Upload {
         let length: Int
@@ -23,7 +22,7 @@ package final class FileService: Sendable {
 
     init(pace: Duration) { self.pace = pace }
 
-    /// The file that has arrived last; nil before the first.
+    /// The most recent file received, or nil if there isn't one yet.
     package var lastFile: Data? { state.withLock { $0.last } }
 
     func respond(_ request: RecordedRequest) -> TestResponse {

@@ -6,28 +6,27 @@ import ErrandRetry
 import ErrandSystemTransport
 import Observation
 
-/// An account: signs in, refreshes a token that has expired without a word, and signs out.
+/// An account: signs in, silently refreshes an expired token, and signs out.
 @Observable package final class AccountModel {
     package var user = "ada"
     package var password = ""
-    /// Whether a user is signed in.
     package private(set) var isSignedIn = false
-    /// The name of the user, as the server has it.
+    /// The user's name, as returned by the server.
     package private(set) var name: String?
-    /// How often the server has refused a token, and got another one.
+    /// How many times the server refused a token and it was refreshed.
     package private(set) var refusals = 0
-    /// Whether a request runs.
+    /// Whether a request is running.
     package private(set) var isBusy = false
-    /// The sentence about what went wrong last.
+    /// A message about the last failure.
     package private(set) var failure: String?
-    /// Has no session, so that a refresh does not wait for itself.
+    /// Has no session, so a refresh doesn't wait for itself.
     @ObservationIgnored private let accounts: NetworkAgent
     @ObservationIgnored private let session: AuthenticationSession<BearerToken>
     @ObservationIgnored private let agent: NetworkAgent
 
     package init(_ url: String) {
         let accounts = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
-        // An app keeps the token in its keychain: it hands over what is there, and saves what comes.
+        // An app keeps the token in its keychain: return the stored token here, and save each new one.
         session = AuthenticationSession { old in
             guard let old, let refresh = old.refreshToken else { return nil }
             return try await accounts.send(RefreshToken(refresh)).value.renewing(old)
@@ -36,7 +35,6 @@ import Observation
         self.accounts = accounts
     }
 
-    /// Signs in with the name and the password.
     package func signIn() async {
         await run {
             session.signIn(try await accounts.send(SignIn(user: user, password: password)).value)
@@ -45,12 +43,12 @@ import Observation
         }
     }
 
-    /// Asks the server who the user is, with a token that may have expired.
+    /// Asks the server for the user. The token may have expired.
     package func load() async {
         await run { try await show() }
     }
 
-    /// Signs out. A request that runs ends, and is never sent as another user's.
+    /// Signs out. A running request ends, and is never resent as another user.
     package func signOut() {
         session.signOut()
         agent.cancelAll()

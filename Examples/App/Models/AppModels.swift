@@ -5,7 +5,7 @@ import ErrandRetry
 import ErrandSystemTransport
 package import Foundation
 
-/// The models of all screens, and the agents below them: the one place that knows addresses, transports and filters.
+/// The models of all screens, and the agents they use. Addresses, transports and filters are set up only here.
 package final class AppModels {
     package let feed: FeedModel
     package let search: SearchModel
@@ -14,14 +14,14 @@ package final class AppModels {
     package let chat: ChatModel
 
     /// - Parameters:
-    ///   - url: the base URL of the service.
-    ///   - folder: where the records of unfinished uploads are kept.
-    ///   - retry: the policy of uploads that fail on the way.
+    ///   - url: the service's base URL.
+    ///   - folder: where records of unfinished uploads are kept.
+    ///   - retry: the retry policy for uploads that are interrupted.
     ///   - time: the clock of the search.
     package init(
         url: String, folder: URL, retry: TransferRetryPolicy = .standard, time: any TimeSource = SystemTimeSource()
     ) {
-        // In memory, because the address of the server changes at each start: `.disk(at:)` in an app of your own.
+        // In memory, because the server's address changes at each start. Use `.disk(at:)` in your own app.
         let agent = NetworkAgent(
             baseURL: url, transport: .system,
             filters: [
@@ -40,6 +40,6 @@ package final class AppModels {
 }
 
 nonisolated extension Error {
-    /// The sentence for a person; nil for a cancellation, which is no failure.
+    /// A message for the user, or nil for a cancellation, which isn't a failure.
     var sentence: String? { isCancellation ? nil : localizedDescription }
 }

@@ -3,7 +3,7 @@ import ErrandExampleRequests
 import ErrandStreaming
 import Observation
 
-/// A chat whose replies are shown while they are written.
+/// A chat that shows replies while they are being written.
 @Observable package final class ChatModel {
     package struct Message: Identifiable, Equatable {
         package let id: Int
@@ -11,21 +11,20 @@ import Observation
         package var text: String
     }
 
-    /// The messages so far, the last of which may still grow.
+    /// The messages so far. The last one may still grow.
     package private(set) var messages: [Message] = []
-    /// The text that is sent next.
+    /// The text to send next.
     package var draft = ""
-    /// Whether a reply is being written.
     package private(set) var isReplying = false
-    /// The sentence about what went wrong last.
+    /// A message about the last failure.
     package private(set) var failure: String?
-    /// The reply that is being written, or the last one.
+    /// The current reply, or the last one.
     @ObservationIgnored package private(set) var task: Task<Void, Never>?
     @ObservationIgnored private let agent: NetworkAgent
 
     package init(_ agent: NetworkAgent) { self.agent = agent }
 
-    /// Sends the draft, and shows the reply as it comes.
+    /// Sends the draft, and shows the reply as it arrives.
     package func send() {
         if isReplying || draft.isEmpty { return }
         let question = draft
@@ -42,7 +41,7 @@ import Observation
         }
     }
 
-    /// Ends the reply where it is.
+    /// Stops the reply, keeping the words received so far.
     package func stop() { task?.cancel() }
 
     private func add(_ text: String, isMine: Bool) {

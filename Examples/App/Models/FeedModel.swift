@@ -4,11 +4,11 @@ package import ErrandExampleRequests
 import ErrandPaging
 import Observation
 
-/// A feed that shows what it had at once, then what the server has, and more of it page by page.
+/// A feed that shows stored articles at once, then the server's, and loads more page by page.
 @Observable package final class FeedModel {
-    /// Whether the articles come from the cache, and the server is being asked.
+    /// Whether the articles come from the cache while the server's response is pending.
     package private(set) var isStored = false
-    /// The sentence about what went wrong last.
+    /// A message about the last failure.
     package private(set) var failure: String?
     private var isOpening = false
     private var first: [Article] = []
@@ -22,19 +22,18 @@ import Observation
 
     /// The visible articles.
     package var articles: [Article] { list.pages.isEmpty ? first : list.items }
-    /// Whether a page is being loaded.
     package var isLoading: Bool { isOpening || list.isLoading }
-    /// Whether there are no more.
+    /// Whether all pages are loaded.
     package var isLast: Bool { list.isLast }
 
-    /// Shows the first page: the stored one, then the server's. Also for a pull to refresh.
+    /// Shows the first page: the stored one, then the server's. Also call this for pull to refresh.
     package func open() async {
         (isOpening, failure, list) = (true, nil, PageModel(GetArticles(), on: agent))
         do {
             for try await response in agent.cachedThenFresh(GetArticles()) {
                 (first, isStored) = (response.value.articles, response.http.source.isStored)
             }
-            // Takes the page that has just come from the cache.
+            // Reads the page that the cache has just stored.
             try await list.next()
         } catch {
             failure = error.sentence
@@ -42,7 +41,7 @@ import Observation
         (isOpening, isStored) = (false, false)
     }
 
-    /// Adds the next page. May be called for each row that appears: one page is loaded at a time.
+    /// Adds the next page. Call it for each row that appears: only one page loads at a time.
     package func more() async {
         if list.pages.isEmpty || isLast { return }
         do {

@@ -2,19 +2,19 @@ package import Errand
 package import ErrandExampleRequests
 import Observation
 
-/// Searches while somebody types: each letter cancels the search before it, and a request is sent once the typing pauses.
+/// Searches as the user types. Each letter cancels the previous search, and a request is sent when typing pauses.
 @Observable package final class SearchModel {
-    /// The text that is searched for.
+    /// The search text.
     package var text = "" {
         didSet { if text != oldValue { search() } }
     }
-    /// What was found for the text.
+    /// The articles found.
     package private(set) var found: [Article] = []
-    /// The sentence about what went wrong last.
+    /// A message about the last failure.
     package private(set) var failure: String?
     @ObservationIgnored private let agent: NetworkAgent
     @ObservationIgnored private let time: any TimeSource
-    /// The search for the text; nil where there is none.
+    /// The current search, or nil if there isn't one.
     @ObservationIgnored package private(set) var task: Task<Void, Never>?
 
     package init(_ agent: NetworkAgent, time: any TimeSource = SystemTimeSource()) {

@@ -4,28 +4,27 @@ package import ErrandResumableUpload
 package import Foundation
 import Observation
 
-/// Uploads a file, and goes on where the server is after each interruption. The upload outlives its screen.
+/// Uploads a file, and resumes it after each interruption. The upload outlives its screen.
 @Observable package final class UploadModel {
-    /// The sent part of the file, from 0 to 1.
+    /// The fraction of the file that has been sent, from 0 to 1.
     package private(set) var fraction = 0.0
-    /// A line about what the upload does.
+    /// A line about the state of the upload.
     package private(set) var status = ""
-    /// Whether an upload runs.
     package private(set) var isRunning = false
-    /// Whether the upload was paused by ``pause()``.
+    /// Whether the user paused the upload with ``pause()``.
     package private(set) var isPaused = false
-    /// The sentence about what went wrong last.
+    /// A message about the last failure.
     package private(set) var failure: String?
-    /// The waits and restarts of the upload.
+    /// The upload's waits and restarts.
     package private(set) var notices: [TransferNotice] = []
-    /// The upload that runs, or the last one.
+    /// The current upload, or the last one.
     @ObservationIgnored package private(set) var task: Task<Void, Never>?
     @ObservationIgnored private var upload: Upload<HTTPResponse>?
     @ObservationIgnored private let agent: NetworkAgent
 
     package init(_ agent: NetworkAgent) { self.agent = agent }
 
-    /// Sends a file. Of one that was begun, the server gets the rest.
+    /// Sends a file, or the rest of it if an earlier upload was interrupted.
     package func start(_ file: URL) {
         if isRunning { return }
         let request = SendFile(.file(file), to: "files", metadata: ["filename": file.lastPathComponent])
@@ -42,19 +41,19 @@ import Observation
         }
     }
 
-    /// Closes the connection; the server keeps what it has.
+    /// Closes the connection. The server keeps the bytes it has.
     package func pause() {
         upload?.pause()
         isPaused = isRunning
     }
 
-    /// Goes on after a pause.
+    /// Resumes after a pause.
     package func resume() {
         upload?.resume()
         isPaused = false
     }
 
-    /// Ends the upload; the next start goes on where the server is.
+    /// Ends the upload. The next start resumes after the last byte that the server has.
     package func cancel() { upload?.cancel() }
 
     private func show(_ event: TransferEvent<HTTPResponse>) {

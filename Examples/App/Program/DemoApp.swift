@@ -5,11 +5,11 @@ import SwiftUI
 import AppKit
 #endif
 
-/// `swift run errand-app`, on a Mac: one screen for each thing that people come for, above a server in the same process.
+/// Run it on a Mac with `swift run errand-app`: one screen per common task, and a server in the same process.
 @main struct DemoApp: App {
     init() {
         #if os(macOS)
-        // Without a bundle, as `swift run` starts it, a program has neither a place in the Dock nor the keyboard.
+        // A program without a bundle, as started by `swift run`, gets no Dock icon and no keyboard input.
         NSApplication.shared.setActivationPolicy(.regular)
         Task { NSApplication.shared.activate() }
         #endif

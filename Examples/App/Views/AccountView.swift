@@ -1,10 +1,10 @@
 import ErrandAppModels
 import SwiftUI
 
-/// The form of a sign-in, or the user that is signed in.
+/// The sign-in form, or the user who is signed in.
 struct AccountView: View {
     @Bindable var model: AccountModel
-    /// Ends the lifetime of the token at the server.
+    /// Expires the token at the server.
     let expireToken: @MainActor () -> Void
 
     var body: some View {

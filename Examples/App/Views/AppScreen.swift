@@ -3,16 +3,16 @@ import ErrandAppModels
 import Foundation
 public import SwiftUI
 
-/// The list of screens, above a server and models of its own.
+/// The list of screens. It runs its own server and models.
 public struct AppScreen: View {
     @State private var demo: Result<Demo, any Error>?
     @Environment(\.scenePhase) private var phase
     @State private var wasInBackground = false
 
-    /// Makes the list; the server starts when it appears.
+    /// Creates the list. The server starts when the list appears.
     public init() {}
 
-    /// The list, or the sentence about a server that did not start.
+    /// The list, or an error message if the server didn't start.
     public var body: some View {
         NavigationStack {
             switch demo {
@@ -25,7 +25,7 @@ public struct AppScreen: View {
             if demo == nil { demo = Result { try Demo() } }
         }
         #if !os(macOS)
-        // A server that listens does not survive that the system suspends the app.
+        // A listening server doesn't survive when the system suspends the app.
         .onChange(of: phase) {
             if phase == .background { wasInBackground = true }
             guard phase == .active, wasInBackground else { return }
@@ -35,7 +35,7 @@ public struct AppScreen: View {
     }
 }
 
-/// The server in this process, the models that talk to it, and a file to send.
+/// The server in this process, the models that talk to it, and a file to upload.
 final class Demo {
     let backend: Backend
     let models: AppModels
@@ -86,7 +86,7 @@ private struct ScreenList: View {
     }
 }
 
-/// The sentence about a failure.
+/// A failure's message.
 struct FailureText: View {
     let text: String?
 

@@ -1,7 +1,7 @@
 import ErrandAppModels
 import SwiftUI
 
-/// Questions, and replies that grow while they are written.
+/// Questions, and replies that grow as they are written.
 struct ChatView: View {
     @Bindable var model: ChatModel
 

@@ -2,10 +2,10 @@ import ErrandAppModels
 import ErrandExampleRequests
 import SwiftUI
 
-/// The stored articles at once, then those of the server; the next page at the end of the list.
+/// The stored articles at once, then the server's. Reaching the end of the list loads the next page.
 struct FeedView: View {
     let model: FeedModel
-    /// Publishes another version of the first article.
+    /// Publishes a new version of the first article.
     let revise: @MainActor () -> Void
 
     var body: some View {

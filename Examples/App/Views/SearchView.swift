@@ -2,7 +2,7 @@ import ErrandAppModels
 import ErrandExampleRequests
 import SwiftUI
 
-/// What is found, while somebody types.
+/// Search results, updated as the user types.
 struct SearchView: View {
     @Bindable var model: SearchModel
 

@@ -3,7 +3,7 @@ import ErrandResumableUpload
 import Foundation
 import SwiftUI
 
-/// An upload with its progress, which can be paused, and which goes on when the screen is left.
+/// An upload with progress. The user can pause it, and it continues after the screen is closed.
 struct UploadView: View {
     let model: UploadModel
     let film: URL

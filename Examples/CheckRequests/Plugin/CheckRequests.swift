@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package check-requests` finds members that look like requirements of Errand's protocols and aren't.
+/// `swift package check-requests` finds members that look like requirements of Errand's protocols but don't implement
+/// them.
 @main struct CheckRequests: CommandPlugin {
     private static let usage = """
         usage: swift package check-requests [--target NAME ...]
@@ -52,7 +53,7 @@ import PackagePlugin
         }
     }
 
-    /// The modules of the protocols that the types of a symbol graph conform to.
+    /// The modules of the protocols that the types in a symbol graph conform to.
     private static func protocolModules(in folder: URL) throws -> Set<String> {
         struct Graph: Decodable {
             struct Relationship: Decodable {
@@ -73,7 +74,7 @@ import PackagePlugin
         return modules.filter { $0.hasPrefix("Errand") }
     }
 
-    /// The modules in Swift of a package and its dependencies, each once.
+    /// The Swift modules of a package and its dependencies, without duplicates.
     private static func modules(below package: Package) -> [SwiftSourceModuleTarget] {
         var (found, seen, waiting): ([SwiftSourceModuleTarget], Set<String>, [Package]) = ([], [], [package])
         while let next = waiting.popLast() {

@@ -5,15 +5,15 @@ struct Member {
     let id: String
     let kind: Kind
     let isStatic: Bool
-    /// With the labels of a method: `decode(_:)`.
+    /// Includes a method's argument labels: `decode(_:)`.
     let name: String
-    /// The type of a property; otherwise empty.
+    /// A property's type, or empty for other members.
     let valueType: String
-    /// As the interface of its module shows it.
+    /// As shown in its module's interface.
     let declaration: String
     let symbol: SymbolGraph.Symbol
 
-    /// Nil for a symbol that is neither a property, a method nor a type.
+    /// Returns nil for a symbol that isn't a property, a method or a type.
     init?(_ symbol: SymbolGraph.Symbol) {
         switch symbol.kind.identifier {
         case "swift.property": (kind, isStatic) = (.property, false)
@@ -35,7 +35,7 @@ struct Member {
         valueType = (after ?? "").prefix { $0 != "{" && $0 != "=" }.filter { $0 != " " }
     }
 
-    /// The type of a property, and what it wraps if it's an optional.
+    /// A property's type, unwrapped if it's an optional.
     var wrappedType: Substring { valueType.hasSuffix("?") ? valueType.dropLast() : valueType[...] }
 
     /// The name without labels.

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Finds members of types that look like requirements of the protocols they conform to, and aren't.
+/// Finds members that look like requirements of the type's protocols but don't implement them.
 ///
-/// The compiler knows which members implement a requirement. What is left is compared by name: a member with the name of
-/// a requirement that the type takes from the protocol's default has another type, or is static.
+/// The compiler knows which members implement a requirement. The rest are compared by name: if a type uses a
+/// requirement's default and has a member of the same name, that member has a different type or is static.
 struct RequirementCheck {
-    /// A member, and the requirement that it was probably meant to be.
+    /// A member, and the requirement it was probably meant to implement.
     struct Finding {
         let member: Member
         let requirement: Member
@@ -17,7 +17,7 @@ struct RequirementCheck {
     private var requirements: [String: [Member]] = [:]
     private var protocolNames: [String: String] = [:]
 
-    /// - Parameter graphs: the graphs of the modules whose protocols count.
+    /// - Parameter graphs: the graphs of the modules whose protocols are checked.
     init(_ graphs: [SymbolGraph]) {
         for graph in graphs {
             let symbols = Dictionary(graph.symbols.map { ($0.identifier.precise, $0) }) { first, _ in first }
@@ -31,7 +31,7 @@ struct RequirementCheck {
         }
     }
 
-    /// What is wrong with the types of a module, in the order of its sources.
+    /// The problems in a module's types, in source order.
     func findings(in graphs: [SymbolGraph]) -> [Finding] {
         let symbols = Dictionary(
             graphs.flatMap(\.symbols).map { ($0.identifier.precise, $0) }
@@ -56,7 +56,7 @@ struct RequirementCheck {
             let implemented = Set(own.compactMap(\.implemented))
             let isProtocol = symbols[type]?.kind.identifier == "swift.protocol"
             for (member, requirement) in own where requirement == nil && !overrides.contains(member.id) {
-                // The compiler names no requirement for the members of a protocol's extension.
+                // The compiler lists no requirement for members of a protocol extension.
                 if isProtocol, protocols.contains(where: { Self.implements(member, in: requirements[$0]) }) { continue }
                 let finding = protocols.lazy.compactMap { name -> Finding? in
                     let open = (requirements[name] ?? []).filter { !implemented.contains($0.id) }
@@ -75,8 +75,7 @@ struct RequirementCheck {
         return (location.uri, location.position.line, location.position.character, "")
     }
 
-    /// Whether a member of a protocol's extension is the default of a requirement, as far as names and the types of
-    /// properties show.
+    /// Whether a member of a protocol extension is a requirement's default, judging by names and property types.
     private static func implements(_ member: Member, in requirements: [Member]?) -> Bool {
         requirements?.contains {
             $0.kind == member.kind && $0.isStatic == member.isStatic && $0.name == member.name
@@ -84,13 +83,13 @@ struct RequirementCheck {
         } == true
     }
 
-    /// The requirement that a member was probably meant to be, among those that the type doesn't implement.
+    /// The requirement that a member was probably meant to implement, among the requirements the type leaves open.
     static func requirement(meantBy member: Member, among open: [Member]) -> Member? {
         open.first { isSameName(member, $0) } ?? open.first { isSimilar(member, $0) }
     }
 
-    /// Whether the names are the same. A method with parameters of its own isn't meant to be a property, and one with other
-    /// labels is a method of its own unless the labels are similar.
+    /// Whether the names match. A method with parameters can't be meant as a property. A method with different labels
+    /// counts only if the labels are similar.
     private static func isSameName(_ member: Member, _ requirement: Member) -> Bool {
         guard member.baseName == requirement.baseName else { return false }
         switch (member.kind, requirement.kind) {
@@ -100,7 +99,8 @@ struct RequirementCheck {
         }
     }
 
-    /// Whether a name is a slip of the requirement's, by one letter, or two in a long name, and everything else the same.
+    /// Whether a name is a typo of the requirement's name: one letter off, or two in a long name, with everything else
+    /// the same.
     private static func isSimilar(_ member: Member, _ requirement: Member) -> Bool {
         guard member.kind == requirement.kind, member.isStatic == requirement.isStatic else { return false }
         let (name, meant) = (member.baseName, requirement.baseName)
@@ -115,7 +115,7 @@ struct RequirementCheck {
         }
     }
 
-    /// The number of letters to insert, remove, replace, or swap with their neighbour.
+    /// The edit distance in letters: insertions, deletions, replacements, and swaps of neighbors.
     static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a), Array(b))
         if abs(a.count - b.count) > 2 { return 3 }
@@ -134,7 +134,7 @@ struct RequirementCheck {
 }
 
 extension RequirementCheck.Finding: CustomStringConvertible {
-    /// As the compiler writes an error, so that an editor finds the place.
+    /// In the compiler's error format, so editors can jump to the location.
     var description: String {
         let path = member.symbol.pathComponents
         let type = path.dropLast().joined(separator: ".")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the compiler says of a module: its symbols, and how they relate.
+/// A module's symbols and their relationships, as emitted by the compiler.
 struct SymbolGraph: Decodable {
     struct Module: Decodable { let name: String }
 
@@ -25,7 +25,7 @@ struct SymbolGraph: Decodable {
         let kind: Kind
         let pathComponents: [String]
         let declarationFragments: [Fragment]
-        /// Nil for a symbol that the compiler made, and for what lies within a private type.
+        /// Nil for a symbol that the compiler synthesized, or that lies within a private type.
         let location: Location?
     }
 
@@ -35,7 +35,7 @@ struct SymbolGraph: Decodable {
         let kind: String
         let source: String
         let target: String
-        /// Of a member that implements a requirement: the requirement.
+        /// The requirement that this member implements, if any.
         let sourceOrigin: Origin?
     }
 
@@ -43,7 +43,7 @@ struct SymbolGraph: Decodable {
     var symbols: [Symbol]
     var relationships: [Relationship]
 
-    /// The graphs of the files in a folder, which may extend types of other modules.
+    /// The graphs of all files in a folder. They may extend types of other modules.
     static func all(in folder: URL) throws -> [SymbolGraph] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.lastPathComponent.hasSuffix(".symbols.json") }

@@ -1,7 +1,7 @@
 import Foundation
 
-// The part of `swift package check-requests` that needs no package manager:
-// errand-check-requests --requirements FOLDER ... FOLDER ...
+// The part of `swift package check-requests` that doesn't need SwiftPM:
+//     errand-check-requests --requirements FOLDER ... FOLDER ...
 var (requirements, checked): ([SymbolGraph], [[SymbolGraph]]) = ([], [])
 var arguments = CommandLine.arguments.dropFirst()
 do {

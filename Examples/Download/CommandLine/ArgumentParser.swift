@@ -1,4 +1,5 @@
-/// Reads a command line: `--name value`, `--name=value`, `-x value`, `-xvalue`, `-qR`, and `--` before what is no option.
+/// Parses a command line: `--name value`, `--name=value`, `-x value`, `-xvalue`, `-qR`, and `--` before positional
+/// arguments.
 struct ArgumentParser {
     typealias Mistake = DownloadArguments.Mistake
 
@@ -124,7 +125,7 @@ struct ArgumentParser {
         return url
     }
 
-    /// `2M`, `1.5MiB`, `500k`, `65536`: bytes a second.
+    /// Parses `2M`, `1.5MiB`, `500k` or `65536` as bytes per second.
     static func rate(_ text: String) throws(Mistake) -> Double {
         var digits = text[...]
         for ending in ["/s", "iB", "B", "b"] where digits.hasSuffix(ending) { digits = digits.dropLast(ending.count) }
@@ -139,7 +140,7 @@ struct ArgumentParser {
         return number * factor
     }
 
-    /// Separates the URLs from a destination at the end.
+    /// Separates the URLs from a trailing destination.
     private mutating func place() throws(Mistake) {
         if output != nil, directory != nil {
             throw Mistake(message: "--output and --directory exclude each other; write the directory into --output")

@@ -1,17 +1,17 @@
-/// What the command line asks for; nothing in it has been looked up yet.
+/// The parsed command line, before any file or name is looked up.
 struct DownloadArguments: Equatable {
-    /// Where the files go.
+    /// Where to save the files.
     enum Place: Equatable {
-        /// The current directory; the server or the URL names the file.
+        /// The current directory. The server or the URL names the file.
         case here
-        /// A file, or a directory that exists.
+        /// A file, or an existing directory.
         case path(String)
         case directory(String)
         case standardOutput
     }
 
     var urls: [String] = []
-    /// The file with more URLs, "-" for standard input.
+    /// The file that lists more URLs, "-" for standard input.
     var input: String?
     var place = Place.here
     var overwrites = false
@@ -30,7 +30,7 @@ struct DownloadArguments: Equatable {
     var noProxy: [String] = []
     var caFile: String?
     var family: Int?
-    /// Bytes a second.
+    /// Bytes per second.
     var rateLimit: Double?
     /// Seconds.
     var timeout = 15
@@ -42,7 +42,7 @@ struct DownloadArguments: Equatable {
     var asksForHelp = false
     var asksForVersion = false
 
-    /// Why a command line cannot be carried out, as a sentence without its full stop.
+    /// Why the command line can't be carried out, as a sentence without its period.
     struct Mistake: Error, Equatable { let message: String }
 
     init() {}

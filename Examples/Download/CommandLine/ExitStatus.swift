@@ -1,4 +1,4 @@
-/// How the program ends, for scripts. Of several URLs the highest status of 0 to 2 counts.
+/// The program's exit status, for scripts. With several URLs, the highest status from 0 to 2 counts.
 enum ExitStatus: Int32, CaseIterable, Comparable {
     case complete = 0
     case retryable = 1

@@ -1,17 +1,17 @@
-/// Every option that the program takes, in the order of `--help`.
+/// Every option, in the order of `--help`.
 enum OptionName: String, CaseIterable {
-    // Where the file goes.
+    // Destination.
     case output
     case directory
     case overwrite
     case noClobber = "no-clobber"
     case remoteTime = "remote-time"
-    // What is fetched.
+    // Sources.
     case input
     case parallel
     case segments
     case sha256
-    // Who asks, and on which way.
+    // Identity and network.
     case header
     case user
     case netrc
@@ -21,12 +21,12 @@ enum OptionName: String, CaseIterable {
     case cacert
     case ipv4
     case ipv6
-    // How long and how fast.
+    // Time and rate.
     case limitRate = "limit-rate"
     case timeout
     case maxTime = "max-time"
     case tries
-    // What is shown.
+    // Output.
     case quiet
     case json
     case version
@@ -44,7 +44,7 @@ enum OptionName: String, CaseIterable {
         self = name
     }
 
-    /// The letter behind one dash.
+    /// The letter after a single dash.
     var short: Character? {
         switch self {
         case .output: "o"
@@ -66,7 +66,7 @@ enum OptionName: String, CaseIterable {
         }
     }
 
-    /// What its value is called in the help; nil for an option without a value.
+    /// The value's name in the help, or nil for an option without a value.
     var placeholder: String? {
         switch self {
         case .output, .input, .netrcFile, .cacert: "FILE"

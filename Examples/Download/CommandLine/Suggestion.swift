@@ -1,6 +1,6 @@
-/// The known option that resembles one that the program does not have.
+/// Suggests a known option in place of an unknown option.
 enum Suggestion {
-    /// A sentence without its full stop; nil if nothing is near.
+    /// Returns a sentence without its period, or nil if no option is similar.
     static func text(for option: String) -> String? {
         let name = String(option.drop { $0 == "-" }.prefix { $0 != "=" })
         if let known = elsewhere["--\(name)"], option.hasPrefix("--") { return known }
@@ -10,7 +10,7 @@ enum Suggestion {
         return "did you mean \(near.0.long)?"
     }
 
-    /// Options of curl, wget and aria2c that have another name here, or none.
+    /// Options of curl, wget and aria2c that have another name here, or no equivalent.
     static let elsewhere: [String: String] = [
         "--silent": "did you mean --quiet?", "-s": "did you mean --quiet?", "--no-verbose": "did you mean --quiet?",
         "--output-document": "did you mean --output?", "-O": "a file is always written; see --output",
@@ -43,7 +43,7 @@ enum Suggestion {
         "--allow-overwrite": "did you mean --overwrite?", "--progress": "did you mean --json?",
     ]
 
-    /// Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
+    /// The edit distance: insertions, deletions, replacements, and swaps of neighbors.
     static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a.lowercased().prefix(40)), Array(b.lowercased().prefix(40)))
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }

@@ -1,11 +1,11 @@
-/// The text of `--help`, laid out for the width of the terminal.
+/// The text of `--help`, laid out for the terminal's width.
 enum Usage {
     static let synopsis = [
         "errand-download [OPTION]... URL... [DESTINATION]",
         "errand-download [OPTION]... --input FILE [DESTINATION]",
     ]
 
-    /// The groups of options, each under its title.
+    /// The groups of options, each with its title.
     static let groups: [(title: String, options: [OptionName])] = [
         ("Where the file goes", [.output, .directory, .overwrite, .noClobber, .remoteTime]),
         ("What is downloaded", [.input, .parallel, .segments, .sha256]),
@@ -50,7 +50,7 @@ enum Usage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// `  -o, --output FILE   write to FILE`, the explanation on lines of its own where the option is long.
+    /// `  -o, --output FILE   write to FILE`. For a long option, the explanation goes on separate lines.
     private static func entry(_ option: OptionName, columns: Int) -> [String] {
         let indent = columns < 60 ? 8 : 26
         let head =

@@ -1,13 +1,13 @@
 import Errand
 
-/// Finds who asks: in the URL, then `--user`, then netrc; a password that is nowhere is asked for once.
+/// Finds the user and password: in the URL, then `--user`, then netrc. Asks once for a missing password.
 struct Credentials {
     typealias Mistake = DownloadArguments.Mistake
 
     var user: String?
     var password: String?
     var netrc: Netrc?
-    /// Asks the person at the terminal; throws where there is none.
+    /// Asks the user at the terminal. Throws without a terminal.
     var ask: (_ prompt: String) throws(Mistake) -> String
     private var asked: [String: String] = [:]
 

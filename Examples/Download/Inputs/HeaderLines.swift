@@ -1,11 +1,11 @@
 import Errand
 import ErrandEssentials
 
-/// The headers of `--header`, each in the line or in a file.
+/// The `--header` values, each given inline or in a file.
 enum HeaderLines {
     typealias Mistake = DownloadArguments.Mistake
 
-    /// All of them are sensitive: no description shows a value, and no redirect to another origin carries one.
+    /// Marks all of them as sensitive: no description shows a value, and no redirect to another origin carries one.
     static func parse(_ arguments: [String]) throws(Mistake) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for argument in arguments {

@@ -11,9 +11,9 @@ import Android
 import Darwin
 #endif
 
-/// Files that the command line names, read whole up to a limit. Every call blocks.
+/// Reads files named on the command line, whole and up to a limit. Every call blocks.
 enum InputFile {
-    /// Throws a sentence with the name. "/dev/stdin" is standard input, also where there is no /dev.
+    /// Errors include the name. "/dev/stdin" means standard input, even on systems without /dev.
     static func read(_ path: String, limit: Int, for name: String) throws(DownloadArguments.Mistake) -> Data {
         do {
             if path == "/dev/stdin" { return try collect(limit, name) { try SystemFile.read($0, from: 0, path) } }
@@ -43,15 +43,15 @@ enum InputFile {
     /// Whether users other than the owner may read it.
     static func isShared(_ path: String) -> Bool { ((try? FileStatus(at: path))?.permissions ?? 0) & 0o077 != 0 }
 
-    /// The size in bytes; 0 where there is no file.
+    /// The size in bytes, or 0 if there is no file.
     static func size(_ path: String) -> Int64 { (try? FileStatus(at: path))?.size ?? 0 }
 
-    /// Whether anything is at a path, also a link whose target does not exist.
+    /// Whether anything exists at the path, including a link with a missing target.
     static func exists(_ path: String) -> Bool { (try? FileStatus(at: path, followingLinks: false)) != nil }
 
     static func isDirectory(_ path: String) -> Bool { (try? FileStatus(at: path))?.kind == .directory }
 
-    /// The home directory of the environment, then that of the user's account; nil if neither says.
+    /// The home directory from the environment, then from the user's account, or nil if neither has one.
     static var home: String? {
         if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") { return home }
         guard let account = getpwuid(getuid()), let home = account.pointee.pw_dir else { return nil }

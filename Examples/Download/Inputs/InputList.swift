@@ -1,11 +1,11 @@
 import ErrandEssentials
 
-/// A list of URLs: one a line; empty lines and lines that begin with # do not count.
+/// A list of URLs, one per line. Empty lines and lines that start with # are ignored.
 enum InputList {
-    /// The most bytes of a list.
+    /// The maximum size of a list, in bytes.
     static let limit = 16 << 20
 
-    /// `name` stands in messages: "urls.txt, line 3: …".
+    /// `name` appears in messages: "urls.txt, line 3: …".
     static func parse(_ data: Data, name: String) throws(DownloadArguments.Mistake) -> [String] {
         var urls: [String] = []
         var text = String(decoding: data, as: UTF8.self)[...]

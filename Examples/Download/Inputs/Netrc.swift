@@ -1,5 +1,5 @@
-/// The entries of a netrc file: `machine`, `default`, `login`, `password`, `account`, quoted tokens, comments; macros
-/// (`macdef`) are passed over.
+/// The entries of a netrc file: `machine`, `default`, `login`, `password`, `account`, quoted tokens, comments. Macros
+/// (`macdef`) are skipped.
 struct Netrc: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         /// Nil for `default`.
@@ -10,7 +10,7 @@ struct Netrc: Equatable, Sendable {
 
     private(set) var entries: [Entry] = []
 
-    /// Reads what it can: a token that it does not know is passed over, as curl and ftp do.
+    /// Skips unknown tokens, as curl and ftp do.
     init(_ text: String) {
         var tokens = Tokens(text)
         while let token = tokens.next() {
@@ -26,7 +26,7 @@ struct Netrc: Equatable, Sendable {
         }
     }
 
-    /// The first entry of the machine, then the default; with a login, the first that has it.
+    /// Returns the machine's first entry, otherwise the default. With a login, returns the first entry that has it.
     func entry(for host: String, login: String? = nil) -> Entry? {
         let host = Self.host(host)
         func fits(_ entry: Entry) -> Bool { login == nil || entry.login == login }
@@ -38,7 +38,7 @@ struct Netrc: Equatable, Sendable {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
-    /// Words between blanks, or between double quotes with `\"`, `\\`, `\n`, `\r` and `\t`.
+    /// Words separated by whitespace, or in double quotes with `\"`, `\\`, `\n`, `\r` and `\t`.
     private struct Tokens {
         private var rest: Substring.UnicodeScalarView
         private var isAtLineStart = true
@@ -81,7 +81,7 @@ struct Netrc: Equatable, Sendable {
             return String(text)
         }
 
-        /// Up to the empty line that ends a macro.
+        /// Skips to the empty line that ends a macro.
         mutating func skipMacro() {
             var wasEmpty = false
             while let scalar = rest.first {

@@ -8,9 +8,9 @@ import Android
 import Darwin
 #endif
 
-/// Asks for a password on the terminal itself, whatever the standard streams are, and shows nothing of it.
+/// Asks for a password on the terminal itself, even if the standard streams are redirected, without echoing it.
 enum PasswordPrompt {
-    /// Blocks until a line was typed. A signal in between restores the terminal and ends the program.
+    /// Blocks until a line is typed. A signal in the meantime restores the terminal and ends the program.
     static func ask(_ prompt: String) throws(DownloadArguments.Mistake) -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {

@@ -2,13 +2,13 @@ import ErrandHTTPSyntax
 import ErrandSupport
 
 extension TargetURL {
-    /// A URL for messages: no credentials, the values of the query masked, nothing that a terminal obeys.
+    /// A URL for messages: without credentials, with query values masked, and without control characters.
     static func masked(_ text: String) -> String { TextLayout.shortened(TextLayout.printable(redacted(text)), to: 300) }
 
-    /// A URL as the engine writes it down for people.
+    /// A URL with its secrets redacted, as Errand does in descriptions.
     static func redacted(_ text: String) -> String { URLSyntax.redacted(text) }
 
-    /// Why a URL cannot be requested; nil if it can.
+    /// Why a URL can't be requested, or nil if it can.
     static func fault(in text: String) -> String? {
         do {
             try URLSyntax.check(text)

@@ -1,6 +1,6 @@
 import ErrandHTTPSyntax
 
-/// A URL as it was typed, made fit for HTTP: credentials split off, what may not stand in it percent-encoded.
+/// A URL as typed, prepared for HTTP: credentials are split off, and disallowed characters percent-encoded.
 struct TargetURL: Equatable, Sendable {
     /// Without credentials and fragment.
     let text: String
@@ -29,7 +29,7 @@ struct TargetURL: Equatable, Sendable {
     /// For messages.
     var masked: String { Self.masked(text) }
 
-    /// The host in lower case, without the dot that may stand at its end.
+    /// The host in lowercase, without a trailing dot.
     var host: String {
         let authority = text.drop { $0 != "/" }.dropFirst(2).prefix { !"/?".contains($0) }.lowercased()
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
@@ -39,14 +39,14 @@ struct TargetURL: Equatable, Sendable {
         return String(host.hasSuffix(".") ? host.dropLast() : host)
     }
 
-    /// The last part of the path, decoded; the host where there is none.
+    /// The last path component, decoded, or the host if there is none.
     var name: String {
         let path = text.prefix { $0 != "?" }.dropFirst(8).drop { $0 != "/" }
         guard let last = path.split(separator: "/").last else { return host }
         return TextLayout.printable(Self.decoded(last))
     }
 
-    /// Everything that RFC 3986 does not allow behind the authority, percent-encoded; escapes that are there stay.
+    /// Percent-encodes everything after the authority that RFC 3986 doesn't allow. Existing escapes stay.
     private static func encoded(_ text: Substring) -> String {
         var result: [UInt8] = []
         let bytes = Array(text.utf8)

@@ -10,7 +10,7 @@ import Android
 import Darwin
 #endif
 
-/// An open file of the process, written to as it is.
+/// An open file of the process, written without buffering.
 struct Descriptor: Sendable {
     var number: Int32
 
@@ -19,15 +19,15 @@ struct Descriptor: Sendable {
 
     var isTerminal: Bool { isatty(number) != 0 }
 
-    /// The size of the terminal; 80 by 24 where it does not say.
+    /// The size of the terminal, or 80 by 24 if unknown.
     var size: (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
         return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
-    /// Writes everything; returns the system's error number if it fails. Blocks, also where another program has set the terminal
-    /// to non-blocking.
+    /// Writes everything. Returns the system's error number if writing fails. Blocks, even if another program has set
+    /// the terminal to non-blocking.
     func write(_ bytes: some Collection<UInt8>) -> Int32? {
         let result = bytes.withContiguousStorageIfAvailable {
             SystemFile.write(UnsafeRawBufferPointer($0), to: number)
@@ -35,7 +35,7 @@ struct Descriptor: Sendable {
         return result ?? Array(bytes).withUnsafeBytes { SystemFile.write($0, to: number) }
     }
 
-    /// Opens /dev/null in the place of standard streams that are closed, so that no other file gets their numbers.
+    /// Opens /dev/null for closed standard streams, so no other file gets their descriptors.
     static func fillStandardStreams() {
         for number in Int32(0)...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
             let opened = open("/dev/null", O_RDWR)

@@ -1,8 +1,8 @@
 import ErrandResumableDownload
 
-/// One JSON object a line. Fields are only ever added; a field without a value is null.
+/// One JSON object per line. Fields may be added but are never removed; a field without a value is null.
 struct JSONFormat: ReportFormat {
-    /// Standard error where standard output takes the bytes.
+    /// Standard error if the bytes go to standard output.
     var stream = ReportText.Stream.output
 
     mutating func texts(for event: ReportEvent, of item: ReportItem, at now: ContinuousClock.Instant) -> [ReportText] {
@@ -33,7 +33,7 @@ struct JSONFormat: ReportFormat {
         return [line]
     }
 
-    /// People read it, so it goes to standard error.
+    /// Messages are for people, so they go to standard error.
     mutating func message(_ text: String) -> [ReportText] { [.error("errand-download: \(text)\n")] }
 
     mutating func end(complete: Int, failed: Int, status: ExitStatus) -> [ReportText] {

@@ -1,9 +1,9 @@
 import ErrandResumableDownload
 
-/// Plain lines for a file or a pipe: one for each tenth, or for each 100 MiB of an unknown total.
+/// Plain lines for a file or a pipe: one per 10%, or per 100 MiB if the total is unknown.
 struct LineFormat: ReportFormat {
     var isQuiet: Bool
-    /// Whether standard output takes the paths; it does not where it takes the bytes.
+    /// Whether to print paths to standard output. False if the bytes go there.
     var showsPaths = true
     private var shown: [Int: (tenth: Int, bytes: Int64)] = [:]
 
@@ -43,7 +43,7 @@ struct LineFormat: ReportFormat {
         return true
     }
 
-    /// News in words.
+    /// An event in words.
     static func sentence(_ event: ReportEvent) -> String {
         switch event {
         case .retry(let seconds, let reason):

@@ -1,14 +1,14 @@
 import ErrandResumableDownload
 
-/// One line of progress for a terminal of any width: parts that do not fit are left out, none is cut.
+/// One line of progress for a terminal of any width. Parts that don't fit are left out, never cut.
 struct ProgressLine: Equatable {
-    /// What the file is called; nil where there is only one.
+    /// The file's name, or nil if there is only one file.
     var name: String?
     var progress = TransferStatus(state: .receiving)
-    /// Stands in the place of the rate: `waits 3 s`, `silent for 5 s`.
+    /// Replaces the rate: `waits 3 s`, `silent for 5 s`.
     var state: String?
 
-    /// The widest that `percent`, `size`, `rate` and `left` become together.
+    /// The maximum combined width of `percent`, `size`, `rate` and `left`.
     static let widest = 58
 
     /// `film.mp4 [#########         ]  50% 1.5 MiB of 3.0 MiB, 1.2 MiB/s, 2 s left`
@@ -29,7 +29,7 @@ struct ProgressLine: Equatable {
         return line + details(room - TextLayout.width(line))
     }
 
-    /// As many of the details as fit, the most important ones first.
+    /// As many details as fit, most important first.
     private func details(_ room: Int) -> String {
         var text = percent ?? ""
         for forms in [[state], [size, Readable.size(progress.transferred)], [rate], [timeLeft]] {
@@ -43,7 +43,7 @@ struct ProgressLine: Equatable {
         return TextLayout.width(text) <= room ? text : ""
     }
 
-    /// Everything in words, for output that is not a terminal.
+    /// The line in words, for output that isn't a terminal.
     var words: String {
         var text = [percent.map { String($0.trimmed) }, size].compactMap(\.self).joined(separator: " ")
         for detail in [rate, timeLeft].compactMap(\.self) { text += ", " + detail }

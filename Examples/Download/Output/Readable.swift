@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Human-readable numbers.
 enum Readable {
     /// `512 B`, `1.5 KiB`, `1023.9 MiB`: units of 1024 with one decimal.
     static func size(_ bytes: Double) -> String {
@@ -27,14 +27,14 @@ enum Readable {
         }
     }
 
-    /// `0.5 s` below ten seconds, as `time` from there on.
+    /// `0.5 s` below ten seconds; formatted like `time` above that.
     static func wait(_ seconds: Double) -> String {
         guard seconds < 9.95 else { return time(Int64(min(seconds.rounded(), 1e12))) }
         let tenths = Int((max(0, seconds) * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
     }
 
-    /// Sentences with counts of bytes, in units: `12582912 bytes are needed` becomes `12.0 MiB are needed`.
+    /// Replaces byte counts in a sentence: `12582912 bytes are needed` becomes `12.0 MiB are needed`.
     static func sizes(in text: String) -> String {
         var result: [Substring] = []
         let words = text.split(separator: " ", omittingEmptySubsequences: false)

@@ -1,28 +1,28 @@
 import ErrandResumableDownload
 
-/// One URL of the command, as it is shown.
+/// One URL of the command, for display.
 struct ReportItem: Hashable, Sendable {
     /// From 1.
     var index: Int
-    /// How many there are.
+    /// The total number of URLs.
     var count: Int
     /// Secrets are masked.
     var url: String
-    /// The file's name as far as it is known before the server responds.
+    /// The file's name, as far as it's known before the server responds.
     var name: String
 }
 
-/// What happens to one URL.
+/// Something that happened to one URL.
 enum ReportEvent: Equatable, Sendable {
     case started
     case progress(TransferStatus)
     /// Another attempt follows.
     case retry(after: Double, because: String)
-    /// What had arrived cannot be used.
+    /// The bytes received so far can't be used.
     case restart(because: String)
     case note(String)
     case finished(path: String, bytes: Int64, seconds: Double)
-    /// A file with its name exists.
+    /// A file with this name exists.
     case skipped(path: String)
     case failed(message: String, ExitStatus)
 
@@ -50,16 +50,16 @@ struct ReportText: Equatable, Sendable {
     static func error(_ text: String) -> Self { Self(stream: .error, text: text) }
 }
 
-/// How events are shown; a pure function of what it has seen.
+/// Turns events into output. A format is a pure function of the events it has seen.
 protocol ReportFormat: Sendable {
     mutating func texts(for event: ReportEvent, of item: ReportItem, at now: ContinuousClock.Instant) -> [ReportText]
     /// A message about the whole command.
     mutating func message(_ text: String) -> [ReportText]
-    /// Whether what it shows changes with time alone: `tick(at:)` is called only then.
+    /// Whether the output changes over time without events. If false, `tick(at:)` isn't called.
     var isAnimated: Bool { get }
-    /// Time has passed.
+    /// Called as time passes.
     mutating func tick(at now: ContinuousClock.Instant) -> [ReportText]
-    /// The last output, with how many files are complete and how many failed.
+    /// The final output, with the numbers of complete and failed files.
     mutating func end(complete: Int, failed: Int, status: ExitStatus) -> [ReportText]
 }
 

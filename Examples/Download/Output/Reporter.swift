@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Takes events from any thread, one at a time, and writes what a format makes of them.
+/// Takes events from any thread, one at a time, and writes the format's output.
 final class Reporter: Sendable {
     private struct State {
         var format: any ReportFormat
@@ -25,14 +25,14 @@ final class Reporter: Sendable {
     var isAnimated: Bool { state.withLock { $0.format.isAnimated } }
     func tick() { show { $0.tick(at: .now) } }
 
-    /// Nothing is shown after it.
+    /// Writes the final output. Later events are ignored.
     func end(complete: Int, failed: Int, status: ExitStatus) {
         show { $0.end(complete: complete, failed: failed, status: status) }
         state.withLock { $0.isOver = true }
     }
 
     private func show(_ texts: (inout any ReportFormat) -> [ReportText]) {
-        // Under the lock, so that lines do not mix. A reader that went away is no reason to lose the file.
+        // Under the lock, to keep lines from mixing. If the reader of the output goes away, keep downloading.
         state.withLock { state in
             if state.isOver { return }
             for text in texts(&state.format) where !text.text.isEmpty {

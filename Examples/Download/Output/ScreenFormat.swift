@@ -1,12 +1,13 @@
 import ErrandResumableDownload
 
-/// A terminal: a line for each running download that is drawn over, a total where there are several, and news above them.
+/// Output for a terminal: a line per running download that is redrawn in place, a total if there are several, and news
+/// above them.
 struct ScreenFormat: ReportFormat {
     private struct Row {
         var item: ReportItem
         var line: ProgressLine
         var changed: ContinuousClock.Instant
-        /// Another attempt begins then.
+        /// When the next attempt begins.
         var waitsUntil: ContinuousClock.Instant?
 
         func line(at now: ContinuousClock.Instant) -> ProgressLine {
@@ -95,12 +96,12 @@ struct ScreenFormat: ReportFormat {
         TextLayout.wrapped(text, columns: max(20, size().columns - 1), hanging: 2).joined(separator: "\n") + "\n"
     }
 
-    /// Lines that stay, and below them what runs.
+    /// Prints permanent lines, and redraws the running downloads below them.
     private mutating func above(_ texts: [ReportText], _ now: ContinuousClock.Instant) -> [ReportText] {
         [.error(cleared())] + texts + [.error(redrawn(now))]
     }
 
-    /// Removes what was drawn; the cursor is where it began.
+    /// Erases the drawn lines and moves the cursor back to where they began.
     private mutating func cleared() -> String {
         defer { drawn = 0 }
         return drawn == 0 ? "" : "\r" + (drawn > 1 ? "\u{1B}[\(drawn - 1)A" : "") + "\u{1B}[J"

@@ -1,6 +1,6 @@
-/// Text in the columns of a terminal: its width, shortened, wrapped, and without characters that a terminal obeys.
+/// Text in terminal columns: measures, shortens and wraps it, and removes control characters.
 enum TextLayout {
-    /// The columns that a text takes.
+    /// The width of a text in columns.
     static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
     private static func width(_ character: Character) -> Int {
@@ -14,13 +14,13 @@ enum TextLayout {
         return wide.contains { $0.contains(value) } ? 2 : 1
     }
 
-    /// East Asian wide and fullwidth characters, and pictures.
+    /// East Asian wide and fullwidth characters, and emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
         0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
     ]
 
-    /// `a-very-long-na...film.mp4`: the beginning and the end, in at most so many columns.
+    /// `a-very-long-na...film.mp4`: keeps the beginning and the end, within the given number of columns.
     static func shortened(_ text: String, to columns: Int) -> String {
         if width(text) <= columns { return text }
         let dots = columns >= 8 ? "..." : ""
@@ -39,7 +39,7 @@ enum TextLayout {
         return result
     }
 
-    /// Lines of at most so many columns, broken at spaces; a longer word stands alone on its line and is not cut.
+    /// Wraps a text at spaces. A word that is longer than a line gets its own line and isn't cut.
     static func wrapped(_ text: String, columns: Int, hanging: Int = 0) -> [String] {
         if width(text) <= columns { return [text] }
         var (lines, line) = ([String](), String(text.prefix { $0 == " " }))
@@ -55,7 +55,7 @@ enum TextLayout {
         return lines + [line]
     }
 
-    /// The words of a text; a number and its unit are one.
+    /// The words of a text. A number and its unit count as one word.
     private static func words(_ text: String) -> [String] {
         let units: Set<Substring> = ["B", "KiB", "MiB", "GiB", "TiB", "s", "min", "h"]
         var words: [String] = []
@@ -70,7 +70,7 @@ enum TextLayout {
         return words
     }
 
-    /// The text without control characters and without those that turn its direction around: `\n` becomes `\u{A}`.
+    /// Escapes control characters and characters that change the text direction: `\n` becomes `\u{A}`.
     static func printable(_ text: some StringProtocol) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -85,11 +85,11 @@ enum TextLayout {
 }
 
 extension String {
-    /// Filled with spaces at its end.
+    /// Pads the text with spaces at its end.
     func padding(_ count: Int) -> String {
         self + String(repeating: " ", count: max(0, count - TextLayout.width(self)))
     }
 
-    /// Filled with zeros in front.
+    /// Pads the text with zeros at its start.
     func leading(_ count: Int) -> String { String(repeating: "0", count: max(0, count - self.count)) + self }
 }

@@ -2,15 +2,15 @@ import Errand
 import ErrandEssentials
 import ErrandResumableDownload
 
-/// Why a URL was not downloaded, in sentences, and how the program ends for it.
+/// Why a URL wasn't downloaded, in sentences, and the resulting exit status.
 struct Failure: Equatable {
     var message: String
     var status: ExitStatus
 
     /// - Parameters:
     ///   - url: masked.
-    ///   - path: the file, or the directory that it goes to; nil for standard output.
-    ///   - kept: bytes from which the same command resumes.
+    ///   - path: the file, or its directory; nil for standard output.
+    ///   - kept: the number of bytes that the same command would resume from.
     init(_ error: any Error, url: String, host: String, path: String?, kept: Int64, arguments: DownloadArguments) {
         let (what, advice) = Self.explain(error, host: host, path: path, arguments)
         status = Self.status(of: error)
@@ -91,7 +91,7 @@ struct Failure: Equatable {
     /// Why an attempt failed.
     static func sentence(_ error: any Error) -> String { sentence(TransferNotice.reason(for: error)) }
 
-    /// A reason on one line, with sizes in units and without libcurl's own words, which repeat it.
+    /// A reason on one line, with readable sizes and without libcurl's own message, which would repeat it.
     static func sentence(_ reason: String) -> String {
         var text = oneLine(reason)
         for words in [
@@ -118,7 +118,7 @@ struct Failure: Equatable {
 }
 
 extension String {
-    /// Without the full stop and the blanks that another full stop follows.
+    /// Without a trailing period and whitespace, so the caller can add a period.
     fileprivate var trimmedEnd: String {
         var text = self
         while let last = text.last, last == "." || last == " " { text.removeLast() }

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandResumableDownload
 import Synchronization
 
-/// One URL into one file.
+/// Downloads one URL to one file.
 struct FileJob: Sendable {
     struct Fetch: DownloadRequest {
         let path: String
@@ -57,7 +57,7 @@ struct FileJob: Sendable {
         }
     }
 
-    /// Bytes that the same command resumes from.
+    /// The number of bytes that the same command would resume from.
     var kept: Int64 {
         let directory = InputFile.isDirectory(destination.path) ? destination : destination.deletingLastPathComponent()
         let url = TargetURL.redacted(URL(string: request.path)?.absoluteString ?? request.path)
@@ -66,7 +66,7 @@ struct FileJob: Sendable {
         return mine.max { $0.changed < $1.changed }?.received ?? 0
     }
 
-    /// The file that `--no-clobber` leaves alone.
+    /// The existing file that `--no-clobber` keeps.
     private var existing: String? {
         guard arguments.skipsExisting else { return nil }
         let isDirectory = InputFile.isDirectory(destination.path)

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// Everything that the command needs, looked up and checked, before anything is sent.
+/// Everything the command needs, looked up and checked before any request is sent.
 struct Plan {
     typealias Mistake = DownloadArguments.Mistake
 
@@ -14,9 +14,9 @@ struct Plan {
     var arguments: DownloadArguments
     var targets: [Target] = []
     var headers = HTTPHeaders()
-    /// Absolute; nil for standard output.
+    /// An absolute URL, or nil for standard output.
     var destination: URL?
-    /// Sentences to show before the start.
+    /// Warnings to show before the start.
     var warnings: [String] = []
 
     /// Reads lists, netrc and header files, and asks for passwords. Blocks.
@@ -34,7 +34,7 @@ struct Plan {
         var urls: [TargetURL] = []
         for text in typed {
             let url = try TargetURL(text)
-            // The same URL twice is the same file.
+            // Drop repeated URLs: they would write the same file.
             if arguments.place == .standardOutput || !urls.contains(url) { urls.append(url) }
         }
         var credentials = Credentials(
@@ -46,7 +46,7 @@ struct Plan {
         }
     }
 
-    /// The name that the file has as long as the server gives no other.
+    /// The file's name, unless the server provides another.
     private func name(of url: TargetURL) -> String {
         guard let destination, !InputFile.isDirectory(destination.path) else { return url.name }
         return TextLayout.printable(destination.lastPathComponent)

@@ -2,18 +2,19 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Paces what is read, all downloads together; the transport's backpressure does the rest.
+/// Limits the combined rate of all downloads. It paces the reading of bodies and relies on the transport's
+/// backpressure.
 final class RateLimit: Filter {
-    /// Bytes a second.
+    /// Bytes per second.
     let rate: Double
     private let free = Mutex<ContinuousClock.Instant?>(nil)
 
     init(bytesPerSecond rate: Double) { self.rate = max(1, rate) }
 
-    /// Handed on at once: a tenth of a second's worth.
+    /// The number of bytes to pass on at once: a tenth of a second's worth.
     var pieceSize: Int { Int(min(max(rate / 10, 1), 262_144)) }
 
-    /// The instant at which so many bytes are due, behind those of earlier calls.
+    /// When `count` more bytes may pass, after the bytes of earlier calls.
     func due(_ count: Int, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         free.withLock { free in
             let start = max(free ?? now, now)

@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandHTTPSyntax
 
-/// The server's date on the file.
+/// Sets a file's date to the server's.
 enum RemoteTime {
-    /// Takes `Last-Modified` over to a file; returns why that is not possible. Blocks.
+    /// Applies `Last-Modified` to a file. Returns the reason if that fails. Blocks.
     static func keep(_ response: HTTPResponse, _ path: String) -> String? {
         guard let date = response.headers["Last-Modified"].flatMap({ HTTPDate.parse($0) }) else {
             return "the server sends no date for the file"

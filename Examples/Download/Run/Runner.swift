@@ -1,7 +1,7 @@
 import Errand
 import ErrandResumableDownload
 
-/// Carries out a plan: so many downloads at once, the rest behind them.
+/// Carries out a plan: downloads a limited number of URLs at once, and queues the rest.
 struct Runner: Sendable {
     enum Job: Sendable {
         case file(FileJob)
@@ -29,7 +29,7 @@ struct Runner: Sendable {
         let timeout = Duration.seconds(arguments.timeout)
         let deadline = arguments.maximumTime.map { Duration.seconds($0) }
         self.reporter = reporter
-        // One after the other where they share one output.
+        // Run one at a time if all downloads share one output.
         parallel = plan.destination == nil ? 1 : arguments.parallel
         jobs = plan.targets.map { target in
             guard let destination = plan.destination else {
@@ -52,7 +52,7 @@ struct Runner: Sendable {
         }
     }
 
-    /// The highest status; `interrupted` names the signal that ended it.
+    /// Returns the highest status. `interrupted` names the signal that ended the run.
     func run(interruptedBy signal: @Sendable () -> String?) async -> ExitStatus {
         let ticker =
             reporter.isAnimated

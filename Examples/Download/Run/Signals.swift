@@ -10,12 +10,12 @@ import Android
 import Darwin
 #endif
 
-/// Hears of SIGINT, SIGTERM and SIGHUP instead of dying of them.
+/// Handles SIGINT, SIGTERM and SIGHUP, so they don't kill the process.
 final class Signals {
     private let sources: [any DispatchSourceSignal]
     private let numbers: [Int32]
 
-    /// A SIGHUP that the parent ignores, as `nohup` does, stays ignored.
+    /// If the parent ignores SIGHUP, as `nohup` does, it stays ignored.
     init(_ handle: @escaping @Sendable (_ name: String) -> Void) {
         let signals = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")].filter {
             $0.0 != SIGHUP || !Self.isIgnored($0.0)
@@ -30,7 +30,7 @@ final class Signals {
         numbers = signals.map(\.0)
     }
 
-    /// The system's way again.
+    /// Restores the default signal handling.
     func stop() {
         sources.forEach { $0.cancel() }
         numbers.forEach { signal($0, SIG_DFL) }

@@ -12,7 +12,7 @@ import Android
 import Darwin
 #endif
 
-/// One URL to standard output: what was written cannot be taken back, so only the first byte is waited for with retries.
+/// Downloads one URL to standard output. Written bytes can't be taken back, so retries end with the first byte.
 struct StreamJob: Sendable {
     struct Fetch: Request {
         typealias Output = HTTPBody
@@ -24,7 +24,7 @@ struct StreamJob: Sendable {
         let filters: [any Filter]
     }
 
-    /// Standard output cannot be written to.
+    /// Writing to standard output failed.
     struct OutputFailure: Error { let code: Int32 }
 
     let target: Plan.Target
@@ -42,7 +42,7 @@ struct StreamJob: Sendable {
             reporter.report(.finished(path: "-", bytes: bytes, seconds: elapsed), of: target.item)
             return .complete
         } catch let error as OutputFailure {
-            // The reader has enough: end as other filters do.
+            // The reader has closed the pipe: exit quietly, as other Unix filters do.
             if error.code == EPIPE {
                 reporter.end(complete: 0, failed: 1, status: .failed)
                 signal(SIGPIPE, SIG_DFL)
@@ -61,7 +61,7 @@ struct StreamJob: Sendable {
         }
     }
 
-    /// The response, after as many attempts as it takes.
+    /// Returns the response body, retrying as often as allowed.
     private func body() async throws -> HTTPBody {
         var wait = 0.5
         for attempt in 1... {

@@ -3,7 +3,7 @@ import Errand
 import ErrandSystemTransport
 import Foundation
 
-/// The transport, configured as the command line asks; the system's own proxy and trust settings apply.
+/// Creates the transport from the command line's options. The system's proxy and trust settings apply.
 enum ToolTransport {
     static func make(_ arguments: DownloadArguments) throws(DownloadArguments.Mistake) -> any Transport {
         let isGiven: [(Bool, OptionName)] = [

@@ -9,9 +9,9 @@ import Glibc
 import Musl
 #endif
 
-/// The transport, configured as the command line asks.
+/// Creates the transport from the command line's options.
 enum ToolTransport {
-    /// Called before anything else runs, because it may change the environment.
+    /// Call it before anything else runs, because it may change the environment.
     static func make(_ arguments: DownloadArguments) throws(DownloadArguments.Mistake) -> any Transport {
         var configuration = CurlConfiguration()
         if let family = arguments.family { configuration.addressFamily = family == 4 ? .v4 : .v6 }
@@ -34,8 +34,7 @@ enum ToolTransport {
     }
 }
 
-/// Has libcurl loaded, which takes a third of the time of a small download, while the program gets ready for its first
-/// request.
+/// Loads libcurl while the program prepares its first request. Loading takes a third of the time of a small download.
 private struct LoadingTransport: Transport {
     private let transport: Task<CurlTransport, Never>
 

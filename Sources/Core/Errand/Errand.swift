@@ -1,15 +1,15 @@
-// Start here: make a ``NetworkAgent`` with a transport, write a ``Request``, `send` it.
+// Start here: create a ``NetworkAgent`` with a transport, write a ``Request``, and `send` it.
 //
-// Hooks/     what users and plugins conform to and are handed
-// Activity/  what runs, from its start to its one end
-// Pipeline/  the way of a request
-// Agent/     what a user calls
+// Hooks/     protocols that users and plugins implement, and the values they receive
+// Activity/  running work, from start to end
+// Pipeline/  how a request is processed
+// Agent/     the API that users call
 
-// The values of HTTP come with Errand, so that one import is enough.
+// Exports the HTTP types, so one import is enough.
 @_exported public import ErrandHTTP
 
-/// The package itself.
+/// Information about the package.
 public enum ErrandInfo {
-    /// The version, by semantic versioning.
+    /// The semantic version.
     public static let version = "0.1.0"
 }

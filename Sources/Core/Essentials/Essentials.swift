@@ -1,5 +1,5 @@
-// The part of Foundation that Errand uses: FoundationEssentials where it exists, so that a program stays small, and all
-// of Foundation elsewhere.
+// The part of Foundation that Errand uses. FoundationEssentials keeps programs small; systems without it use all of
+// Foundation.
 #if canImport(FoundationEssentials)
 @_exported public import FoundationEssentials
 #else

@@ -1,4 +1,4 @@
-/// How long to wait after each of several failures in a row: exponentially longer, up to a maximum, in part at random.
+/// The delays after consecutive failures: they grow exponentially up to a maximum, with random jitter.
 ///
 /// ```swift
 /// let backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(30))
@@ -6,20 +6,20 @@
 /// try await exchange.time.sleep(until: exchange.time.instant(after: backoff.delay(afterFailures: 3)))
 /// ```
 ///
-/// Clients that failed together do not return together: a delay is a random part of what it could be, all of it by
-/// default. Other values of all properties are taken for the nearest that make sense, and no arithmetic overflows.
+/// Jitter keeps clients that failed together from returning together. By default the whole delay is random. Properties
+/// out of range count as the nearest valid value, and no arithmetic overflows.
 public struct Backoff: Sendable, Hashable {
-    /// The delay after the first failure; half a second by default.
+    /// The delay after the first failure; defaults to half a second.
     public var base: Duration
-    /// How much longer the delay is after each further failure; 2 by default, at least 1.
+    /// The factor by which the delay grows with each further failure; defaults to 2, at least 1.
     public var factor: Double
-    /// The longest delay; 20 seconds by default.
+    /// The longest delay; defaults to 20 seconds.
     public var maximumDelay: Duration
-    /// Which part of a delay is random, from 0 to 1; 1 by default: a delay lies between zero and what it could be. With
-    /// 0.25 it lies between three quarters of that and all of it; 0 makes a test exact.
+    /// The random share of a delay, from 0 to 1. Defaults to 1: a delay is between zero and its full length. With 0.25,
+    /// it is between three quarters and all of it. Use 0 for exact delays in tests.
     public var jitter: Double
 
-    /// Makes a backoff; the defaults are those of the properties.
+    /// Creates a backoff.
     public init(
         base: Duration = .milliseconds(500), factor: Double = 2, maximumDelay: Duration = .seconds(20),
         jitter: Double = 1
@@ -27,17 +27,16 @@ public struct Backoff: Sendable, Hashable {
         (self.base, self.factor, self.maximumDelay, self.jitter) = (base, factor, maximumDelay, jitter)
     }
 
-    /// No delay at all.
+    /// No delays.
     public static let none = Backoff(base: .zero)
 
-    /// The delay after so many failures in a row.
+    /// Returns the delay after a number of consecutive failures.
     ///
     /// - Parameters:
-    ///   - count: from 1; what is less counts as 1.
-    ///   - floor: the shortest delay, such as one that the server asked for; zero by default. Where it leaves no room
-    ///     for the random part, that comes on top: clients that a server sends away together do not return together
-    ///     either.
-    ///   - random: which part of the random part, from 0 to 1.
+    ///   - count: The number of failures. Values below 1 count as 1.
+    ///   - floor: The shortest delay, for example a delay that the server asked for; defaults to zero. If it leaves no
+    ///     room for jitter, jitter is added on top, so clients turned away together don't return together.
+    ///   - random: The share of the jitter to apply, from 0 to 1.
     public func delay(
         afterFailures count: Int, atLeast floor: Duration = .zero, random: Double = .random(in: 0...1)
     ) -> Duration {
@@ -46,7 +45,7 @@ public struct Backoff: Sendable, Hashable {
         let factor = factor > 1 ? min(factor, 1_000_000) : 1
         var delay = min(max(base, floor), limit)
         if factor > 1, delay > .zero {
-            // After these even the smallest factor that is worth the name has reached the limit.
+            // Enough for any practical factor to reach the limit.
             for _ in 1..<max(1, min(count, 10_000)) {
                 delay = min(delay * factor, limit)
                 if delay == limit { break }
@@ -56,7 +55,7 @@ public struct Backoff: Sendable, Hashable {
         return max(delay - spread, floor) + Self.part(random, of: spread)
     }
 
-    /// From nothing to all of a duration, both exact; a share that is no number counts as 0.
+    /// Returns a share of a duration. 0 and 1 are exact; NaN counts as 0.
     private static func part(_ share: Double, of duration: Duration) -> Duration {
         if share >= 1 { return duration }
         return share > 0 ? duration * share : .zero

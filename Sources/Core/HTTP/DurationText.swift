@@ -1,7 +1,8 @@
 extension DefaultStringInterpolation {
-    /// Inserts a duration as people read it: `"again in \(duration: wait)"` is "again in 82 ms", or "again in 1.5 s".
+    /// Inserts a duration as people read it: `"again in \(duration: wait)"` becomes "again in 82 ms" or "again in 1.5
+    /// s".
     ///
-    /// Rounded to a tenth of a second, a millisecond, or below that to a microsecond.
+    /// Rounds to a tenth of a second, to a millisecond below one second, and to a microsecond below one millisecond.
     public mutating func appendInterpolation(duration: Duration) {
         let seconds = duration / .seconds(1)
         let (milliseconds, microseconds) = ((seconds * 1e3).rounded(), (seconds * 1e6).rounded())

@@ -1,28 +1,29 @@
-/// Whether and when a connection that lasts, such as that of an event stream, is made again after its end.
+/// Decides whether and when to reconnect after a long-lived connection ends, such as an event stream's.
 ///
 /// ```swift
 /// ReconnectionPolicy(backoff: Backoff(base: .seconds(1)), statuses: [502, 503, 504])
 /// ```
 ///
-/// After a connection that ends or breaks, another one is made, after the time that the server has asked for, or else
-/// as the ``backoff`` says. While nothing arrives the wait doubles. A failure that cannot pass is final: a status that
-/// is not expected, a certificate that is not trusted, a body that can be sent once.
+/// After a connection ends or breaks, the next one opens after the time that the server asked for, or else after a
+/// ``backoff`` delay. The delay doubles while connections deliver no data. Permanent failures aren't retried: an
+/// unexpected status, an untrusted certificate, or a body that can be sent only once.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// The waits while nothing arrives: 3 seconds at first and 60 at most, a quarter of it at random, by default. A
-    /// time that the server asks for takes the place of the base, and counts up to a day. A wait is never shorter than
-    /// either: there the random part makes it longer.
+    /// The delays while connections deliver no data. By default, they start at 3 seconds and end at 60, with 25%
+    /// jitter.
+    ///
+    /// A delay that the server asks for replaces the base; it counts up to a day. Delays are never shorter than the
+    /// base: if necessary, jitter makes them longer.
     public var backoff: Backoff
-    /// The minimum wait, even if the server or the backoff asks for less; 100 milliseconds by default.
+    /// The shortest delay, even if the server or the backoff asks for less; defaults to 100 milliseconds.
     public var minimumDelay: Duration
-    /// The number of connections in a row that may fail to open; one more throws its error. 20 by default.
+    /// The number of consecutive connections that may fail to open. One more failure throws its error. Defaults to 20.
     public var maximumFailures: Int
-    /// Statuses after which another connection is made; none by default. Their `Retry-After` is
-    /// respected, up to a day.
+    /// The statuses after which to reconnect; defaults to `[]`. Their `Retry-After` is respected, up to a day.
     public var statuses: StatusCodes
-    /// Whether another connection is ever made.
+    /// Whether the policy ever reconnects.
     public let isEnabled: Bool
 
-    /// Makes a policy; the defaults are those of the properties.
+    /// Creates a policy.
     public init(
         backoff: Backoff = Backoff(base: .seconds(3), maximumDelay: .seconds(60), jitter: 0.25),
         maximumFailures: Int = 20, statuses: StatusCodes = [], minimumDelay: Duration = .milliseconds(100)
@@ -38,29 +39,29 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         (self.statuses, self.minimumDelay) = (statuses, minimumDelay)
     }
 
-    /// Makes no other connection: the end of the first one is the end, and a failure throws.
+    /// Never reconnects: when the first connection ends, the stream ends, and a failure throws.
     public static let off = ReconnectionPolicy(false, .none, 0, [], .zero)
-    /// The defaults.
+    /// The default policy.
     public static let standard = ReconnectionPolicy()
 
-    /// A day: a server cannot ask for a longer wait.
+    /// The longest wait that a server can ask for: a day.
     public static let maximumRetryAfter: Duration = .seconds(86_400)
 
-    /// The wait before the next connection.
+    /// Returns the wait before the next connection.
     ///
     /// - Parameters:
-    ///   - retry: the time that the server has asked for, if it has.
-    ///   - silent: the number of connections in a row over which nothing came.
-    ///   - chance: a random number between 0 and 1.
+    ///   - retry: The wait that the server asked for, if any.
+    ///   - silent: The number of consecutive connections that delivered no data.
+    ///   - chance: A random number between 0 and 1.
     public func wait(retry: Duration?, silent: Int, chance: Double = .random(in: 0...1)) -> Duration {
         let floor = min(max(retry ?? backoff.base, minimumDelay, .zero), Self.maximumRetryAfter)
         var backoff = backoff
-        // Where the first wait is none, the next ones are not.
+        // If the first wait is zero, later waits still grow.
         backoff.base = silent > 1 ? max(floor, .milliseconds(100)) : floor
         return backoff.delay(afterFailures: silent, atLeast: floor, random: chance)
     }
 
-    /// Whether another connection may succeed after a failure.
+    /// Returns whether another connection may succeed after a failure.
     public func permits(_ error: any Error) -> Bool {
         if !isEnabled { return false }
         guard let error = error as? ErrandError else { return (error as? any RequestFailure)?.isRetryable == true }

@@ -1,12 +1,12 @@
 import ErrandSupport
 
-/// Classes of single bytes in the grammar of HTTP and of URLs.
+/// Classifies bytes in the grammar of HTTP and URLs.
 ///
 /// ```swift
 /// let isToken = "X-Trace".utf8.allSatisfy(ASCII.isToken)     // true
 /// ```
 public enum ASCII {
-    /// Whether the byte is a `tchar` (RFC 9110, section 5.6.2).
+    /// Returns whether the byte is a `tchar` (RFC 9110, section 5.6.2).
     public static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
@@ -17,7 +17,7 @@ public enum ASCII {
         }
     }
 
-    /// Whether the byte is one of the unreserved characters (RFC 3986, section 2.3).
+    /// Returns whether the byte is an unreserved character (RFC 3986, section 2.3).
     @inlinable public static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
@@ -25,7 +25,7 @@ public enum ASCII {
         }
     }
 
-    /// Whether the byte may stand unescaped in a path or a query: `pchar`, `/` and `?` (RFC 3986, section 3).
+    /// Returns whether a path or a query can contain the byte unescaped: `pchar`, `/` and `?` (RFC 3986, section 3).
     public static func isPathOrQuery(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: "/"), UInt8(ascii: ":"),
@@ -35,38 +35,37 @@ public enum ASCII {
         }
     }
 
-    /// Whether the byte is one of the ten digits.
+    /// Returns whether the byte is a decimal digit.
     @inlinable public static func isDigit(_ byte: UInt8) -> Bool {
         byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
-    /// Whether the byte is a letter without diacritics, of either case.
+    /// Returns whether the byte is an ASCII letter of either case.
     @inlinable public static func isLetter(_ byte: UInt8) -> Bool {
         let lower = byte | 0x20
         return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
     }
 
-    /// Whether the byte is a letter or a digit.
+    /// Returns whether the byte is an ASCII letter or a digit.
     @inlinable public static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
 
-    /// Whether the byte is a hexadecimal digit of either case.
+    /// Returns whether the byte is a hexadecimal digit of either case.
     public static func isHexDigit(_ byte: UInt8) -> Bool { hexValue(byte) != nil }
 
-    /// The value of a hexadecimal digit of either case; nil for any other byte.
+    /// Returns the value of a hexadecimal digit of either case, or nil.
     public static func hexValue(_ byte: UInt8) -> UInt8? { Hexadecimal.value(of: byte) }
 
-    /// Whether the byte is optional white space, a space or a tab (RFC 9110, section 5.6.3).
+    /// Returns whether the byte is a space or a tab (RFC 9110, section 5.6.3).
     public static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// The letter in lower case; any other byte as it is.
+    /// Returns a letter in lowercase, or another byte unchanged.
     @inlinable public static func lowercase(_ byte: UInt8) -> UInt8 {
         byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 
-    /// Whether two texts are the same but for the case of their ASCII letters.
+    /// Returns whether two texts are equal, ignoring the case of ASCII letters.
     public static func equalsIgnoringCase(_ a: String, _ b: String) -> Bool {
         if a.utf8.count != b.utf8.count { return false }
-        // Most texts that are the same have the same case.
         if a == b { return true }
         return a.withSpan { a in
             b.withSpan { b in
@@ -78,7 +77,8 @@ public enum ASCII {
         }
     }
 
-    /// The value of one or more decimal digits without a sign; nil for anything else, and beyond `Int64.max`.
+    /// Returns the value of decimal digits without a sign. Returns nil for other text, including an empty text, and
+    /// above `Int64.max`.
     public static func digits(_ text: some StringProtocol) -> Int64? {
         var value: Int64 = 0
         var isEmpty = true
@@ -92,7 +92,7 @@ public enum ASCII {
         return isEmpty ? nil : value
     }
 
-    /// The text without spaces and tabs at its ends (RFC 9110, section 5.6.3).
+    /// Returns the text without leading and trailing spaces and tabs (RFC 9110, section 5.6.3).
     public static func trimmed(_ text: Substring) -> Substring {
         let bytes = text.utf8
         guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })

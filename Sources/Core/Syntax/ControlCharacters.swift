@@ -1,16 +1,16 @@
-/// Control characters in text from outside, which move a terminal's cursor, forge lines of a log, or turn the direction of
-/// what follows.
+/// Escapes control characters in untrusted text, which can move a terminal's cursor, forge log lines, or change the
+/// text direction.
 ///
 /// ```swift
 /// ControlCharacters.escaped("ok\n2026 forged\u{1B}[2J")      // #"ok\u{A}2026 forged\u{1B}[2J"#
 /// ```
 public enum ControlCharacters {
-    /// The text with `\u{…}` in place of each control character, line separator and mark of bidirectional formatting, so
-    /// that it fits into a line.
+    /// Returns the text with control characters, line separators and bidirectional formatting characters as `\u{…}`, so
+    /// it fits on a line.
     ///
     /// - Parameters:
-    ///   - text: a text from outside.
-    ///   - allowsLines: whether line feeds and tabs stay, as in a body of several lines. Defaults to false.
+    ///   - text: untrusted text.
+    ///   - allowsLines: whether to keep line feeds and tabs. Defaults to false.
     public static func escaped(_ text: String, allowsLines: Bool = false) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var escaped = ""

@@ -1,10 +1,9 @@
 import CErrandNames
 import ErrandSupport
 
-// What the system knows of host names and addresses, in C. Each call gets a string that outlives it, and memory of this
-// function with its size.
+// Calls C functions. Each receives a string that outlives the call, and a local buffer with its size.
 extension HostName {
-    /// An IPv6 address as it is usually written (RFC 5952); nil for other text.
+    /// Returns an IPv6 address in its usual form (RFC 5952), or nil for other text.
     static func normalizedIPv6(_ text: String) -> String? {
         var address = in6_addr()
         guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
@@ -13,26 +12,25 @@ extension HostName {
         return string(name)
     }
 
-    /// The number of an IPv4 address in any form that connects: `127.1` and `0x7f000001` are `127.0.0.1`; nil for other text.
+    /// Parses an IPv4 address in any form that can connect, such as `127.1`. Returns nil for other text.
     static func numberOfIPv4(_ text: String) -> UInt32? {
         var address = in_addr()
         return unsafe inet_aton(text, &address) == 0 ? nil : UInt32(bigEndian: address.s_addr)
     }
 
-    /// What the system makes of a name in another script.
     enum Conversion {
         case done(String)
         /// A character isn't allowed in a host name.
         case refused
-        /// The system has no library for it.
+        /// The system doesn't have the library.
         case missing
     }
 
-    /// A name in another script in ASCII, by libidn2.
+    /// Converts an internationalized name to ASCII, with libidn2.
     ///
     /// - Parameters:
-    ///   - name: a name without a zero.
-    ///   - maximumLength: how many bytes the result may take, with a zero at its end.
+    ///   - name: a name without a null byte.
+    ///   - maximumLength: the maximum size of the result in bytes, with its null byte.
     static func converted(_ name: String, maximumLength: Int) -> Conversion {
         var result = [CChar](repeating: 0, count: maximumLength)
         switch unsafe Int(errand_name_to_ascii(name, &result, result.count)) {
@@ -42,7 +40,6 @@ extension HostName {
         }
     }
 
-    /// The text up to a zero.
     private static func string(_ text: [CChar]) -> String {
         String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

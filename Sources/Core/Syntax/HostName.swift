@@ -1,17 +1,15 @@
-/// Host names and addresses in one form for every way of writing them (RFC 9110, section 4.2.3; RFC 5952).
+/// Normalizes host names and addresses (RFC 9110, section 4.2.3; RFC 5952).
 ///
 /// ```swift
 /// HostName.normalized("API.Example.com.")         // "api.example.com"
 /// HostName.normalized("127.1")                    // "127.0.0.1"
-/// HostName.normalized("https://example.com")      // nil: a URL is no host
+/// HostName.normalized("https://example.com")      // nil: a URL isn't a host
 /// ```
 public enum HostName {
-    /// The name in lower case and without the final dot, an address as it is usually written; nil for text that is no
-    /// host, such as a URL, a name with a port, or one in another script than Latin, which is written as Punycode (RFC
-    /// 5891).
+    /// Returns a lowercase name without its final dot, or an address in its usual form. Returns nil for other text,
+    /// such as a URL or a name with a port. Write internationalized names as Punycode (RFC 5891).
     public static func normalized(_ text: String) -> String? {
         var host = text[...]
-        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
         if host.utf8.contains(UInt8(ascii: ":")) { return literal(host) }
         if host.last == "." { host = host.dropLast() }
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(isAllowed) else { return nil }
@@ -21,9 +19,10 @@ public enum HostName {
         return host.lowercased()
     }
 
-    /// Whether the host is an address, which needs no name lookup.
+    /// Returns whether the host is an address, which doesn't need a name lookup.
     public static func isAddress(_ text: String) -> Bool {
-        text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy(isAllowed) && address(text) != nil
+        if text.utf8.contains(UInt8(ascii: ":")) { return literal(text[...]) != nil }
+        return text.utf8.allSatisfy(isAllowed) && address(text) != nil
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -35,12 +34,14 @@ public enum HostName {
         }
     }
 
-    /// An IPv6 address (RFC 5952), without its zone.
+    /// IPv6 (RFC 5952), with or without brackets, without the zone.
     private static func literal(_ text: Substring) -> String? {
-        normalizedIPv6(String(text.prefix { $0 != "%" }))
+        let isBracketed = text.first == "[" && text.last == "]"
+        let address = isBracketed ? text.dropFirst().dropLast() : text
+        return normalizedIPv6(String(address.prefix { $0 != "%" }))
     }
 
-    /// An IPv4 address in any form that connects: `127.1` and `0x7f000001` are `127.0.0.1`.
+    /// IPv4, in any form that can connect: `127.1` and `0x7f000001` are `127.0.0.1`.
     private static func address(_ text: String) -> String? {
         guard let first = text.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
         guard let number = numberOfIPv4(text) else { return nil }

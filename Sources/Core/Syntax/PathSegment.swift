@@ -1,16 +1,15 @@
 import ErrandSupport
 
-/// Text that is inserted into a path as one segment, and stays one.
+/// Inserts text into a path as a single segment.
 ///
-/// Percent-encoding protects a slash, but not `.` and `..`: servers and clients resolve them however they are written.
-/// A value that could become one, alone or beside other text, is therefore put between two characters for private use,
-/// which no URL may contain. The check of the path removes the marks or rejects the path; without that check, the path
-/// is no URL.
+/// Percent-encoding doesn't protect `.` and `..`, because servers and clients resolve them even if they're encoded. A
+/// value that could become one, alone or with adjacent text, is therefore enclosed in two private-use characters, which
+/// are invalid in a URL. Checking the path removes these marks or rejects the path.
 public enum PathSegment {
     private static let open: Unicode.Scalar = "\u{E0F1}"
     private static let close: Unicode.Scalar = "\u{E0F2}"
 
-    /// The text percent-encoded, between marks where the check has to look at its neighbors.
+    /// Returns the text percent-encoded, enclosed in marks if its neighbors must be checked.
     public static func encode(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result, allowed: ASCII.isUnreserved)
@@ -18,32 +17,32 @@ public enum PathSegment {
         return "\(open)\(result)\(close)"
     }
 
-    /// The path without marks. Throws where a marked value makes a segment empty, `.` or `..`, or has such a segment in
-    /// itself behind an encoded slash or backslash.
+    /// Returns the path without marks. Throws if a marked value makes a segment empty, `.` or `..`, or contains such a
+    /// segment after an encoded slash or backslash.
     public static func resolve(_ path: String) throws(URLSyntax.Fault) -> String {
-        // The first byte of a mark; no other path that can be sent has it.
+        // The first byte of a mark, which no other valid path contains.
         guard path.withSpan({ $0.contains(0xEE) }) else { return path }
         let end = path.unicodeScalars.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
         for segment in path[..<end].unicodeScalars.split(separator: "/", omittingEmptySubsequences: false) {
             guard segment.contains(open) else { continue }
             let text = String(String.UnicodeScalarView(segment.filter { $0 != open && $0 != close }))
             if text.isEmpty {
-                throw URLSyntax.Fault(description: "a segment of the path that was inserted is empty")
+                throw URLSyntax.Fault(description: "a segment inserted into the path is empty")
             }
             if hasDots(text) {
                 throw URLSyntax.Fault(
-                    description: "a segment of the path that was inserted is . or .., which stand for other paths")
+                    description: "a segment inserted into the path is . or .., which would change the path")
             }
         }
         var (result, isMarked) = (String.UnicodeScalarView(), false)
         for scalar in path.unicodeScalars {
-            // Only marks in pairs are ours; any other is rejected as a character that no path has.
+            // Only marks in pairs come from `encode`. Others are rejected later as invalid characters.
             if scalar == (isMarked ? close : open) { isMarked.toggle() } else { result.append(scalar) }
         }
         return isMarked ? path : String(result)
     }
 
-    /// Whether a value is empty or all dots, so that what stands beside it decides, or has dots as a part.
+    /// Whether a value is empty or all dots, so its neighbors decide, or contains a segment of dots.
     private static func canLeave(_ text: String) -> Bool {
         decoded(text).allSatisfy { $0 == UInt8(ascii: ".") } || hasDots(text)
     }
@@ -55,7 +54,7 @@ public enum PathSegment {
             .contains { $0.count <= 2 && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
     }
 
-    /// Dots, slashes and backslashes decoded, however often they were encoded: `%2e`, `%252E`.
+    /// Decodes dots, slashes and backslashes, even if encoded repeatedly: `%2e`, `%252E`.
     private static func decoded(_ text: String) -> [UInt8] {
         var (result, bytes) = ([UInt8](), Array(text.utf8)[...])
         while let byte = bytes.popFirst() {

@@ -1,26 +1,26 @@
 import ErrandSupport
 
-/// Percent-encoding (RFC 3986, section 2.1) and the variant of it in forms (WHATWG URL, section 5).
+/// Percent-encoding (RFC 3986, section 2.1), and its variant for forms (WHATWG URL, section 5).
 ///
 /// ```swift
 /// PercentEncoding.encode("a b/ü")            // "a%20b%2F%C3%BC"
 /// PercentEncoding.decode("a%20b")            // "a b"
 /// ```
 public enum PercentEncoding {
-    /// The text as UTF-8 with every byte outside of `allowed` as `%XX`; the unreserved characters are allowed by
-    /// default.
+    /// Returns the text as UTF-8, with bytes escaped as `%XX` unless they're allowed. By default, only unreserved
+    /// characters are allowed.
     public static func encode(_ text: String, allowed: (UInt8) -> Bool = ASCII.isUnreserved) -> String {
         var result = ""
         encode(text, into: &result, allowed: allowed)
         return result
     }
 
-    /// Appends the text with every byte outside of `allowed` as `%XX`.
+    /// Appends the text, with bytes escaped as `%XX` unless they're allowed.
     public static func encode(_ text: String, into result: inout String, allowed: (UInt8) -> Bool) {
         result += text.withSpan { encode($0, allowed: allowed) } ?? text
     }
 
-    /// Nil where nothing has to be encoded.
+    /// Returns nil if the text doesn't change.
     private static func encode(_ text: Span<UInt8>, allowed: (UInt8) -> Bool) -> String? {
         guard let first = text.firstIndex(where: { !allowed($0) }) else { return nil }
         var bytes: [UInt8] = []
@@ -38,23 +38,23 @@ public enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The decoded text; nil if a `%` is not followed by two hexadecimal digits, or if the bytes are not UTF-8.
+    /// Returns the decoded text, or nil if a `%` isn't followed by two hexadecimal digits or the bytes aren't UTF-8.
     ///
     /// - Parameters:
     ///   - text: the encoded text.
-    ///   - plusIsSpace: whether `+` stands for a space, as it does in forms; false by default.
+    ///   - plusIsSpace: whether `+` is a space, as in forms. Defaults to false.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         guard let bytes = bytes(text, plusIsSpace: plusIsSpace) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The decoded bytes; nil if a `%` is not followed by two hexadecimal digits.
+    /// Returns the decoded bytes, or nil if a `%` isn't followed by two hexadecimal digits.
     public static func bytes(_ text: some StringProtocol, plusIsSpace: Bool = false) -> [UInt8]? {
         decode(text, plusIsSpace: plusIsSpace, isStrict: true)
     }
 
-    /// The text decoded where that is possible: a `%` without two digits stays, bytes that are not UTF-8 become U+FFFD.
-    /// For text that people read, and to compare text that others have written.
+    /// Decodes as much as possible: keeps a `%` without two digits, and replaces invalid UTF-8 with U+FFFD. For
+    /// display, and to compare text from other sources.
     public static func decodeLeniently(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
             return String(text)
@@ -88,7 +88,6 @@ public enum PercentEncoding {
         return result
     }
 
-    /// The hexadecimal digit of a number below 16.
     private static func digit(_ number: UInt8) -> UInt8 {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") - 10 + number
     }

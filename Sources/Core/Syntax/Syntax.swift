@@ -1,5 +1,5 @@
 // Start here: the grammar that every message needs, as values and pure functions: bytes, URLs, hosts.
 //
-// URLs/           references from outside, resolved as the WHATWG standard does
-// International/  the C of libidn2, for hosts in other scripts
+// URLs/           references from outside, resolved according to the WHATWG standard
+// International/  C code that uses libidn2, for internationalized hosts
 // Fields/         fields of messages and connections: lists, parameters, media types, dates, `Retry-After`, `Alt-Svc`

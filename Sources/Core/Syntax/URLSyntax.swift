@@ -1,21 +1,22 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// The rules for a URL that HTTP can request, byte by byte.
+/// Validates URLs for HTTP requests, byte by byte.
 ///
-/// Everything is checked before Foundation's `URL` sees it, because `URL` repairs: it escapes what it does not like, a
-/// host in Chinese included.
+/// Validate before you use Foundation's `URL`, which silently repairs invalid URLs: it escapes characters, even in an
+/// internationalized host.
 public enum URLSyntax {
-    /// The reason why a text is no such URL, in a sentence.
+    /// The reason why a URL is invalid.
     public struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The sentence.
+        /// The reason, as a sentence.
         public let description: String
-        /// Makes a fault.
+        /// Creates a fault.
         public init(description: String) { self.description = description }
     }
 
-    /// The offset at which the authority of an absolute http or https URL ends. Throws for anything else: another
-    /// scheme, no host, credentials, an invalid port, a character that has to be escaped.
+    /// Checks an absolute http or https URL, and returns the byte offset at which its authority ends.
+    ///
+    /// Throws for another scheme, a missing host, credentials, an invalid port, or a character that must be escaped.
     @discardableResult
     public static func check(_ text: String) throws(Fault) -> Int {
         let result: Result<Int, Fault> = text.withSpan { bytes in
@@ -24,12 +25,12 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// Whether the text starts with a scheme and `://`, so that it stands for itself.
+    /// Returns whether the text is an absolute URL, starting with a scheme and `://`.
     public static func isAbsolute(_ text: String) -> Bool {
         text.withSpan { schemeEnd($0) != nil }
     }
 
-    /// Throws for the first character that may not stand in a path, query or fragment.
+    /// Checks a path, query or fragment, and throws at the first invalid character.
     public static func checkRest(_ text: String, allowed: (UInt8) -> Bool = isRest) throws(Fault) {
         let result: Result<Void, Fault> = text.withSpan { bytes in
             do throws(Fault) { return .success(try checkRest(bytes, from: 0, allowed)) } catch {
@@ -39,15 +40,14 @@ public enum URLSyntax {
         return try result.get()
     }
 
-    /// The origin, such as "https://example.com:443", in one form for every spelling; two URLs with the same text have
-    /// the same origin.
+    /// Returns the origin in a form that can be compared as text, such as "https://example.com:443".
     public static func origin(of url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
-    /// Whether two absolute URLs have the same bytes up to the end of the authority, and so the same origin. Two that do
-    /// not may have it all the same.
+    /// Returns whether two absolute URLs are equal up to the end of the authority. If not, their origins can still be
+    /// equal.
     package static func beginAlike(_ one: String, _ other: String) -> Bool {
         one.withSpan { one in
             other.withSpan { other in
@@ -59,7 +59,7 @@ public enum URLSyntax {
         }
     }
 
-    /// The host of a URL in lower case, without the brackets of an address, from a text that ``check(_:)`` accepts.
+    /// Returns the lowercase host of a URL that ``check(_:)`` accepts, without the brackets of an address.
     package static func host(ofChecked text: String) -> String {
         text.withSpan { bytes in
             guard let colon = schemeEnd(bytes) else { return "" }
@@ -75,8 +75,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Whether the text is a path, perhaps with a query, that can be appended to a base as it is: unescaped, with no
-    /// segment that starts with a dot, no fragment, no scheme, no host. Others may be valid too.
+    /// Returns whether the text is a path, optionally with a query, that can be appended to a base unchanged: without
+    /// escapes, segments that start with a dot, a fragment, a scheme or a host. If not, it can still be valid.
     ///
     /// - Parameter start: the number of bytes before the path.
     package static func isPlainPath(_ text: String, from start: Int = 0) -> Bool {
@@ -96,7 +96,7 @@ public enum URLSyntax {
         }
     }
 
-    /// Whether a slash is followed by a dot anywhere.
+    /// Returns whether a slash is followed by a dot.
     public static func mayHaveDotSegments(_ text: String) -> Bool {
         text.withSpan { bytes in
             var last: UInt8 = 0
@@ -116,12 +116,11 @@ public enum URLSyntax {
         }
     }
 
-    /// A text that may not be a URL at all, for an error: secrets masked as far as they can be recognised, control
-    /// characters escaped, at most 200 characters.
+    /// Quotes at most 200 characters of a text for an error, even if it isn't a URL. Masks secrets as far as possible,
+    /// and escapes control characters.
     public static func quoted(_ text: String) -> String {
         var text = text
-        // Where a URL is broken, the positions of its parts are unknown: a name and a password may be anywhere before
-        // an @.
+        // In a broken URL, everything before an @ may contain a name and a password.
         let start = text.utf8.firstIndex { $0 == UInt8(ascii: ":") || endsAuthority($0) }
         let scheme = start.flatMap { text.utf8[$0] == UInt8(ascii: ":") ? text[..<$0] : nil }
         let isScheme = scheme.map { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isToken) } ?? false
@@ -157,7 +156,6 @@ public enum URLSyntax {
         return end
     }
 
-    /// Whether a scheme is `http` or `https`, in any case.
     private static func isHTTP(_ scheme: Span<UInt8>) -> Bool {
         guard scheme.count == 4 || scheme.count == 5 else { return false }
         var index = 0
@@ -204,21 +202,21 @@ public enum URLSyntax {
     }
 
     private static func checkHost(_ host: Span<UInt8>, isLiteral: Bool) throws(Fault) {
-        guard host.count > 0, host[0] != UInt8(ascii: ".") else { throw Fault(description: "there is no host") }
+        guard host.count > 0, host[0] != UInt8(ascii: ".") else { throw Fault(description: "the URL has no host") }
         guard host.allSatisfy({ ASCII.isUnreserved($0) || isLiteral && $0 == UInt8(ascii: ":") }) else {
             throw Fault(
                 description: isLiteral
                     ? "the host is not an address"
-                    : "the host has a character that no host name has; write one in another script as Punycode")
+                    : "the host has a character that isn't allowed in host names; write non-ASCII names as Punycode")
         }
     }
 
-    /// A zone of an address, `%25eth0` (RFC 6874, section 2).
+    /// Such as `%25eth0` (RFC 6874, section 2).
     private static func checkZone(_ zone: Span<UInt8>) throws(Fault) {
         guard zone.count > 3, zone[1] == UInt8(ascii: "2"), zone[2] == UInt8(ascii: "5"),
             zone.extracting(3...).allSatisfy(ASCII.isUnreserved)
         else {
-            throw Fault(description: "the zone of the address is not written as %25 and a name, such as %25eth0")
+            throw Fault(description: "the address's zone isn't written as %25 and a name, such as %25eth0")
         }
     }
 
@@ -232,7 +230,7 @@ public enum URLSyntax {
                 let what =
                     byte == 0x20 ? "a space" : byte < 0x20 || byte == 0x7F ? "a control character" : "a character"
                 throw Fault(
-                    description: "\(what) at offset \(index) has to be percent-encoded, as \\(segment:) does in a path")
+                    description: "\(what) at offset \(index) must be percent-encoded; \\(segment:) does that in paths")
             }
             guard index + 2 < bytes.count, ASCII.isHexDigit(bytes[index + 1]), ASCII.isHexDigit(bytes[index + 2]) else {
                 throw Fault(description: "the % at offset \(index) is not followed by two hexadecimal digits")
@@ -240,8 +238,8 @@ public enum URLSyntax {
         }
     }
 
-    /// Whether a byte may stand unescaped after the authority; brackets may not, though many write `a[]=1` (RFC 3986,
-    /// section 3.4).
+    /// Returns whether a byte is allowed unescaped after the authority. Brackets aren't, although `a[]=1` is common
+    /// (RFC 3986, section 3.4).
     public static func isRest(_ byte: UInt8) -> Bool { ASCII.isPathOrQuery(byte) || byte == UInt8(ascii: "#") }
 
     private static func schemeEnd(_ bytes: Span<UInt8>) -> Int? {
@@ -250,5 +248,72 @@ public enum URLSyntax {
             bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
         else { return nil }
         return bytes.extracting(..<colon).allSatisfy(ASCII.isToken) ? colon : nil
+    }
+}
+
+extension URLSyntax {
+    /// Returns the URL for display, without credentials and fragment, and with query values masked.
+    ///
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - isSecret: whether to mask the value of the query item with this name. By default, all are masked.
+    ///   - found: receives the masked values as they appear in the text.
+    public static func redacted(
+        _ text: String, where isSecret: (String) -> Bool = { _ in true }, found: (Substring) -> Void = { _ in }
+    ) -> String {
+        if !text.withSpan({ isRedactable($0, where: isSecret) }) { return text }
+        var url = text.utf8[...]
+        if let hash = url.firstIndex(of: UInt8(ascii: "#")) { url = url[..<hash] }
+        let mark = url.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        var result = String(url[..<mark]) ?? "•••"
+        if let scheme = result.firstRange(of: "://") {
+            let authority = result[scheme.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                authority[..<at].split(separator: ":").forEach(found)
+                result.replaceSubrange(scheme.upperBound...at, with: "•••@")
+            }
+        }
+        guard mark < url.endIndex else { return result }
+        return result + "?" + redactedItems(Substring(url[url.index(after: mark)...]), where: isSecret, found: found)
+    }
+
+    /// Whether a URL has credentials, a fragment or a secret item, which is rare.
+    private static func isRedactable(_ bytes: Span<UInt8>, where isSecret: (String) -> Bool) -> Bool {
+        guard
+            var index = bytes.firstIndex(where: {
+                $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#")
+            })
+        else { return false }
+        if bytes[index] != UInt8(ascii: "?") || bytes.contains(UInt8(ascii: "#")) { return true }
+        while index < bytes.count {
+            let start = index + 1
+            index = bytes.firstIndex(from: start) { $0 == UInt8(ascii: "&") } ?? bytes.count
+            let item = bytes.extracting(start..<index)
+            if let equals = item.firstIndex(where: { $0 == UInt8(ascii: "=") }),
+                isSecret(String(decoding: item.extracting(..<equals)))
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Returns a query without its `?`, or a form, for display, with secret values masked.
+    ///
+    /// - Parameters:
+    ///   - text: the query or the form.
+    ///   - isSecret: whether to mask the value of the item with this name.
+    ///   - found: receives the masked values as they appear in the text.
+    public static func redactedItems(
+        _ text: Substring, where isSecret: (String) -> Bool, found: (Substring) -> Void
+    ) -> String {
+        let items = text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { item in
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")) else { return String(item) ?? "•••" }
+            guard let name = String(item[..<equals]) else { return "•••" }
+            if !isSecret(name) { return String(item) ?? "•••" }
+            found(Substring(item[item.index(after: equals)...]))
+            return name + "=•••"
+        }
+        return items.joined(separator: "&")
     }
 }

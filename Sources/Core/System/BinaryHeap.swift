@@ -1,4 +1,4 @@
-/// Elements of which the smallest is found at once.
+/// A priority queue that finds its smallest element in constant time.
 package struct BinaryHeap<Element: Comparable> {
     private var elements: [Element] = []
 

@@ -1,7 +1,7 @@
-/// Bytes that are looked for in others, in time that grows with the length of both (Knuth, Morris and Pratt).
+/// A byte string to search for, in time linear in the lengths of pattern and text (Knuth-Morris-Pratt).
 package struct BytePattern: Sendable {
     package let bytes: [UInt8]
-    /// For each length of what has matched, that of its longest beginning that is its end as well.
+    /// For each matched length, the length of the longest proper prefix that is also a suffix.
     private let borders: [Int]
 
     package init(_ bytes: some Collection<UInt8>) {
@@ -15,7 +15,7 @@ package struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Where the pattern stands first; nil for nowhere, and for an empty pattern.
+    /// Returns the first occurrence, or `nil` if the pattern is empty or never occurs.
     package func firstMatch(in text: ArraySlice<UInt8>) -> Range<Int>? {
         guard !bytes.isEmpty, text.count >= bytes.count else { return nil }
         var matched = 0
@@ -27,7 +27,7 @@ package struct BytePattern: Sendable {
         return nil
     }
 
-    /// Where the pattern stands, in order; occurrences that overlap are one.
+    /// Returns all occurrences in order, merging overlapping occurrences.
     package func matches(in text: [UInt8]) -> [Range<Int>] {
         guard !bytes.isEmpty, text.count >= bytes.count else { return [] }
         var (result, matched) = ([Range<Int>](), 0)

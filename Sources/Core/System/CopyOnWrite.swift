@@ -1,11 +1,11 @@
-/// A value behind a single reference, copied when one of several copies is changed: for a large value type that is
-/// passed from step to step.
+/// Stores a large value type in a single reference, for values that are passed from step to step. Changing a shared
+/// copy copies the value first.
 ///
-/// A request, its response and its exchange have ten to twenty fields each, and every async function on the way keeps
-/// its own copy in its frame. Inline, each copy retains every field, and the frames outgrow the 984 bytes that a task
-/// has without allocating. Behind one reference a copy costs a single retain.
+/// A request, its response and its exchange have ten to twenty fields each, and every async function in the pipeline
+/// keeps a copy in its frame. Stored inline, each copy would retain every field, and the frames would outgrow the 984
+/// bytes that a task has without allocating. Through one reference, a copy costs a single retain.
 @frozen package struct CopyOnWrite<Value: Sendable>: Sendable {
-    // An array of one: its elements are copied when they are changed and shared, without unsafe code.
+    // An array of one element provides copy-on-write without unsafe code.
     @usableFromInline var storage: [Value]
 
     @inlinable package init(_ value: Value) { storage = [value] }

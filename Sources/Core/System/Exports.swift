@@ -1,2 +1,2 @@
-// Modules that this target's users need as well; visible within the package only.
+// Modules that this target's users also need. Visible only within the package.
 @_exported import ErrandEssentials

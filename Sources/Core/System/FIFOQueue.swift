@@ -1,7 +1,7 @@
-/// Elements that are taken in the order in which they were added, each at the same cost however many wait.
+/// A first-in, first-out queue with amortized constant time per element.
 package struct FIFOQueue<Element> {
     private var slots: [Element?] = []
-    /// The index of the first element; the slots before it are free.
+    /// The index of the first element. The slots before it are free.
     private var start = 0
 
     package init() {}
@@ -17,7 +17,7 @@ package struct FIFOQueue<Element> {
         var element: Element?
         swap(&element, &slots[start])
         start += 1
-        // The elements move up once half of the slots are free: one move for each that was taken.
+        // Moves the elements up once half of the slots are free: at most one move per removed element.
         if 2 * start >= slots.count {
             slots.removeFirst(start)
             start = 0
@@ -28,11 +28,11 @@ package struct FIFOQueue<Element> {
 
 extension FIFOQueue: Sendable where Element: Sendable {}
 
-/// Elements that are taken in the order in which they were added, and that may leave before, such as the continuations
-/// of tasks that may be cancelled.
+/// A first-in, first-out queue whose elements can also leave early, such as the continuations of tasks that can be
+/// cancelled.
 package struct WaitingQueue<Element> {
     private var elements: [UInt64: Element] = [:]
-    /// Those that have left are among them.
+    /// Includes the numbers of elements that have left.
     private var order = FIFOQueue<UInt64>()
     private var last: UInt64 = 0
 
@@ -40,23 +40,21 @@ package struct WaitingQueue<Element> {
 
     package var count: Int { elements.count }
     package var isEmpty: Bool { elements.isEmpty }
-    /// With those that have left and are not forgotten yet.
+    /// The number of elements, including elements that have left but aren't cleaned up yet.
     package var orderCount: Int { order.count }
 
-    /// A number for an element, which need not be added.
+    /// Returns a number for an element, which doesn't have to be added.
     package mutating func nextNumber() -> UInt64 {
         last += 1
         return last
     }
 
-    /// Adds an element behind the others.
     package mutating func append(_ element: Element, _ number: UInt64) {
         if order.count > 2 * elements.count + 64 { compact() }
         elements[number] = element
         order.append(number)
     }
 
-    /// The first element; nil if there is none.
     package var first: Element? {
         mutating get {
             while let number = order.first {
@@ -74,10 +72,10 @@ package struct WaitingQueue<Element> {
         return nil
     }
 
-    /// Removes an element; nil if it has left before.
+    /// Removes an element, or returns `nil` if it has already left.
     package mutating func remove(_ number: UInt64) -> Element? { elements.removeValue(forKey: number) }
 
-    /// Removes all but the first elements, and returns them in their order.
+    /// Removes all elements after the first `maximum` and returns them in order.
     package mutating func removeLast(upTo maximum: Int) -> [Element] {
         var (kept, left, removed) = (FIFOQueue<UInt64>(), 0, [Element]())
         while let number = order.popFirst() {
@@ -92,7 +90,6 @@ package struct WaitingQueue<Element> {
         return removed
     }
 
-    /// Removes all elements, and returns them in their order.
     package mutating func removeAll() -> [Element] {
         var all: [Element] = []
         while let element = popFirst() { all.append(element) }

@@ -1,4 +1,4 @@
-/// Bytes as lower-case hexadecimal digits, and back.
+/// Converts bytes to lowercase hexadecimal digits and back.
 package enum Hexadecimal {
     package static func text(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
@@ -10,7 +10,7 @@ package enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The bytes of pairs of digits in any case; nil for anything else.
+    /// Returns the bytes for pairs of digits in either case, or `nil` for any other text.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
@@ -23,7 +23,6 @@ package enum Hexadecimal {
         return bytes
     }
 
-    /// The value of a digit of either case; nil for any other byte.
     @inlinable package static func value(of byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

@@ -1,21 +1,20 @@
-/// Objects by the numbers that a process counts, such as those of what runs in it. A multiplication spreads such
-/// numbers; a dictionary hashes them against chosen keys, at ten times the cost.
+/// A hash table of objects by serial numbers. One multiplication spreads them; a dictionary hashes them against chosen
+/// keys at ten times the cost.
 package struct NumberedObjects: Sendable {
     package typealias Object = any AnyObject & Sendable
 
-    /// A power of two of them, at least half of which are free: without an object.
+    /// A power of two in size. At least half of the slots are free, without an object.
     private var slots: [(number: UInt64, object: Object?)] = []
     private var shift = 64
     package private(set) var count = 0
 
     package init() {}
 
-    /// In no order.
+    /// All objects, in no particular order.
     package var all: [Object] { slots.compactMap(\.object) }
 
     package subscript(number: UInt64) -> Object? { slots.isEmpty ? nil : slots[place(of: number)].object }
 
-    /// Adds an object, or replaces the one of its number.
     package mutating func add(_ object: Object, for number: UInt64) {
         if 2 * (count + 1) > slots.count { grow() }
         let place = place(of: number)
@@ -29,7 +28,7 @@ package struct NumberedObjects: Sendable {
         var free = place(of: number)
         guard let object = slots[free].object else { return nil }
         count -= 1
-        // A search ends at a free slot: what stands behind this one, and does not stand at its own, moves up.
+        // A search ends at a free slot, so move up the following objects that aren't in their home slot.
         let mask = slots.count - 1
         var next = (free + 1) & mask
         while slots[next].object != nil {
@@ -50,13 +49,13 @@ package struct NumberedObjects: Sendable {
         for slot in old where slot.object != nil { slots[place(of: slot.number)] = slot }
     }
 
-    /// The slot of a number, or the free one where it would stand.
+    /// Returns the number's slot, or else the free slot to use for it.
     private func place(of number: UInt64) -> Int {
         var index = home(of: number)
         while slots[index].object != nil, slots[index].number != number { index = (index + 1) & (slots.count - 1) }
         return index
     }
 
-    /// Fibonacci hashing: numbers that follow one another lie far from one another.
+    /// Fibonacci hashing, which spreads consecutive numbers far apart.
     private func home(of number: UInt64) -> Int { Int((number &* 0x9E37_79B9_7F4A_7C15) >> shift) }
 }

@@ -1,4 +1,4 @@
-// The C library of the system, under one name. Internal to the package: no user of Errand sees it.
+// The system's C library under one name. Internal to the package: not visible to Errand's users.
 #if canImport(Glibc)
 @_exported public import Glibc
 #elseif canImport(Musl)

@@ -1,2 +1,2 @@
-/// A failure of this module, in a sentence; the caller gives it a code of its own.
+/// A failure of this module, described in a sentence. The caller adds its own error code.
 package protocol SupportFault: Error, CustomStringConvertible {}

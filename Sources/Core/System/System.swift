@@ -1,3 +1,3 @@
-// Start here: what has nothing to do with HTTP.
+// Start here: code that is independent of HTTP.
 //
 // Files/  files, their locks and states

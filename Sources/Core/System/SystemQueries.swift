@@ -1,8 +1,8 @@
-// Questions to the system that take a pointer. Each points to a local value for the length of one call.
+// System calls that take a pointer. Each pointer is to a local value and lives for one call.
 
-/// What the process and its system are like.
+/// Properties of the process and its system.
 package enum SystemQueries {
-    /// The current soft limit of open files; nil if it is unknown.
+    /// The current soft limit of open files; `nil` if unknown.
     package static var openFileLimit: UInt64? {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -13,7 +13,7 @@ package enum SystemQueries {
         return unsafe getrlimit(resource, &limit) == 0 ? UInt64(limit.rlim_cur) : nil
     }
 
-    /// The bytes that the disk of a directory has room for; nil if that is unknown or beyond 64 bits.
+    /// Returns the free space on a directory's disk in bytes, or `nil` if it is unknown or exceeds 64 bits.
     package static func freeSpace(in directory: String) -> UInt64? {
         var info = statvfs()
         guard unsafe statvfs(directory, &info) == 0 else { return nil }
@@ -21,7 +21,7 @@ package enum SystemQueries {
         return bytes.overflow ? nil : bytes.partialValue
     }
 
-    /// The width of a terminal in characters; nil if the descriptor is none, or its width unknown.
+    /// Returns a terminal's width in characters, or `nil` if the descriptor isn't a terminal or its width is unknown.
     package static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil

@@ -1,17 +1,17 @@
-/// Detached threads of the system, and what the current thread has used.
+/// Detached system threads, and the resource usage of the current thread.
 ///
-/// The structures that the calls of this file get are local variables, which outlive them.
+/// The structures passed to system calls in this file are local variables that outlive the calls.
 package enum SystemThread {
-    /// Runs a body on a detached thread of its own. Returns false if the system can't create one.
+    /// Runs a body on a new detached thread. Returns false if the system can't create one.
     ///
-    /// - Parameter stack: the size of its stack in bytes.
+    /// - Parameter stack: The thread's stack size in bytes.
     package static func start(stack: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
         unsafe withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { memory in
             guard let attributes = memory.baseAddress, unsafe pthread_attr_init(attributes) == 0 else { return false }
             defer { unsafe pthread_attr_destroy(attributes) }
             unsafe pthread_attr_setstacksize(attributes, stack)
             unsafe pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-            // The thread gets this reference, and releases it; without a thread, this function does.
+            // The thread receives this reference and releases it. If creation fails, this function releases it.
             let start = unsafe Unmanaged.passRetained(Body(body))
             if unsafe create(attributes, start.toOpaque()) { return true }
             unsafe start.release()
@@ -45,7 +45,7 @@ package enum SystemThread {
         return unsafe pthread_create(
             &thread, attributes,
             { start in
-                // Some of Android's headers make neither the argument nor the result optional.
+                // Some Android headers make neither the argument nor the result optional.
                 let argument: UnsafeMutableRawPointer? = unsafe start
                 if let argument = unsafe argument { unsafe SystemThread.run(argument) }
                 return unsafe start
@@ -53,7 +53,7 @@ package enum SystemThread {
         #endif
     }
 
-    /// The current thread. Some C libraries have an integer for it, Musl a pointer.
+    /// An identifier of the current thread. Some C libraries use an integer for it, Musl a pointer.
     package static var current: UInt {
         #if canImport(Darwin)
         unsafe UInt(bitPattern: pthread_self())
@@ -69,25 +69,26 @@ package enum SystemThread {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// How often the current thread has waited of its own accord; nil if the system doesn't count it for a thread.
+    /// The number of times the current thread has waited voluntarily; `nil` if the system doesn't count this per
+    /// thread.
     package static var waits: Int? {
         #if canImport(Darwin)
         nil
         #else
         var usage = rusage()
-        // RUSAGE_THREAD, which the C libraries declare with different types.
+        // RUSAGE_THREAD, whose type differs between C libraries.
         return unsafe getrusage(1, &usage) == 0 ? Int(usage.ru_nvcsw) : nil
         #endif
     }
 }
 
-/// A pipe that one thread rings to wake another.
+/// A pipe through which one thread wakes another.
 package struct Bell: Sendable, Equatable {
-    /// Readable once the bell has been rung.
+    /// Becomes readable once `ring` has been called.
     package let waits: Int32
     private let rings: Int32
 
-    /// Returns nil if the process has no descriptors left.
+    /// Returns `nil` if the process has run out of descriptors.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -101,18 +102,18 @@ package struct Bell: Sendable, Equatable {
         closeDescriptor(rings)
     }
 
-    /// Wakes the thread that waits, or the next one that does.
+    /// Wakes the waiting thread, or the next thread that waits.
     package func ring() {
         var byte: UInt8 = 1
         _ = unsafe write(rings, &byte, 1)
     }
 
-    /// Waits until the bell has been rung, and takes one ring.
+    /// Waits for a call of `ring` and consumes it.
     package func wait() {
         var byte: UInt8 = 0
         while unsafe read(waits, &byte, 1) < 0 && errno == EINTR {}
     }
 }
 
-// A member of the same name would hide it.
+// Needed because the method `close` shadows the function.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

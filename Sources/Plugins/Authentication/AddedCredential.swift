@@ -4,14 +4,14 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The parts that a credential has added to a request among the call filters, so that each request on the wire gets the
-/// current credential in their place, and not beside them.
+/// The parts that a credential added to a request among the call filters. Each request on the wire replaces them with
+/// the current credential.
 final class AddedCredential: Sendable {
-    /// The number of refusals of the request, and whether a refresh has followed.
+    /// How often the request was refused, and whether a refresh followed.
     struct Repetition: Sendable {
         var count = 0
         var isRefreshed = false
-        /// The lease that the request was first sent with; nil if it was not refused.
+        /// The lease of the first attempt, or nil if the request hasn't been refused.
         var first: CredentialKeeper.Lease?
 
         func next(after first: CredentialKeeper.Lease, isRefreshed: Bool) -> Repetition {
@@ -21,9 +21,9 @@ final class AddedCredential: Sendable {
 
     let keeper: CredentialKeeper
     let lease: CredentialKeeper.Lease
-    /// The mark of the user, if the fields are none by themselves.
+    /// The user's mark, unless the added fields already identify the user.
     let mark: UserMark?
-    /// Whether a signature follows, which covers the credential or is too old for a repetition.
+    /// Whether a signature follows. It covers the credential, or is too old for another attempt.
     let isSigned: Bool
     let repetition: Repetition
     private let before, after: HTTPRequest
@@ -38,21 +38,19 @@ final class AddedCredential: Sendable {
         (self.before, self.after, self.repetition) = (before, after, repetition)
     }
 
-    /// Whether the request is the one that was authorized.
     func isUnchanged(in request: HTTPRequest) -> Bool {
         request.urlText == after.urlText && request.method == after.method
             && request.headers == after.headers
             && Self.isSame(request.body, after.body)
     }
 
-    /// Whether the credential has added a header field of a name, or another value of it.
     func adds(_ name: HTTPHeaderName) -> Bool { before.headers[name] != after.headers[name] }
 
-    /// Whether the request may be sent as it was authorized: once, because a credential may contain a time.
+    /// Allows the authorized request to be sent as is, but only once, because a credential may contain a time.
     func claim() -> Bool { !isClaimed.exchange(true, ordering: .relaxed) }
 
-    /// A request without the credential, with the changes of filters and redirects to the rest; nil where the two
-    /// cannot be separated.
+    /// Removes the credential from a request and keeps the changes that filters and redirects made. Returns nil if they
+    /// can't be separated.
     func removed(from request: HTTPRequest) -> HTTPRequest? {
         var result = request
         if request.method == after.method { result.method = before.method }
@@ -82,7 +80,7 @@ final class AddedCredential: Sendable {
         for name in Set(new.map(\.name) + old.map(\.name))
         where new.values(of: name) != old.values(of: name) {
             var added = Self.added(old.values(of: name), new.values(of: name))
-            // Each field that was added once: the request may have one of its own with the same value.
+            // Remove each added field only once, because the request may have its own field with the same value.
             var left: [HTTPHeaders.Field] = []
             for field in headers.reversed() where field.name == name {
                 if let index = added.firstIndex(of: field.value) {
@@ -112,7 +110,7 @@ final class AddedCredential: Sendable {
         return .data(Data(left.joined(separator: "&").utf8), contentType: body.contentType)
     }
 
-    /// The items that a credential has added beside header fields; nil for none.
+    /// Returns a text that identifies the parts added outside header fields.
     static func identity(_ before: HTTPRequest, _ after: HTTPRequest) -> String? {
         var parts: [String] = []
         if before.urlText != after.urlText {
@@ -135,7 +133,6 @@ final class AddedCredential: Sendable {
 
     private func query(_ request: HTTPRequest) -> [String] { Self.items(request.urlText) }
 
-    /// The items of the query of a URL, as they are written.
     private static func items(_ url: String) -> [String] {
         let end = url.firstIndex(of: "#") ?? url.endIndex
         guard let mark = url[..<end].firstIndex(of: "?") else { return [] }
@@ -147,7 +144,6 @@ final class AddedCredential: Sendable {
         String(decoding: form, as: UTF8.self).split(separator: "&").map(String.init)
     }
 
-    /// The items that occur more often in the second list than in the first.
     private static func added(_ old: [String], _ new: [String]) -> [String] {
         var left = old
         return new.filter { item in
@@ -157,7 +153,6 @@ final class AddedCredential: Sendable {
         }
     }
 
-    /// The list with each item removed once; nil if one of them is missing.
     private static func removing(_ items: [String], from all: [String]) -> [String]? {
         var left = all
         for item in items {
@@ -167,7 +162,7 @@ final class AddedCredential: Sendable {
     }
 
     private static func url(_ text: String, without added: [String]) -> URL? {
-        // A redirect, or a filter, has made a URL without the items.
+        // A redirect or filter created a URL without the items.
         guard !added.isEmpty, let left = removing(added, from: items(text)) else {
             return URL(string: text)
         }
@@ -179,7 +174,6 @@ final class AddedCredential: Sendable {
     }
 }
 
-/// The parts that the sessions of the agent have added to a request.
 enum AddedCredentials: TagKey {
     static var defaultValue: [AddedCredential] { [] }
 }

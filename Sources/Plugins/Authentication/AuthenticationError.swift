@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The failure to authorize a request. Every request that waited for the same refresh throws one.
+/// The error thrown when a request can't be authorized. Every request that waited for the failed refresh throws it.
 ///
 /// ```swift
 /// do { try await agent.send(GetProfile()) } catch let error as AuthenticationError where error.code == .signedOut {
@@ -9,22 +9,21 @@ import ErrandEssentials
 /// }
 /// ```
 public struct AuthenticationError: Error, Sendable {
-    /// The kind of failure; codes may be added.
+    /// The kind of failure. New codes may be added.
     public typealias Code = FailureCode<AuthenticationError>
 
     /// The kind of failure.
     public let code: Code
-    /// The error of the handler, and with the code ``Code/signedOut`` the reason why the session is over; nil
-    /// otherwise.
+    /// The handler's error, or the reason for ``Code/signedOut``, if there is one.
     public let underlying: (any Error)?
-    /// The response that refused the credential, without the body if that is a stream; nil if nothing was sent.
+    /// The response that refused the credential, or nil if the request wasn't sent. A streamed body is left out.
     public internal(set) var response: HTTPResponse?
 
     init(_ code: Code, underlying: (any Error)? = nil) {
         (self.code, self.underlying) = (code, underlying)
     }
 
-    /// Whether the same request may succeed when it is sent again later, judged by the error of the handler.
+    /// Whether the same request may succeed later: after a timeout, or if the handler's error is retryable.
     public var isRetryable: Bool {
         code == .refreshTimedOut
             || code == .refreshFailed && (underlying as? any RequestFailure)?.isRetryable ?? false
@@ -32,14 +31,14 @@ public struct AuthenticationError: Error, Sendable {
 }
 
 extension FailureCode<AuthenticationError> {
-    /// There is no credential: the handler returned nil, threw ``SessionEnded`` or the `invalid_grant` of an OAuth
-    /// server, or the user signed out meanwhile.
+    /// No user is signed in: the handler returned nil, threw ``SessionEnded`` or an OAuth server's `invalid_grant`, or
+    /// the user signed out in the meantime.
     public static var signedOut: Self { Self("signedOut", 1) }
-    /// The handler that refreshes the credential threw; see ``AuthenticationError/underlying``.
+    /// The refresh handler threw ``AuthenticationError/underlying``.
     public static var refreshFailed: Self { Self("refreshFailed", 2) }
-    /// The handler took longer than the session's `refreshTimeout`.
+    /// The handler exceeded the session's `refreshTimeout`.
     public static var refreshTimedOut: Self { Self("refreshTimedOut", 3) }
-    /// Another user has signed in since the call began, and the call is not sent as that user.
+    /// Another user signed in after the call began. The call isn't sent as that user.
     public static var userChanged: Self { Self("userChanged", 4) }
 }
 
@@ -50,21 +49,21 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
     public var description: String {
         switch code {
         case .signedOut:
-            "signedOut: there is no credential to send the request with"
-                + (underlying.map { ", because none could be obtained: \($0.briefDescription)" } ?? "")
+            "signedOut: there is no credential for the request"
+                + (underlying.map { ", because obtaining one failed: \($0.briefDescription)" } ?? "")
         case .userChanged: "userChanged: another user has signed in since the request began"
         case .refreshTimedOut:
-            "refreshTimedOut: the credential was not refreshed in time; a request that the handler sends from a task or a "
-                + "queue of its own waits for the handler unless its mode is .off"
+            "refreshTimedOut: the credential wasn't refreshed in time; a request that the refresh handler sends from its "
+                + "own task or queue waits for that handler, unless the request's mode is .off"
         default:
-            "\(code): the credential could not be refreshed: \(underlying?.briefDescription ?? "")"
+            "\(code): the credential couldn't be refreshed: \(underlying?.briefDescription ?? "")"
         }
     }
 
-    /// The same as `description`, so that no dump shows more.
+    /// The same text as `description`, so a dump doesn't reveal more.
     public var debugDescription: String { description }
 
-    /// The sentence of the code.
+    /// The sentence that matches the code.
     public var failureSentence: FailureSentence {
         switch code {
         case .signedOut: .signInRequired
@@ -74,7 +73,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
         }
     }
 
-    /// The text for people: of a failed refresh that of the handler's error.
+    /// The text shown to people. For a failed refresh, the text of the handler's error.
     public var errorDescription: String? {
         if code == .refreshFailed, let underlying { return FailureSentence.text(of: underlying) }
         return failureSentence.text(for: self)
@@ -82,7 +81,7 @@ extension AuthenticationError: CodedError, CustomDebugStringConvertible {
 }
 
 extension AuthenticationError: CustomReflectable {
-    /// The parts of the description; neither a request nor anything within a cause.
+    /// The code, response and cause, without requests or nested errors.
     public var customMirror: Mirror {
         Mirror(
             self,

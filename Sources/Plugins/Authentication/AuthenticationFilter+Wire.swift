@@ -1,12 +1,12 @@
 import Errand
 import ErrandEssentials
+import Synchronization
 
 extension AuthenticationFilter {
     private func accept(_ lease: CredentialKeeper.Lease, _ response: HTTPResponse) {
         if response.status < 500, !response.source.isStored { keeper.accept(lease) }
     }
 
-    /// Sends a request on the wire with the current credential.
     func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
         if exchange.tags[OwnCredentials.self].contains(ObjectIdentifier(keeper)) {
             return try await next(exchange)
@@ -28,7 +28,7 @@ extension AuthenticationFilter {
         return try await send(exchange, next, lease, added)
     }
 
-    /// Sends the request, and sends it again with the next credential if a response refuses this one.
+    /// Sends the request. If the response refuses the credential, sends it again with the next credential.
     private func send(
         _ exchange: Exchange, _ next: Next, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?
     ) async throws -> HTTPResponse {
@@ -41,8 +41,8 @@ extension AuthenticationFilter {
             let isRecorded = exchange.isRecordingUsers
             let (recorded, record) = isRecorded ? exchange.recordingUsers() : (exchange, nil)
             let attempt = try attempt(recorded, lease, added, repetition)
-            // At most four attempts: with the current credential, after a refresh by others, after its own, and once
-            // more.
+            // At most four attempts: with the current credential, after a refresh by another request, after this
+            // request's own refresh, and once more.
             let addsAuthorization = company != nil && addsAuthorization(lease, added, exchange.http, attempt.http)
             let mayRepeat = keeper.isRenewable && repetition.count < 3 && !(isSpent && addsAuthorization)
             if addsAuthorization {
@@ -63,7 +63,7 @@ extension AuthenticationFilter {
             guard attempt.http.body.isReplayable else {
                 keeper.renew(after: need, exchange.time)
                 throw ErrandError(
-                    .bodyNotReplayable, "the credential was refused, and the body can be sent only once",
+                    .bodyNotReplayable, "the credential was rejected, and the body can be sent only once",
                     response: response)
             }
             guard keeper.canRenew(after: need, first) else {
@@ -71,9 +71,9 @@ extension AuthenticationFilter {
                 return response
             }
             await exchange.discard(response)
-            // A cache further in may have staged the refusal.
+            // A cache closer to the transport may have staged the refused response.
             await exchange.discardStagedWork(after: stagedWork)
-            exchange.note("authentication", "the credential was refused with status \(response.status)")
+            exchange.note("authentication", "the credential was rejected with status \(response.status)")
             guard let renewed = try await self.lease(need, exchange, lease.membership, refused: response)
             else {
                 record?.commit()
@@ -97,7 +97,6 @@ extension AuthenticationFilter {
         return failure?.refusesCredential == true ? .unattributed : nil
     }
 
-    /// Whether the session's credential is in `Authorization`.
     private func addsAuthorization(
         _ lease: CredentialKeeper.Lease, _ added: AddedCredential?, _ bare: HTTPRequest, _ sent: HTTPRequest
     ) -> Bool {
@@ -105,7 +104,7 @@ extension AuthenticationFilter {
         return added?.adds(.authorization) ?? (bare.headers[.authorization] != sent.headers[.authorization])
     }
 
-    /// Returns the request with a credential in place of the one that the call stage has added.
+    /// Replaces the credential from the call stage with the given one.
     private func attempt(
         _ exchange: Exchange, _ lease: CredentialKeeper.Lease, _ added: AddedCredential?,
         _ repetition: AddedCredential.Repetition
@@ -118,7 +117,7 @@ extension AuthenticationFilter {
         let isSame = lease.isSame(as: added.lease)
         if isSame, added.isUnchanged(in: exchange.http), added.claim() { return attempt }
         guard let bare = added.removed(from: exchange.http) else {
-            // Filters have changed the body that contains the credential.
+            // Filters changed the body that contains the credential.
             if isSame || exchange.hop > 1 { return attempt }
             throw Restart(keeper: keeper, repetition: repetition)
         }
@@ -128,8 +127,8 @@ extension AuthenticationFilter {
         return attempt
     }
 
-    /// Returns a response that a later cache has stored, because that doesn't need a refresh; nil if the request has to
-    /// be sent.
+    /// Returns a response stored by a later cache, because that doesn't require a refresh. Returns nil if the request
+    /// has to be sent.
     private func stored(
         _ exchange: Exchange, _ next: Next, _ added: AddedCredential?,
         _ member: CredentialKeeper.Membership?
@@ -142,7 +141,7 @@ extension AuthenticationFilter {
         let before = added?.removed(from: exchange.http) ?? exchange.http
         let tried = AddedCredential(keeper, known, before, attempt.http, added?.mark)
         let threshold = ClosureFilter(.hop) { reached, next in
-            // The cache's own work, such as a validation, is another activity and can wait.
+            // The cache's own requests, such as validations, have another activity and can wait.
             if reached.activity.id == exchange.activity.id { throw CredentialDue(keeper: keeper) }
             let member = self.member(of: reached)
             guard let lease = try await lease(.valid(at: reached.time.date), reached, member) else {
@@ -159,15 +158,60 @@ extension AuthenticationFilter {
     }
 }
 
-/// Thrown if no response is stored: the credential has to be refreshed before the request is sent.
+/// Thrown if there's no stored response and the credential needs a refresh before the request is sent.
 private struct CredentialDue: Error {
     let keeper: CredentialKeeper
 }
 
-/// The way in which a response refuses a credential.
 private enum Refusal {
-    /// The app has decided so.
+    /// The app's rule identified it.
     case certain
-    /// By its status or by its outcome, which don't tell which credential is refused.
+    /// The status or outcome doesn't tell which credential was refused.
     case unattributed
+}
+
+/// Decides which session handles a 401 if a request carries several credentials, such as a user's and a device's.
+/// There's one instance per pass of a request through all sessions.
+///
+/// A 401 concerns `Authorization` (RFC 9110, section 11.6.2). Sessions that add other fields handle it only after the
+/// session that adds `Authorization` has given up.
+final class Refusals: Sendable {
+    private enum Key: TagKey {
+        static var defaultValue: Refusals? { nil }
+    }
+
+    /// The state of the session that adds `Authorization`.
+    private enum Phase {
+        /// No session adds it.
+        case absent
+        /// The session can recover from a refusal of its last request.
+        case able
+        /// The session can't recover any more.
+        case spent
+    }
+
+    private let phase = Mutex(Phase.absent)
+
+    /// Returns the instance that an outer session created, or a new one if other sessions follow. Returns nil if
+    /// there's only one session.
+    static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
+        guard areShared(exchange.tags, next) else { return nil }
+        if let begun = exchange.tags[Key.self] { return begun }
+        let new = Refusals()
+        exchange.tags[Key.self] = new
+        return new
+    }
+
+    static func areShared(_ tags: Tags, _ next: Next) -> Bool {
+        next.following.contains(.authenticates) || tags[Key.self] != nil
+    }
+
+    var isSpent: Bool { phase.withLock { $0 == .spent } }
+
+    /// Records that the session that adds `Authorization` is about to send the request.
+    func willSend(mayRenew: Bool) { phase.withLock { $0 = mayRenew ? .able : .spent } }
+
+    func concerns(sessionOfAuthorization: Bool) -> Bool {
+        sessionOfAuthorization || phase.withLock { $0 != .able }
+    }
 }

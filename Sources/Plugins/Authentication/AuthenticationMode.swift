@@ -1,17 +1,18 @@
 public import Errand
 
-/// Whether a request needs the credential of an ``AuthenticationSession``.
+/// Specifies whether a request needs the credential of an ``AuthenticationSession``.
 public enum AuthenticationMode: Sendable, Hashable {
-    /// Sends the request with the credential; signs in first if there is none. The default.
+    /// Sends the request with the credential, and signs in first if there's no credential. The default.
     case required
-    /// Sends the request with the credential if there is one, and without it otherwise.
+    /// Sends the request with the credential, or without it if no user is signed in.
     case ifSignedIn
-    /// Sends the request without the credential, and its 401 is a response like any other. A request with an
-    /// `authorization` of its own, ``Errand/Authorization/omitted`` included, is sent with that, whatever its mode is.
+    /// Sends the request without the credential, and treats a 401 like any other response.
+    ///
+    /// A request's own `authorization`, including ``Errand/Authorization/omitted``, applies regardless of the mode.
     case off
 }
 
-/// The mode of a request or a call; ``AuthenticationMode/required`` by default.
+/// Sets the mode of a request or call.
 ///
 /// ```swift
 /// struct GetNews: Request {
@@ -22,17 +23,17 @@ public enum AuthenticationMode: Sendable, Hashable {
 extension AuthenticationMode: TagKey {
     /// ``AuthenticationMode/required``
     public static var defaultValue: AuthenticationMode { .required }
-    /// True.
+    /// True, because the mode can change the response.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// `try await agent.send(GetNews(), options: .authentication(.ifSignedIn))`
+    /// Sets the mode of a call: `try await agent.send(GetNews(), options: .authentication(.ifSignedIn))`.
     public static func authentication(_ mode: AuthenticationMode) -> CallOptions {
         CallOptions().authentication(mode)
     }
 
-    /// The same options with a mode.
+    /// Returns a copy of the options with another mode.
     public func authentication(_ mode: AuthenticationMode) -> CallOptions {
         var options = self
         options.tags[AuthenticationMode.self] = mode

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// The credential of a request: a token, a pair of tokens, a key that signs.
+/// The credential of a request: a token, a pair of tokens, or a signing key.
 ///
 /// ```swift
 /// nonisolated struct Tokens: Credential, Codable {
@@ -13,24 +13,28 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// ``BearerToken`` is a ready-made one, and an ``Errand/Authorization`` is one for credentials that do not change.
-/// Everything that a credential adds to the headers is sensitive: logs mask it, and a redirect to another origin
-/// removes it. Caches keep users apart by all that it adds, in the headers or elsewhere.
+/// Use ``BearerToken`` if it fits, or an ``Errand/Authorization`` for credentials that don't change. Every header field
+/// that a credential adds is sensitive: logs mask it, and redirects to other origins remove it. Caches separate users
+/// by everything the credential adds, in headers or elsewhere.
 public protocol Credential: Sendable {
-    /// Adds itself to a request, once for each request on the wire. If it throws, the request throws the error, and
-    /// nothing is sent.
+    /// Adds the credential to a request. Called for each request on the wire. If it throws, the request throws the
+    /// error without being sent.
     func authorize(_ request: inout HTTPRequest) throws
-    /// The date from which on it is useless, so that it is refreshed before a request is sent; nil, the default, if
-    /// only the server knows it.
+    /// The date from which the credential is refreshed before a request is sent. Defaults to nil: only the server knows
+    /// it.
     var expiry: Date? { get }
-    /// The owner, for example the id of the user: the same for each credential that a user gets, so that responses that
-    /// a cache has stored are found with the next one, and another for each user. Nil, the default, if the parts that
-    /// the credential adds to a request tell users apart. A credential that signs each request with its time needs an
-    /// owner to find anything in a cache.
+    /// The owner, for example the user's ID. It must stay the same when the user's credential is refreshed and differ
+    /// between users.
+    ///
+    /// Responses in a cache are then found with the next credential. Defaults to nil: the parts added to the request
+    /// tell users apart. If a credential signs each request with the time, it needs an owner, or no request finds a
+    /// cached response.
     var owner: String? { get }
-    /// Whether a request is the one that gets the next credential, for example because it carries a refresh token;
-    /// false by default. Called while a refresh runs: such a request is sent without this credential and waits for no
-    /// refresh, even from a task or a queue that does not carry the handler's mark.
+    /// Returns whether a request gets the next credential, for example because it carries a refresh token. Defaults to
+    /// false.
+    ///
+    /// Called during a refresh. Such a request is sent without this credential and doesn't wait for the refresh, even
+    /// if it comes from a task or queue that doesn't inherit the handler's context.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
@@ -39,15 +43,15 @@ public protocol Credential: Sendable {
 }
 
 extension Credential {
-    /// Nil: the server decides.
+    /// Nil: only the server knows it.
     public var expiry: Date? { nil }
     /// Nil: the added parts tell users apart.
     public var owner: String? { nil }
-    /// False.
+    /// Returns false.
     public func isRenewed(by request: HTTPRequest) -> Bool { false }
 }
 
-/// A credential whose added parts are all known before there is a request.
+/// A credential whose added field is known in advance.
 protocol FixedCredential: Credential {
     var field: HTTPHeaders.Field? { get }
 }
@@ -68,7 +72,7 @@ extension Authorization: FixedCredential {
     var field: HTTPHeaders.Field? { fields(of: self) }
 }
 
-/// Credentials that do not change, such as a name and a password.
+/// Uses fixed credentials, such as a name and a password.
 extension Authorization: Credential {
     /// Sets the `Authorization` header.
     public func authorize(_ request: inout HTTPRequest) { request.headers.authorize(self) }

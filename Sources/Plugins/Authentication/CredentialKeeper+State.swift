@@ -13,7 +13,7 @@ extension CredentialKeeper {
         let member: Membership?
     }
 
-    /// A credential and its properties: read once, and not under the lock.
+    /// A credential and its properties, which are read once, outside the lock.
     final class Known: Sendable {
         let credential: any Credential
         let field: HTTPHeaders.Field?
@@ -28,7 +28,7 @@ extension CredentialKeeper {
             (expiry, owner) = (credential.expiry, credential.owner)
         }
 
-        /// Whether both name an owner, and it is the same user, or another one.
+        /// Returns whether both have the same owner, or nil if one of them names no owner.
         func isOwned(asIn other: Known) -> Bool? {
             guard let owner, let others = other.owner else { return nil }
             return owner == others
@@ -39,21 +39,18 @@ extension CredentialKeeper {
         private(set) var known: Known?
         private(set) var version: UInt64 = 0
         private(set) var generation: UInt64 = 0
-        /// The generation that the last sign-out began.
+        /// The generation that began with the last sign-out.
         private(set) var lastSignOut: UInt64 = 0
-        /// Declared expired by the app.
         var isExpired = false
-        /// Expired by the clock of this machine when it arrived: that clock, or the server's, is wrong, so the server
-        /// decides.
+        /// Whether the credential had expired by the device's clock when it arrived. One of the clocks is wrong then,
+        /// so the server decides.
         private(set) var ignoresExpiry = false
-        /// Whether a refresh has replaced another one by it, and no response has accepted it.
+        /// Whether the credential comes from a refresh and no response has accepted it yet.
         private(set) var isOnTrial = false
         var run: Run?
         private(set) var failures: UInt64 = 0
-        /// The error of the last failed refresh of this version.
         private(set) var failure: AuthenticationError?
         private var lastID: UInt64 = 0
-        /// What a request is sent with now: made once for all that are.
         private(set) var lease: Lease?
 
         init(_ known: Known?) {
@@ -63,10 +60,9 @@ extension CredentialKeeper {
 
         private mutating func renewLease() { lease = known.map { Lease($0, in: self) } }
 
-        /// The lease of the requests that have waited for the refresh that made it.
         var freshLease: Lease? { known.map { Lease($0, in: self, isFresh: true) } }
 
-        /// The outcome for a call that belongs to another user than the current one; nil for any other.
+        /// Returns the outcome for a call of another user, or nil if it belongs to the current user.
         func refusal(of member: Membership?) -> Outcome? {
             guard let member, member.generation != generation else { return nil }
             let hasSignedOut = known == nil || member.generation < lastSignOut
@@ -89,13 +85,11 @@ extension CredentialKeeper {
             renewLease()
         }
 
-        /// A response has accepted the credential.
         mutating func accept() {
             isOnTrial = false
             renewLease()
         }
 
-        /// A refresh has failed.
         mutating func fail(_ error: AuthenticationError?) {
             failures += 1
             failure = error
@@ -103,14 +97,14 @@ extension CredentialKeeper {
         }
     }
 
-    /// The result of a run for the requests that wait for it.
+    /// The result of a refresh for waiting requests.
     struct Ending {
         private let outcome: Outcome
         private let state: State
 
         init(_ state: State, _ outcome: Outcome) { (self.state, self.outcome) = (state, outcome) }
 
-        /// Requests of another user than the current one fail; if the run has ended the session, with its reason.
+        /// Requests of another user fail. If the refresh ended the session, all fail with its reason.
         func outcome(for member: Membership?) -> Outcome {
             if case .failed(let error) = outcome, error.code == .signedOut { return outcome }
             return state.refusal(of: member) ?? outcome

@@ -2,22 +2,21 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The current credential, and the one refresh that may run.
+/// Keeps the current credential and runs at most one refresh.
 ///
-/// A credential has a version, which every change increments. A refresh belongs to the version that it replaces; its
-/// result is dropped if that is no longer the current one. It also has a generation, which every change of the user
-/// increments, and a refresh does not: a call belongs to the one in which it began.
+/// Every change of the credential increments its version. A refresh belongs to the version it replaces; if that isn't
+/// current any more, its result is dropped. A change of the user, but not a refresh, increments the generation. A call
+/// belongs to the generation in which it began.
 ///
-/// Not generic: code that is generic beyond its module looks up metadata at each step of each request.
+/// Not generic, because generic code from another module looks up metadata at each step of each request.
 final class CredentialKeeper: Sendable {
     typealias Handler = @Sendable (_ old: (any Credential)?) async throws -> (any Credential)?
 
-    /// Where the credential is sent, and which responses refuse it.
+    /// The origins that receive the credential and the responses that refuse it.
     struct Rules: Sendable {
-        /// The origins that get it; nil for those that the agent trusts with its secrets.
+        /// Nil means the origins that the agent trusts.
         var origins: TrustedOrigins?
         var isRejection: (@Sendable (HTTPResponse) async throws -> Bool)?
-        /// Whether responses with status 401 refuse it, too.
         var is401Rejection = true
     }
 
@@ -25,7 +24,6 @@ final class CredentialKeeper: Sendable {
     private let handler: Handler?
     private let timeout: Duration
     let state: Mutex<State>
-    /// The key of the user of a call.
     let membership = CallKey<Membership>()
 
     init(_ credential: (any Credential)?, _ rules: Rules, timeout: Duration, handler: Handler?) {
@@ -35,24 +33,22 @@ final class CredentialKeeper: Sendable {
 
     var credential: (any Credential)? { state.withLock { $0.known?.credential } }
 
-    /// The membership of a call that begins without a user; nil if one is signed in.
+    /// The membership of a call that begins without a user, or nil if a user is signed in.
     var anonymous: Membership? {
         state.withLock {
             $0.known == nil ? Membership(generation: $0.generation, isAnonymous: true) : nil
         }
     }
 
-    /// The error for a call that belongs to another user than the current one; nil for any other.
+    /// Returns the error for a call of another user, or nil if it belongs to the current user.
     func refusal(of member: Membership) -> AuthenticationError? {
         if case .failed(let error)? = state.withLock({ $0.refusal(of: member) }) { return error }
         return nil
     }
 
-    /// Whether there is a handler.
     var isRenewable: Bool { handler != nil }
 
-    /// A credential of the call's user that exists and has not expired, without a wait; nil if that takes more than a
-    /// check.
+    /// Returns a credential that can be used without waiting, or nil if that needs more than a check.
     func ready(_ time: any TimeSource, _ member: Membership?) -> Lease? {
         let (lease, expiry) = state.withLock { state -> (Lease?, Date?) in
             if let member, member.generation != state.generation { return (nil, nil) }
@@ -60,13 +56,13 @@ final class CredentialKeeper: Sendable {
             if state.isExpired || state.run != nil { return (nil, nil) }
             return (state.lease, state.ignoresExpiry ? nil : state.known?.expiry)
         }
-        // The clock is read only where it matters, and not under the lock.
+        // Read the clock only if necessary, and outside the lock.
         guard let expiry else { return lease }
         return expiry <= time.date ? nil : lease
     }
 
-    /// Whether a request is one of the handler's: the current task works for it, or the request carries a secret that
-    /// renews the credential, from whatever task or queue it is sent.
+    /// Returns whether a request comes from the handler: its task is part of the handler, or it carries a secret that
+    /// renews the credential.
     func isOfHandler(_ request: @autoclosure () -> HTTPRequest) -> Bool {
         if RefreshScope.running.load(ordering: .acquiring) == 0 { return false }
         if RefreshScope.current.contains(where: { $0.keeper == ObjectIdentifier(self) && !$0.isOver }) { return true }
@@ -74,13 +70,12 @@ final class CredentialKeeper: Sendable {
         return old?.isRenewed(by: request()) ?? false
     }
 
-    /// An existing credential; nil if a refresh is due, or none is available.
+    /// Returns an available credential, or nil if a refresh is due or no credential exists.
     func ready(for need: Need, _ member: Membership?) -> Lease? {
         if case .ready(let lease)? = state.withLock({ decide($0, need, member) }) { return lease }
         return nil
     }
 
-    /// A credential for a need, after a refresh if that is necessary.
     func credential(for need: Need, _ time: any TimeSource, _ member: Membership?) async -> Outcome {
         if let ready = state.withLock({ decide($0, need, member) }) { return ready }
         let (ticket, start) = (state.withLock { $0.nextID() }, time.now)
@@ -101,7 +96,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Starts a refresh that no caller awaits, unless there is no need for one.
+    /// Starts a refresh in the background, if one is needed.
     func renew(after need: Need, _ time: any TimeSource) {
         let now = time.now
         state.withLock { state in
@@ -109,9 +104,10 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// Whether a refusal can lead to another attempt. If a refresh has made a credential that no response has accepted,
-    /// a request that began with another one, or waited for that refresh, causes no second one, whichever caused the
-    /// first.
+    /// Returns whether another attempt can follow a refusal.
+    ///
+    /// If no response has accepted a refreshed credential yet, its refusal doesn't start a second refresh for requests
+    /// that began with another credential or waited for the refresh.
     func canRenew(after need: Need, _ first: Lease) -> Bool {
         state.withLock { state in
             if case .refused(let lease, _) = need, lease.isOnTrial, state.run == nil,
@@ -124,7 +120,6 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// A response has accepted a credential.
     func accept(_ lease: Lease) {
         if !lease.isOnTrial { return }
         state.withLock { state in
@@ -132,7 +127,7 @@ final class CredentialKeeper: Sendable {
         }
     }
 
-    /// The outcome that is known without waiting; nil if a refresh is due.
+    /// Returns the outcome if it's known without waiting, or nil if a refresh is due.
     private func decide(_ state: State, _ need: Need, _ member: Membership?) -> Outcome? {
         if let refusal = state.refusal(of: member) { return refusal }
         switch need {
@@ -185,7 +180,7 @@ final class CredentialKeeper: Sendable {
         if case .failure(let error) = result { failure = Self.failure(error) }
         let done = state.withLock { [failure] state -> (Run, Ending, State)? in
             guard let run = state.run, run.id == id else { return nil }
-            // The old state is released outside of the lock: its end may run the user's code.
+            // Release the old state outside the lock, because that can run user code.
             let past = state
             state.run = nil
             let old = past.known
@@ -216,7 +211,7 @@ final class CredentialKeeper: Sendable {
         return AuthenticationError(isOver ? .signedOut : .refreshFailed, underlying: error)
     }
 
-    /// Resumes the requests that wait; without an ending because there is no session any more.
+    /// Resumes the waiting requests. `ending` is nil if the session was released.
     func end(_ run: Run, _ ending: Ending?) {
         for task in run.tasks { task.cancel() }
         for waiter in run.waiting.values {
@@ -226,5 +221,104 @@ final class CredentialKeeper: Sendable {
     }
 }
 
-/// The handler did not return in time.
 private struct TimedOut: Error {}
+
+extension CredentialKeeper {
+    /// A credential and the state in which a request was sent. A class, so async frames keep one reference and requests
+    /// in the same state share it.
+    final class Lease: Sendable {
+        private let known: Known
+        let membership: Membership
+        /// Whether it was created for requests that waited for the refresh.
+        let isFresh: Bool
+        /// Whether the credential comes from a refresh and no response had accepted it yet.
+        let isOnTrial: Bool
+        let version: UInt64
+        /// The number of failed refreshes when the request was sent.
+        let failures: UInt64
+
+        init(_ known: Known, in state: borrowing State, isFresh: Bool = false) {
+            (self.known, self.isFresh) = (known, isFresh)
+            membership = Membership(generation: state.generation)
+            (isOnTrial, version, failures) = (state.isOnTrial, state.version, state.failures)
+        }
+
+        var credential: any Credential { known.credential }
+        /// The only field that the credential adds, if it's known in advance.
+        var field: HTTPHeaders.Field? { known.field }
+        var owner: String? { known.owner }
+
+        func isSame(as other: Lease) -> Bool { version == other.version }
+    }
+
+    struct Membership: Sendable {
+        let generation: UInt64
+        /// Whether the call began without a user and continues without one.
+        var isAnonymous = false
+    }
+
+    enum Need: Sendable {
+        /// For a cache key. The credential may have expired.
+        case any
+        /// To send the request at this date.
+        case valid(at: Date)
+        /// A response refused the lease. `isRepeated`: whether the request was refused before and refreshed since.
+        case refused(Lease, isRepeated: Bool)
+    }
+
+    enum Outcome: Sendable {
+        case ready(Lease)
+        case failed(AuthenticationError)
+        /// The refusal is final.
+        case refused
+        case cancelled
+    }
+}
+
+extension CredentialKeeper {
+    /// Signs a user in or out.
+    func replace(with credential: (any Credential)?) {
+        let new = credential.map(Known.init)
+        let done = state.withLock { state -> (Run?, Ending, State) in
+            let (past, run, old) = (state, state.run, state.known)
+            state.run = nil
+            let isSameUser = old.flatMap { old in new?.isOwned(asIn: old) } ?? false
+            state.replace(new, isSameUser: isSameUser)
+            return (
+                run,
+                Ending(state, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))),
+                past
+            )
+        }
+        withExtendedLifetime(done) { if let run = done.0 { end(run, done.1) } }
+    }
+
+    /// Replaces the credential of the current user. Returns false if no user is signed in.
+    func renew(with credential: any Credential) -> Bool {
+        let new = Known(credential)
+        let done = state.withLock { state -> (Run?, Ending, State)? in
+            guard state.known != nil else { return nil }
+            let (past, run) = (state, state.run)
+            state.run = nil
+            state.replace(new, isSameUser: true)
+            return (
+                run,
+                Ending(state, state.lease.map { .ready($0) } ?? .failed(AuthenticationError(.signedOut))),
+                past
+            )
+        }
+        withExtendedLifetime(done) { if let done, let run = done.0 { end(run, done.1) } }
+        return done != nil
+    }
+
+    func expire() { state.withLock { $0.isExpired = true } }
+
+    /// The session was released, so all waits end.
+    func end() {
+        let run = state.withLock { state in
+            defer { state.run = nil }
+            return state.run
+        }
+        if let run { end(run, nil) }
+    }
+}

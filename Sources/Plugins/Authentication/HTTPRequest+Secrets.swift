@@ -3,8 +3,9 @@ import ErrandEssentials
 import ErrandMessageSyntax
 
 extension HTTPRequest {
-    /// Whether a secret occurs in the URL, in a header field or in a body in memory of at most 64 KiB: whole, and not
-    /// as a part of a longer word; as it is, percent-encoded, or with the escaped slashes of JSON.
+    /// Returns whether a secret appears in the URL, a header field, or a body in memory of up to 64 KiB.
+    ///
+    /// Finds the whole secret, not part of a longer word, as it is, percent-encoded, or with JSON's escaped slashes.
     ///
     /// ```swift
     /// func isRenewed(by request: HTTPRequest) -> Bool { request.carries(refresh) }
@@ -40,7 +41,8 @@ extension HTTPRequest {
         return false
     }
 
-    /// Whether a byte may be part of a token; not those that may also stand beside one, such as `=` and `/`.
+    /// Returns whether a byte can be part of a token. Excludes delimiters such as `=` and `/`, although tokens can
+    /// contain them.
     private static func isOfWord(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return ASCII.isUnreserved(byte) || byte == UInt8(ascii: "+") || byte >= 0x80

@@ -1,10 +1,9 @@
 import Synchronization
 
-/// One run of a handler, so that a request of a handler never waits for that handler.
+/// One run of a handler. Prevents requests from the handler from waiting for that handler.
 final class RefreshScope: Sendable {
     @TaskLocal static var current: [RefreshScope] = []
-    /// The number of handlers that run in this process: usually none, and reading it costs less than looking at the
-    /// task.
+    /// The number of running handlers in the process. Usually 0, and cheaper to read than a task-local value.
     static let running = Atomic(0)
 
     let keeper: ObjectIdentifier
@@ -12,7 +11,7 @@ final class RefreshScope: Sendable {
 
     init(_ keeper: ObjectIdentifier) { self.keeper = keeper }
 
-    /// A task that the handler has started inherits the mark and may outlive it.
+    /// Tasks that the handler started inherit the scope and may outlive it.
     var isOver: Bool { over.load(ordering: .acquiring) }
 
     func run<Result>(_ body: () async throws -> Result) async rethrows -> Result {

@@ -1,8 +1,8 @@
 public import Errand
 import ErrandEssentials
 
-/// The error that the handler of an ``AuthenticationSession`` throws to sign the user out, wherever it learns that the
-/// credential cannot be renewed: the same as returning nil, with the cause.
+/// Throw this error from the handler of an ``AuthenticationSession`` to sign the user out, because the credential can't
+/// be renewed. It's the same as returning nil, but includes the cause.
 ///
 /// ```swift
 /// let session = AuthenticationSession(saved) { token in
@@ -13,26 +13,26 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// All requests that wait throw ``AuthenticationError/Code/signedOut`` with the cause as its `underlying`. The response
-/// `invalid_grant` of an OAuth server (RFC 6749, section 5.2) needs no such line: if the handler throws the error of
-/// that response, the session ends by itself.
+/// All waiting requests throw ``AuthenticationError/Code/signedOut`` with the cause as `underlying`. You don't need it
+/// for an OAuth server's response `invalid_grant` (RFC 6749, section 5.2): if the handler throws the error of that
+/// response, the session ends.
 public struct SessionEnded: DescribedError {
-    /// The cause; nil by default.
+    /// The cause. Defaults to nil.
     public let underlying: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ underlying: (any Error)? = nil) { self.underlying = underlying }
 
     /// One sentence, without the credential.
     public var description: String {
-        "the session is over" + (underlying.map { ": " + $0.briefDescription } ?? "")
+        "the session has ended" + (underlying.map { ": " + $0.briefDescription } ?? "")
     }
-    /// That the user needs to sign in.
+    /// A sentence that asks people to sign in.
     public var failureSentence: FailureSentence { .signInRequired }
-    /// 1.
+    /// Always 1.
     public var errorCode: Int { 1 }
 
-    /// Whether an error has the response of an OAuth server that refuses a refresh token.
+    /// Returns whether an error contains an OAuth server's refusal of a refresh token.
     static func isMeant(by error: any Error) -> Bool {
         guard let response = (error as? any RequestFailure)?.response, response.status < 500,
             let reply = try? response.json(OAuthFault.self, decoder: JSONDecoder())

@@ -1,6 +1,6 @@
 public import Errand
 
 extension ActivityKind {
-    /// A batch.
+    /// A batch of requests.
     public static let batch = ActivityKind(rawValue: "batch")
 }

@@ -1,7 +1,7 @@
 public import Errand
 
 extension Agent {
-    /// The results of a batch as they finish; see ``BatchResults``.
+    /// Runs a batch and returns its results as they finish; see ``BatchResults``.
     public func results<Part, Success>(
         of batch: Batch<Part, Success>, options: CallOptions = CallOptions()
     ) -> BatchResults<Part> {
@@ -15,7 +15,6 @@ extension Agent {
     }
 }
 
-/// A batch whose results are delivered to a reader as they finish.
 private struct StreamedBatch<Part: Sendable, Success: Sendable>: Composite {
     let batch: Batch<Part, Success>
     let channel: BatchChannel<Part>

@@ -1,6 +1,7 @@
 public import Errand
+import Synchronization
 
-/// Many requests sent as one: together, at most `maximumConcurrent` at a time, with one output, one progress and one
+/// Sends many requests as one: at most `maximumConcurrent` at a time, with one output, one progress and one
 /// cancellation.
 ///
 /// ```swift
@@ -8,23 +9,22 @@ public import Errand
 /// let users = try await agent.run(Batch(ids.map(GetUser.init), maximumConcurrent: 8, policy: .collectAll))
 /// ```
 ///
-/// A batch is a value: it may be sent any number of times, also at the same time, and each run is an
-/// ``Errand/Activity`` of its own of the kind `.batch`, with the activities of the parts as its children. A request
-/// that occurs in it twice is sent twice. An empty batch succeeds at once, except with `.firstSuccess`. The tags of the
-/// call apply to every part.
+/// A batch is a value that you can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of
+/// kind `.batch`, and its parts are child activities. A request that appears twice is sent twice. The tags of the call
+/// apply to every part. An empty batch succeeds at once, except with `.firstSuccess`.
 ///
-/// `Part` is the output of each part: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed one.
-/// `Success` is the output of the batch, determined by its ``BatchPolicy``.
+/// `Part` is the output of each part: `Response<User>` in a list of one type, `Response<any Sendable>` in a mixed list.
+/// `Success` is the output of the batch, which depends on its ``BatchPolicy``.
 public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
-    /// The maximum number of parts that run at a time, at least 1. ``BatchLimit/standard`` by default.
+    /// The maximum number of parts that run at a time, at least 1. Defaults to ``BatchLimit/standard``.
     public let maximumConcurrent: Int
-    /// The name for logs, unless the call has one.
+    /// The name for logs. The call's own label takes precedence.
     public var label: String?
     /// The number of parts.
     public let count: Int
     let rule: BatchRule
     var eachProgress: (@Sendable (Int, TransferProgress) -> Void)?
-    /// Makes the parts of a run; anew for each, since they keep results of several types.
+    /// Creates the parts for one run. Runs can't share them, because parts keep typed results.
     let parts: @Sendable () -> BatchParts<Part, Success>
     let cached: @Sendable (Success) -> CacheShare
 
@@ -36,8 +36,8 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         (self.parts, self.cached) = (parts, cached)
     }
 
-    /// The same batch, which reports the progress of each part beside that of the batch: to a closure, on any thread,
-    /// in order for one part. Parts that are closures report none.
+    /// Returns a copy of the batch that also reports the progress of each part. The closure runs on any thread, in
+    /// order for each part. Parts that are closures don't report progress.
     ///
     /// ```swift
     /// let batch = Batch([1, 2, 3].map(GetUser.init)).reportingEach { index, progress in
@@ -52,28 +52,26 @@ public struct Batch<Part: Sendable, Success: Sendable>: Sendable {
         return copy
     }
 
-    /// The share of an output of this batch that came from a cache.
+    /// Returns how much of an output of this batch came from a cache.
     public func cacheShare(of success: Success) -> CacheShare { cached(success) }
 }
 
-/// The default for the number of parts of a batch that run at a time.
+/// The default number of parts that run at a time.
 public enum BatchLimit {
-    /// Six, the number of connections that browsers and URLSession open to one host over HTTP/1.1. More would wait in
-    /// the transport with their timeouts running. With HTTP/2 or several hosts use more.
+    /// Six, which is how many connections browsers and URLSession open to one host over HTTP/1.1. Further requests
+    /// would wait in the transport while their timeouts run. Use more with HTTP/2 or several hosts.
     public static let standard = 6
 }
 
-/// The parts of one run.
 struct BatchParts<Part: Sendable, Success: Sendable>: Sendable {
     let send: @Sendable (_ index: Int, _ agent: ScopedAgent, CallOptions) async throws -> Part
-    /// The name of a part, for errors.
     let name: @Sendable (Int) -> (label: String, request: (any Request)?)
-    /// Makes the output of the batch, once its policy is met.
+    /// Creates the batch's output once its policy is met.
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
 }
 
 extension Batch {
-    /// Makes a batch of requests of one type, in this order; the policy says what a failure means.
+    /// Creates a batch of requests of one type, in this order. The policy decides how failures affect the batch.
     ///
     /// ```swift
     /// Batch(ids.map(GetUser.init), policy: .collectAll)               // [Result<Response<User>, any Error>]
@@ -92,7 +90,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Makes a batch of requests of one type, all of which must succeed: the first failure cancels the rest.
+    /// Creates a batch of requests of one type. All must succeed: the first failure cancels the others.
     public init<R: Request>(
         _ requests: some Sequence<R>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil
     )
@@ -100,7 +98,7 @@ extension Batch {
         self.init(requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Makes a batch of requests of several types from a list that is built at run time.
+    /// Creates a batch from a list of requests of different types, built at run time.
     ///
     /// ```swift
     /// var requests: [any Request] = [GetUser(id: 7)]
@@ -119,13 +117,13 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Makes a batch of requests of several types from a list, all of which must succeed.
+    /// Creates a batch from a list of requests of different types. All must succeed.
     public init(mixed requests: [any Request], maximumConcurrent: Int = BatchLimit.standard, label: String? = nil)
     where Part == Response<any Sendable>, Success == [Response<any Sendable>] {
         self.init(mixed: requests, maximumConcurrent: maximumConcurrent, label: label, policy: .failFast)
     }
 
-    /// Makes a batch of parts that are not single requests: a chain, a batch, or several requests for each item.
+    /// Creates a batch whose parts aren't single requests: for example chains, batches, or several requests per item.
     ///
     /// ```swift
     /// let totals = try await agent.run(Batch(of: orders, maximumConcurrent: 4) { agent, order in
@@ -134,8 +132,8 @@ extension Batch {
     /// })
     /// ```
     ///
-    /// Whatever a part sends with its agent belongs to the batch; what it starts and does not await is cancelled at the
-    /// end.
+    /// Everything that a part sends with its agent belongs to the batch. Requests that a part starts but doesn't await
+    /// are cancelled at the end.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         policy: BatchPolicy<Part, Success>,
@@ -150,7 +148,7 @@ extension Batch {
             parts: { parts })
     }
 
-    /// Makes a batch of parts that are not single requests, all of which must succeed.
+    /// Creates a batch whose parts aren't single requests. All must succeed.
     public init<Item: Sendable>(
         of items: some Sequence<Item>, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
         part: @escaping @Sendable (_ agent: ScopedAgent, _ item: Item) async throws -> Part
@@ -166,4 +164,122 @@ extension Request {
         let response = try await agent.send(self, options: options)
         return Response(value: response.value, http: response.http)
     }
+}
+
+/// Run a batch like any composite: `agent.run(batch)`, `agent.start(running: batch, delegate: screen) { result in … }`.
+///
+/// Throws ``BatchError`` if the batch's policy isn't met, and ``Errand/ErrandError`` with `cancelled`.
+extension Batch: Composite {
+    /// `.batch`.
+    public var activityKind: ActivityKind { .batch }
+
+    /// The batch's ``label``.
+    public var activityLabel: String? { label }
+
+    /// Sends the parts and combines their outputs.
+    public func run(on agent: ScopedAgent) async throws -> Success {
+        try await BatchRun(self, on: agent).output()
+    }
+
+    /// Returns a completion that notifies a delegate of the end. Holds the delegate weakly.
+    public func completion(notifying delegate: any BatchDelegate) -> Completion<Success> {
+        .main(
+            success: { [weak delegate, cached] in delegate?.batchDidSucceed($0, output: $1, cached: cached($1)) },
+            failure: { [weak delegate] in delegate?.batchDidFail($0, error: $1) },
+            cancellation: { [weak delegate] in delegate?.batchDidCancel($0) })
+    }
+}
+
+extension Batch {
+    /// Creates a batch of requests of different types. All must succeed. The output is a tuple of responses.
+    ///
+    /// ```swift
+    /// let (user, feed, ads) = try await agent.run(Batch(GetUser(id: 7), GetFeed(), GetAds()))
+    /// print(user.value.name, feed.http.status)
+    /// ```
+    public init<each R: Request>(
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Response<any Sendable>, [Response<any Sendable>]> = .failFast
+    ) where Part == Response<any Sendable>, Success == (repeat Response<(each R).Output>) {
+        let count = Self.count(repeat each requests)
+        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+            let cells = (repeat BatchCell(each requests))
+            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome().get()) }
+        }
+    }
+
+    /// Creates a batch of requests of different types. The output is a tuple of results, successes and failures alike.
+    public init<each R: Request>(
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Response<any Sendable>, [Result<Response<any Sendable>, any Error>]>
+    ) where Part == Response<any Sendable>, Success == (repeat Result<Response<(each R).Output>, any Error>) {
+        let count = Self.count(repeat each requests)
+        self.init(count, maximumConcurrent, label, policy.rule, cached: { CacheShare(repeat each $0) }) {
+            let cells = (repeat BatchCell(each requests))
+            return Self.parts(Self.list(repeat each cells)) { _ in (repeat try (each cells).outcome()) }
+        }
+    }
+
+    /// Creates a batch of requests of different types that needs one success. The output is that request's index and
+    /// response.
+    public init<each R: Request>(
+        _ requests: repeat each R, maximumConcurrent: Int = BatchLimit.standard, label: String? = nil,
+        policy: BatchPolicy<Response<any Sendable>, (index: Int, response: Response<any Sendable>)>
+    ) where Part == Response<any Sendable>, Success == (index: Int, response: Response<any Sendable>) {
+        var list: [any Request] = []
+        repeat list.append(each requests)
+        self.init(mixed: list, maximumConcurrent: maximumConcurrent, label: label, policy: policy)
+    }
+
+    private static func count<each R: Request>(_ requests: repeat each R) -> Int {
+        var count = 0
+        for _ in repeat each requests { count += 1 }
+        return count
+    }
+
+    private static func list<each R: Request>(_ cells: repeat BatchCell<each R>) -> [any AnyBatchCell] {
+        var list: [any AnyBatchCell] = []
+        repeat list.append(each cells)
+        return list
+    }
+
+    private static func parts(
+        _ cells: [any AnyBatchCell], gather: @escaping @Sendable (BatchOutcomes<Part>) throws -> Success
+    ) -> BatchParts<Part, Success> where Part == Response<any Sendable> {
+        BatchParts(
+            send: { index, agent, options in try await cells[index].send(on: agent, options) },
+            name: { index in cells[index].name }, gather: gather)
+    }
+}
+
+/// A request of a tuple and, once it has ended, its typed result.
+private final class BatchCell<R: Request>: AnyBatchCell {
+    private let request: R
+    private let state = Mutex<Result<Response<R.Output>, any Error>?>(nil)
+
+    init(_ request: R) { self.request = request }
+
+    var name: (label: String, request: (any Request)?) { (request.name, request) }
+
+    func send(on agent: ScopedAgent, _ options: CallOptions) async throws -> Response<any Sendable> {
+        do {
+            let response = try await agent.send(request, options: options)
+            state.withLock { $0 = .success(response) }
+            return Response(value: response.value, http: response.http)
+        } catch {
+            state.withLock { $0 = .failure(error) }
+            throw error
+        }
+    }
+
+    /// Returns the result. Throws only if the batch was cancelled before the request was sent.
+    func outcome() throws -> Result<Response<R.Output>, any Error> {
+        guard let outcome = state.withLock({ $0 }) else { throw CancellationError() }
+        return outcome
+    }
+}
+
+private protocol AnyBatchCell: Sendable {
+    var name: (label: String, request: (any Request)?) { get }
+    func send(on agent: ScopedAgent, _ options: CallOptions) async throws -> Response<any Sendable>
 }

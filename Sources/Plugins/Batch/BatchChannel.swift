@@ -1,7 +1,7 @@
 import ErrandSupport
 import Synchronization
 
-/// Passes results from the workers to one reader; a worker waits while `limit` results are unread.
+/// Passes results from the workers to one reader. A worker waits while `limit` results are unread.
 final class BatchChannel<Part: Sendable>: Sendable {
     typealias Element = (index: Int, result: Result<Part, any Error>)
 
@@ -11,7 +11,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         var reader: CheckedContinuation<Element?, Never>?
         var writers = WaitingQueue<CheckedContinuation<Void, Never>>()
 
-        /// The next result, if one is unread, and the worker for which there is room then.
+        /// The next result, if any, and the worker that can continue.
         mutating func next(_ limit: Int) -> (Element?, CheckedContinuation<Void, Never>?) {
             let element = unread.popFirst()
             return (element, unread.count < limit ? writers.popFirst() : nil)
@@ -23,8 +23,8 @@ final class BatchChannel<Part: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a result, then waits for room, so that its worker starts nothing before there is some. Returns early when
-    /// the task is cancelled.
+    /// Adds a result and waits for room, so the worker doesn't start another part too early. Returns early if the task
+    /// is cancelled.
     func put(_ element: Element) async {
         let (reader, id) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64?) in
             if state.isClosed { return (nil, nil) }
@@ -51,14 +51,13 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// The next result, if one is unread.
     func poll() -> Element? {
         let (element, writer) = state.withLock { $0.next(limit) }
         writer?.resume()
         return element
     }
 
-    /// The next result; nil once the channel is closed and all are read. One reader at a time.
+    /// `nil` once the channel is closed and all results are read. Supports one reader at a time.
     func take() async -> Element? {
         await withCheckedContinuation { continuation in
             let (element, isWaiting, writer) = state.withLock {
@@ -75,7 +74,7 @@ final class BatchChannel<Part: Sendable>: Sendable {
         }
     }
 
-    /// Closes the channel to further results; unread ones stay.
+    /// Rejects further results. Unread results stay available.
     func close() {
         let (reader, writers) = state.withLock { state in
             state.isClosed = true

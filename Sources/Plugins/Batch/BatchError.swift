@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The failure of a batch: of the part that failed, or of all of them.
+/// A batch's failure, with the part that failed or all failed parts.
 ///
 /// ```swift
 /// do { _ = try await agent.run(batch) } catch let error as BatchError {
@@ -9,20 +9,20 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A batch that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, as a request does.
+/// A cancelled batch throws ``Errand/ErrandError`` with the code `cancelled` instead, like a request.
 public struct BatchError: Error, Sendable {
-    /// The kind of failure.
+    /// A kind of failure.
     public typealias Code = FailureCode<BatchError>
 
-    /// One part that failed.
+    /// A part that failed.
     public struct Failure: Sendable {
-        /// The index of the part in the batch, from 0.
+        /// The part's index in the batch, from 0.
         public let index: Int
-        /// The request's label or type; the type of the item for a part that is no request.
+        /// The request's label or type. If the part isn't a request, the type of its item.
         public let label: String
-        /// The request, if the part was one.
+        /// The request, if the part is a request.
         public let request: (any Request)?
-        /// The error of the part.
+        /// The part's error.
         public let error: any Error
     }
 
@@ -31,10 +31,10 @@ public struct BatchError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The failure that counts, or for `noneSucceeded` the first 100 in the order in which they occurred. Empty only
-    /// for an empty batch of which one part should have succeeded.
+    /// The failure that ended the batch, or for `noneSucceeded` the first 100 failures, in the order in which they
+    /// occurred. Empty only if an empty batch needed one success.
     public let failures: [Failure]
-    /// The number of parts that failed, including those that `failures` has no room for.
+    /// The number of failed parts, including failures beyond the first 100.
     public let failureCount: Int
 
     init(_ code: Code, _ failures: [Failure], failureCount: Int) {
@@ -43,39 +43,39 @@ public struct BatchError: Error, Sendable {
 }
 
 extension FailureCode<BatchError> {
-    /// A part failed where all had to succeed.
+    /// A part failed, but all had to succeed.
     public static var partFailed: Self { Self("partFailed", 1) }
-    /// No part succeeded where one was enough.
+    /// No part succeeded, but the batch needed one success.
     public static var noneSucceeded: Self { Self("noneSucceeded", 2) }
 }
 
 extension BatchError {
-    /// The index of the part that failed first, from 0.
+    /// The index of the first part that failed, from 0.
     public var index: Int? { failures.first?.index }
 
-    /// The label of the part that failed first.
+    /// The label of the first part that failed.
     public var label: String? { failures.first?.label }
 
-    /// The request that failed first.
+    /// The request of the first part that failed.
     public var request: (any Request)? { failures.first?.request }
 
-    /// The error of the part that failed first.
+    /// The error of the first part that failed.
     public var underlying: (any Error)? { failures.first?.error }
 
-    /// The response of the first failure, with a bounded copy of its body, if there was one.
+    /// The response of the first failure, if any, with a bounded copy of its body.
     public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
     /// Whether every failure is a cancellation.
     public var isCancelled: Bool { !failures.isEmpty && failures.allSatisfy { $0.error.isCancellation } }
 
-    /// Whether the same batch may succeed when it is sent again later, because some failure may be temporary.
+    /// Whether sending the batch again later may succeed, because at least one failure may be temporary.
     public var isRetryable: Bool { failures.contains { ($0.error as? any RequestFailure)?.isRetryable == true } }
 }
 
 extension BatchError: RequestFailure {}
 
 extension BatchError: CodedError, CustomDebugStringConvertible {
-    /// One line: the part, its label, and its failure.
+    /// One line: the part, its label and its failure.
     public var description: String {
         guard let failure = failures.first else { return "\(code): the batch is empty" }
         let first = "part \(failure.index) (\(failure.label)): \(failure.error.briefDescription)"
@@ -85,17 +85,17 @@ extension BatchError: CodedError, CustomDebugStringConvertible {
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence of the part that failed first.
+    /// The sentence of the first part that failed.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text for people of the part that failed first.
+    /// The user-facing text of the first part that failed.
     public var errorDescription: String? {
         underlying.map(FailureSentence.text(of:)) ?? failureSentence.text(for: self)
     }
 }
 
 extension BatchError: CustomReflectable {
-    /// The parts of the description; neither a request nor anything within a cause.
+    /// The parts of the description. Excludes the request and the details of causes.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -107,10 +107,10 @@ extension BatchError: CustomReflectable {
 }
 
 extension BatchError.Failure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The part, its label, and its failure.
+    /// The part, its label and its failure.
     public var description: String { "part \(index) (\(label)): \(error.briefDescription)" }
-    /// The same as `description`, so that no dump shows more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description leaves out.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,31 +1,29 @@
 import Errand
 
-/// The state of one running batch: the next part, the failed or winning part, whether the outcome is decided. A pure
-/// value. The results themselves are in ``BatchOutcomes``.
+/// Tracks one run of a batch: the next part, the failed or winning part, and whether the outcome is decided. A pure
+/// value. ``BatchOutcomes`` holds the results.
 struct BatchLedger: Sendable {
     typealias PartName = (label: String, request: (any Request)?)
 
     let rule: BatchRule
     private let count: Int
     private var next = 0
-    /// The part that decided a batch of which one success is enough.
+    /// The part that succeeded first, if one success is enough.
     private(set) var winner: Int?
     private var failures: [BatchError.Failure] = []
     private var failureCount = 0
-    /// Whether the parts that still run no longer matter.
+    /// Whether the remaining parts no longer matter.
     private(set) var isDecided = false
 
     init(_ rule: BatchRule, count: Int) { (self.rule, self.count) = (rule, count) }
 
-    /// The part to start now; nil if none is left to start.
     mutating func take() -> Int? {
         guard !isDecided, next < count else { return nil }
         defer { next += 1 }
         return next
     }
 
-    /// Records how a part ended; a failed one is recorded with its name. Returns whether the result counts: after the
-    /// decision it does not.
+    /// Records a part's end. Returns whether the result counts: after the decision it doesn't.
     mutating func end(_ index: Int, _ failure: (any Error)?, _ name: PartName?) -> Bool {
         if isDecided { return false }
         switch (failure, rule) {
@@ -48,7 +46,7 @@ struct BatchLedger: Sendable {
         failures.append(BatchError.Failure(index: index, label: label, request: request, error: error))
     }
 
-    /// Throws the error that makes the batch fail, if there is one.
+    /// Throws the batch's error, if it failed.
     func check() throws {
         switch rule {
         case .collectAll: return
@@ -60,7 +58,7 @@ struct BatchLedger: Sendable {
         }
     }
 
-    /// The error of the batch: a part that was cancelled by itself cancels the batch.
+    /// Returns the batch's error. If a part was cancelled by itself, the batch counts as cancelled.
     private func whole(_ failure: BatchError.Failure) -> any Error {
         let error = BatchError(.partFailed, [failure], failureCount: failureCount)
         if !failure.error.isCancellation { return error }

@@ -1,15 +1,13 @@
 import Synchronization
 
-/// The ledger of one running batch and the results of its parts, under one lock.
+/// The ledger of one run and its parts' results, protected by one lock.
 final class BatchOutcomes<Part: Sendable>: Sendable {
-    /// How a part ended, and the consequence for the batch.
     typealias End = (counts: Bool, isDecided: Bool)
 
     private struct State {
         var ledger: BatchLedger
-        /// In the order of the parts; empty if a channel takes the results as they arrive.
+        /// In the order of the parts. Empty if a channel receives the results as they arrive.
         var outputs: [Part?]
-        /// The errors of the parts without an output.
         var failures: [Int: any Error] = [:]
     }
 
@@ -21,15 +19,13 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         collects = count > 0
     }
 
-    /// The part to start now; nil if none is left to start.
     func take() -> Int? { state.withLock { $0.ledger.take() } }
 
-    /// Records the result of a part, its output or a failure; a failed one is recorded with its name.
     func end(_ index: Int, _ output: Part?, _ failure: (any Error)?, _ name: BatchLedger.PartName?) -> End {
         state.withLock { state in
             let counts = state.ledger.end(index, failure, name)
             if counts, collects {
-                // Where one success is enough, a failure is only recorded by its index.
+                // If one success is enough, only the ledger keeps failures.
                 if failure == nil {
                     state.outputs[index] = output
                 } else if state.ledger.rule != .firstSuccess {
@@ -40,12 +36,11 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         }
     }
 
-    /// Throws the error that makes the batch fail, if there is one.
     func check() throws { try state.withLock { $0.ledger }.check() }
 
-    // Loops in place of `map`, whose closure would look up the metadata of its types for each part.
+    // Loops instead of `map`: its closure would look up type metadata for each part.
 
-    /// All results; throws if a part never ran, because then the batch was cancelled.
+    /// Throws if a part never ran because the batch was cancelled.
     func all() throws -> [Result<Part, any Error>] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var all: [Result<Part, any Error>] = []
@@ -62,7 +57,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return all
     }
 
-    /// All outputs; throws like `all`, and the first failure.
+    /// Throws the first failure, or like `all`.
     func successes() throws -> [Part] {
         let (outputs, failures) = state.withLock { ($0.outputs, $0.failures) }
         var successes: [Part] = []
@@ -74,7 +69,7 @@ final class BatchOutcomes<Part: Sendable>: Sendable {
         return successes
     }
 
-    /// The first success; throws if there is none, because then the batch was cancelled.
+    /// Throws if the batch was cancelled before any success.
     func winner() throws -> (index: Int, response: Part) {
         try state.withLock { state in
             guard let index = state.ledger.winner, let output = state.outputs[index] else { throw CancellationError() }

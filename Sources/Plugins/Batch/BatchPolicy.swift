@@ -1,10 +1,10 @@
 import Errand
 
-/// How a batch makes its output from the results of its parts: `.failFast`, `.collectAll` or `.firstSuccess`.
+/// Decides how a batch turns the results of its parts into its output: `.failFast`, `.collectAll` or `.firstSuccess`.
 public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
     let rule: BatchRule
     let gather: @Sendable (BatchOutcomes<Part>) throws -> Success
-    /// The parts that an output consists of.
+    /// The parts that an output contains.
     let responses: @Sendable (Success) -> [Part]
 
     func cached(_ success: Success, _ http: (Part) -> HTTPResponse?) -> CacheShare {
@@ -14,24 +14,24 @@ public struct BatchPolicy<Part: Sendable, Success: Sendable>: Sendable {
 }
 
 extension BatchPolicy where Success == [Part] {
-    /// All parts must succeed: the first failure cancels the rest and is thrown as ``BatchError``, which names the part.
-    /// The outputs are in the order of the parts. The default.
+    /// All parts must succeed. The first failure cancels the others and is thrown as ``BatchError``, which names the
+    /// part. The output contains the parts' outputs, in order. This is the default.
     public static var failFast: BatchPolicy {
         BatchPolicy(rule: .failFast, gather: { try $0.successes() }, responses: { $0 })
     }
 }
 
 extension BatchPolicy where Success == [Result<Part, any Error>] {
-    /// All run, whether they succeed or fail; the results are in the order of the parts. Only a cancellation of
-    /// the whole is thrown.
+    /// All parts run, even if some fail. The output contains their results, in order. Throws only if the whole batch is
+    /// cancelled.
     public static var collectAll: BatchPolicy {
         BatchPolicy(rule: .collectAll, gather: { try $0.all() }, responses: { $0.compactMap { try? $0.get() } })
     }
 }
 
 extension BatchPolicy where Success == (index: Int, response: Part) {
-    /// One is enough: the first success cancels the rest. If none succeeds, and so in an empty batch, ``BatchError``
-    /// with the failures is thrown.
+    /// One success is enough and cancels the other parts. If no part succeeds, or the batch is empty, throws
+    /// ``BatchError`` with the failures.
     public static var firstSuccess: BatchPolicy {
         BatchPolicy(rule: .firstSuccess, gather: { try $0.winner() }, responses: { [$0.response] })
     }

@@ -8,31 +8,31 @@ public import Errand
 /// }
 /// ```
 ///
-/// Each iteration is a run of its own. It starts no part while `maximumConcurrent` results are unread. Leaving the loop, and
-/// cancelling the task that iterates, cancels the batch. With `.failFast` the first failure is thrown, as
-/// ``BatchError``, and with `.firstSuccess` the loop ends after the first success.
+/// Each loop starts a new run and doesn't start another part while `maximumConcurrent` results are unread. Leaving
+/// the loop, or cancelling its task, cancels the batch. With `.failFast` the loop throws the first failure as
+/// ``BatchError``; with `.firstSuccess` it ends after the first success.
 public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
     /// The index of a part, from 0, and its result.
     public typealias Element = (index: Int, result: Result<Part, any Error>)
 
     let begin: @Sendable () -> (BatchChannel<Part>, RequestHandle<Void>)
 
-    /// Starts the batch; accessories have received will-start when it returns.
+    /// Starts the batch. When this returns, accessories have received `willStart`.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(begin()) }
 
-    /// Reads the results of one run; for one task at a time.
+    /// Reads the results of one run. Use it in one task at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let sending: Sending
 
         init(_ begun: (BatchChannel<Part>, RequestHandle<Void>)) { sending = Sending(begun.0, begun.1) }
 
-        /// The handle of the running batch: its activity, its progress, its end.
+        /// The handle of the running batch, with its activity and progress.
         public var handle: RequestHandle<Void> { sending.handle }
 
-        /// The next result; nil after the last.
+        /// Returns the next result, or `nil` after the last one.
         public mutating func next() async throws -> Element? { try await sending.next() }
 
-        /// The next result; nil after the last.
+        /// Returns the next result, or `nil` after the last one.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             try await sending.next()
         }
@@ -50,7 +50,7 @@ public struct BatchResults<Part: Sendable>: AsyncSequence, Sendable {
         deinit { handle.cancel() }
 
         func next() async throws -> Element? {
-            // A result that is ready is read without a wait that could be cancelled.
+            // Read an available result directly, without a suspension that could be cancelled.
             if !Task.isCancelled, let element = channel.poll() { return element }
             let element = await withTaskCancellationHandler {
                 await channel.take()

@@ -2,15 +2,15 @@ import Errand
 
 /// One run of a batch.
 ///
-/// As many workers as parts may run at a time take the parts from the ledger one by one, so a part that has not begun
-/// has no task, and no part begins after the decision or a cancellation.
+/// There are as many workers as parts that may run at a time. They take parts from the ledger one by one, so a waiting
+/// part doesn't need a task, and no part starts after the decision or a cancellation.
 struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
     private let batch: Batch<Part, Success>
     private let agent: ScopedAgent
     private let parts: BatchParts<Part, Success>
     private let progress: BatchProgress
     private let outcomes: BatchOutcomes<Part>
-    /// Takes the results as they arrive, for a reader; nil for a run with one output.
+    /// Passes results to a reader as they arrive. `nil` if the run has one output.
     private let channel: BatchChannel<Part>?
 
     init(_ batch: Batch<Part, Success>, on agent: ScopedAgent, channel: BatchChannel<Part>? = nil) {
@@ -21,13 +21,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             BatchLedger(batch.rule, count: batch.count), count: channel == nil ? batch.count : 0)
     }
 
-    /// Sends the parts and combines their outputs.
     func output() async throws -> Success {
         try await carryOut()
         return try parts.gather(outcomes)
     }
 
-    /// Runs the parts; their results are put into the channel.
     func carryOut() async throws {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<min(batch.maximumConcurrent, batch.count) { group.addTask { await work() } }
@@ -38,11 +36,11 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         try outcomes.check()
     }
 
-    /// Runs one part after the other; false if the rest is to be cancelled.
+    /// Runs one part after another. Returns `false` to cancel the remaining parts.
     private func work() async -> Bool {
         while !Task.isCancelled, let index = outcomes.take() {
             let (output, failure) = await send(index)
-            // A request computes its label: not under the lock.
+            // Before locking, because this runs the request's code.
             let name = failure == nil ? nil : parts.name(index)
             let (counts, isDecided) = outcomes.end(index, output, failure, name)
             progress.end(index, isSuccess: failure == nil)
@@ -55,7 +53,6 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
         return true
     }
 
-    /// The output of a part, or its error.
     private func send(_ index: Int) async -> (output: Part?, failure: (any Error)?) {
         progress.begin(index)
         let options = CallOptions(progress: listener(of: index))
@@ -69,5 +66,140 @@ struct BatchRun<Part: Sendable, Success: Sendable>: Sendable {
             whole(progress)
             each(index, progress)
         }
+    }
+}
+
+struct BatchProgress: Sendable {
+    private let reporter: ProgressReporter<ProgressSum>
+
+    init(_ activity: Activity, count: Int, needsOne: Bool) {
+        reporter = ProgressReporter(ProgressSum(count: count, needsOne: needsOne), of: activity, progress: \.whole)
+    }
+
+    func begin(_ index: Int) { reporter.update(reporting: false) { $0.begin(index) } }
+
+    func end(_ index: Int, isSuccess: Bool) { reporter.update { $0.end(index, isSuccess: isSuccess) } }
+
+    func allReported() async { await reporter.allReported() }
+
+    func listener(of index: Int) -> @Sendable (TransferProgress) -> Void {
+        { [reporter] part in reporter.update { $0.update(index, part) } }
+    }
+}
+
+/// The combined progress of the parts. It never decreases, whatever the parts report. A pure value.
+///
+/// The fraction counts bytes if the total of every part is known, or at least the total to send. Otherwise it counts
+/// parts, and a running part contributes by its bytes. If a batch needs only one success, its fraction is the largest
+/// fraction of any part.
+struct ProgressSum: Sendable {
+    private struct Part {
+        var bytes = Bytes()
+        var fraction = 0.0
+        var isKnown = false
+        var isUploadKnown = false
+    }
+
+    private struct Bytes {
+        var sent: Int128 = 0
+        var totalToSend: Int128 = 0
+        var received: Int128 = 0
+        var totalToReceive: Int128 = 0
+
+        static func += (a: inout Bytes, b: Bytes) { a.add(b, 1) }
+        static func -= (a: inout Bytes, b: Bytes) { a.add(b, -1) }
+
+        private mutating func add(_ other: Bytes, _ sign: Int128) {
+            sent += sign * other.sent
+            totalToSend += sign * other.totalToSend
+            received += sign * other.received
+            totalToReceive += sign * other.totalToReceive
+        }
+
+        var fraction: Double {
+            let total = totalToSend + totalToReceive
+            return total > 0 ? min(1, Double(sent + received) / Double(total)) : 0
+        }
+
+        var uploaded: Double { totalToSend > 0 ? min(1, Double(sent) / Double(totalToSend)) : 0 }
+    }
+
+    private let count: Int
+    private let needsOne: Bool
+    private var running: [Int: Part] = [:]
+    private var ended = 0
+    /// The bytes of running and finished parts.
+    private var bytes = Bytes()
+    private var fractions = 0.0
+    private var known = 0
+    private var uploadsKnown = 0
+    private var furthest = 0.0
+
+    init(count: Int, needsOne: Bool) { (self.count, self.needsOne) = (count, needsOne) }
+
+    var runningCount: Int { running.count }
+
+    mutating func begin(_ index: Int) { running[index] = Part() }
+
+    /// Records a running part's progress. Ignores numbers that decrease.
+    mutating func update(_ index: Int, _ progress: TransferProgress) {
+        change(index) { part in
+            part.bytes.sent = max(part.bytes.sent, Int128(progress.sent))
+            part.bytes.received = max(part.bytes.received, Int128(progress.received))
+            part.bytes.totalToSend = max(Int128(progress.totalToSend ?? 0), part.bytes.sent)
+            part.bytes.totalToReceive = max(Int128(progress.totalToReceive ?? 0), part.bytes.received)
+            part.isKnown = progress.totalToReceive != nil
+            part.isUploadKnown = part.isKnown || progress.totalToSend != nil
+            let reported = progress.fraction.map { $0.isFinite ? min(max($0, 0), 1) : 0 }
+            let isMeasured = part.isKnown || progress.totalToSend != nil
+            part.fraction = max(part.fraction, reported ?? (isMeasured ? part.bytes.fraction : 0))
+        }
+    }
+
+    /// Records the end of a part, successful or not. Its bytes so far become its total.
+    mutating func end(_ index: Int, isSuccess: Bool) {
+        let isDone = isSuccess || !needsOne
+        let isRunning = change(index, isLast: true) { part in
+            part.bytes.totalToSend = part.bytes.sent
+            part.bytes.totalToReceive = part.bytes.received
+            (part.isKnown, part.isUploadKnown) = (true, true)
+            if isDone { part.fraction = 1 }
+        }
+        if isRunning { ended += 1 }
+    }
+
+    /// Changes a running part, and forgets it after its last change. Returns `false` if the part isn't running.
+    @discardableResult
+    private mutating func change(_ index: Int, isLast: Bool = false, _ body: (inout Part) -> Void) -> Bool {
+        guard var part = isLast ? running.removeValue(forKey: index) : running[index] else { return false }
+        bytes -= part.bytes
+        fractions -= part.fraction
+        known -= part.isKnown ? 1 : 0
+        uploadsKnown -= part.isUploadKnown ? 1 : 0
+        body(&part)
+        bytes += part.bytes
+        fractions += part.fraction
+        known += part.isKnown ? 1 : 0
+        uploadsKnown += part.isUploadKnown ? 1 : 0
+        if !isLast { running[index] = part }
+        let isByBytes = known == count && bytes.totalToSend + bytes.totalToReceive > 0
+        let isByUpload = uploadsKnown == count && bytes.totalToSend > 0
+        let now =
+            needsOne
+            ? part.fraction
+            : isByBytes ? bytes.fraction : isByUpload ? bytes.uploaded : fractions / Double(max(count, 1))
+        furthest = max(furthest, min(now, 1))
+        return true
+    }
+
+    /// The progress of the batch. A total is `nil` until the totals of all parts are known.
+    var whole: TransferProgress {
+        let isKnown = known == count
+        let isDone = ended == count && !needsOne
+        return TransferProgress(
+            sent: Int64(clamping: bytes.sent),
+            totalToSend: uploadsKnown == count ? Int64(clamping: bytes.totalToSend) : nil,
+            received: Int64(clamping: bytes.received),
+            totalToReceive: isKnown ? Int64(clamping: bytes.totalToReceive) : nil, fraction: isDone ? 1 : furthest)
     }
 }

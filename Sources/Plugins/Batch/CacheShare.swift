@@ -7,16 +7,16 @@ public import Errand
 /// if CacheShare(user, feed) == .all { showAge() }
 /// ```
 public enum CacheShare: Sendable, Hashable {
-    /// All responses, and there was at least one.
+    /// All responses, and there was at least one response.
     case all
-    /// At least one, and not all.
+    /// At least one response, but not all.
     case part
-    /// None.
+    /// No response.
     case nothing
 
     init(_ cached: Int, of count: Int) { self = cached == 0 ? .nothing : cached == count ? .all : .part }
 
-    /// The share of the responses of a mixed batch.
+    /// Computes the share of the responses of a mixed batch.
     public init<each Output: Sendable>(_ responses: repeat Response<each Output>) {
         var (cached, count) = (0, 0)
         for response in repeat each responses {
@@ -26,7 +26,7 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// The share of the results of a mixed batch; failures do not count.
+    /// Computes the share of the results of a mixed batch. Failures don't count.
     public init<each Output: Sendable>(_ results: repeat Result<Response<each Output>, any Error>) {
         var (cached, count) = (0, 0)
         for result in repeat each results {
@@ -37,12 +37,12 @@ public enum CacheShare: Sendable, Hashable {
         self.init(cached, of: count)
     }
 
-    /// The share of the responses of a list.
+    /// Computes the share of a list of responses.
     public init<Output: Sendable>(_ responses: [Response<Output>]) {
         self.init(responses.count { $0.http.source.isStored }, of: responses.count)
     }
 
-    /// The share of the results of a list; failures do not count.
+    /// Computes the share of a list of results. Failures don't count.
     public init<Output: Sendable>(_ results: [Result<Response<Output>, any Error>]) {
         self.init(results.compactMap { try? $0.get() })
     }

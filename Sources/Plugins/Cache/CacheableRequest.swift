@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request whose responses may be cached.
+/// A request whose responses can be cached.
 ///
 /// ```swift
 /// struct GetFeed: CacheableRequest {
@@ -11,22 +11,22 @@ public import Errand
 /// }
 /// ```
 ///
-/// The agent, or the request, needs the filter `.cache(…)`. A request whose response is delivered into a file is
-/// neither served from a cache nor stored.
+/// Install the filter `.cache(…)` in the agent or the request. If a response is delivered into a file, it's neither
+/// served from a cache nor stored.
 public protocol CacheableRequest: OwnedRequest, FilterExpectingRequest {
-    /// The rules by which responses are stored, and for how long.
+    /// The rules for storing responses, including their lifetime.
     var cachePolicy: CachePolicy { get }
-    /// The rule that decides which requests share an entry; `.standard` by default.
+    /// The rule that decides which requests share an entry. Defaults to `.standard`.
     var cacheKey: CacheKeyRule { get }
-    /// Tags by which entries can be removed together; none by default.
+    /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
-    /// A store for this request, such as one in another directory; nil, the default, for the filter's. Return the same
-    /// store each time.
+    /// A separate store for this request, for example in another directory. Return the same store each time. Defaults
+    /// to nil, which uses the filter's store.
     var cacheStore: (any CacheStore)? { get }
 }
 
 extension CacheableRequest {
-    /// The partitions of the policy, so that requests of different ones share nothing.
+    /// The partitions of the policy, so requests of different partitions don't share anything.
     public var owners: Set<UserMark> {
         let policy = cachePolicy
         return Set(
@@ -34,15 +34,15 @@ extension CacheableRequest {
                 partition.map { UserMark($0, source: "partition") }
             })
     }
-    /// The policy has no effect where there is no cache.
+    /// Reports a problem if the policy is ignored because there's no cache filter.
     public func problems(with filters: [any Filter]) -> [String] {
         if cachePolicy.isOff || filters.contains(where: { $0 is ResponseCache }) { return [] }
-        return ["the cache policy (\(cachePolicy.summary)) has no effect: no .cache(…) is among the filters"]
+        return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]
     }
     /// `.standard`
     public var cacheKey: CacheKeyRule { .standard }
-    /// None.
+    /// An empty array.
     public var cacheTags: [String] { [] }
-    /// Nil: the filter's store.
+    /// Nil, which uses the filter's store.
     public var cacheStore: (any CacheStore)? { nil }
 }

@@ -1,7 +1,7 @@
 public import Errand
 
 extension ResponseSource {
-    /// The source of a response from a cache, with its age and the reason why the cache served it.
+    /// A cached response, with its age and the reason why the cache served it.
     public static func cache(age: Duration, reason: String) -> ResponseSource { .stored(age: age, reason: reason) }
 
     /// Whether the response came from a cache.

@@ -140,7 +140,7 @@ extension CacheStoreSuite {
         },
     ]
 
-    /// The cases for a store whose entries outlive it: `makeStore` opens the same storage each time.
+    /// The cases for stores whose entries persist. `makeStore` must open the same storage each time.
     ///
     /// ```swift
     /// @Test(arguments: CacheStoreSuite.persistentCases) func outlives(_ test: CacheStoreSuite.Case) async throws {
@@ -169,7 +169,7 @@ extension CacheStoreSuite {
             })
     ]
 
-    /// The cases for a store that `makeStore` makes with a limit of 1,000,000 bytes.
+    /// The cases for stores with a size limit. `makeStore` must create a store with a limit of 1,000,000 bytes.
     ///
     /// ```swift
     /// try await test.run { MemoryStore(limit: .megabytes(1)) }
@@ -212,7 +212,7 @@ extension CacheStoreSuite {
     ]
 }
 
-/// The URLs of the heads that a predicate received.
+/// Collects the URLs of the heads that a predicate receives.
 private final class Seen: Sendable {
     private let state = Mutex<Set<String>>([])
     var urls: [String] { state.withLock { $0.sorted() } }

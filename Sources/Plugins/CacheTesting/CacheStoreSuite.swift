@@ -1,8 +1,9 @@
 public import Errand
 public import ErrandCache
 import ErrandEssentials
+import Synchronization
 
-/// The conformance suite for a ``CacheStore``: a list of cases for any test framework.
+/// A conformance suite for a ``CacheStore``, as a list of cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: CacheStoreSuite.cases) func conforms(_ test: CacheStoreSuite.Case) async throws {
@@ -10,11 +11,11 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Each case makes a store of its own, which has to be empty and able to hold at least a megabyte and 100 entries.
+/// Each case creates its own store, which must be empty and have room for at least 1 MB and 100 entries.
 public enum CacheStoreSuite {
-    /// One expectation.
+    /// A test of one requirement.
     public struct Case: Sendable, CustomStringConvertible {
-        /// The expectation, as a sentence.
+        /// The requirement, as a sentence.
         public let description: String
         private let body: @Sendable (Maker) async throws -> Void
 
@@ -24,28 +25,28 @@ public enum CacheStoreSuite {
             self.init(description: description, opening: { make in try await body(try await make()) })
         }
 
-        /// A case that opens the store more than once.
+        /// Creates a case that opens the store more than once.
         init(description: String, opening body: @escaping @Sendable (Maker) async throws -> Void) {
             self.description = description
             self.body = body
         }
 
-        /// Makes a store and tests it. Throws ``Failure`` if the store behaves otherwise, and what the store throws.
+        /// Creates a store and tests it. Throws ``Failure`` if the store doesn't meet the requirement, and rethrows the
+        /// store's errors.
         public func run(_ makeStore: () async throws -> any CacheStore) async throws { try await body(makeStore) }
     }
 
-    /// How a store failed a case.
+    /// The error thrown when a store fails a case.
     public struct Failure: DescribedError, Sendable {
-        /// The behaviour of the store, as a sentence.
+        /// How the store violated the requirement, as a sentence.
         public let description: String
-        /// 1: there is one kind.
+        /// Always 1.
         public var errorCode: Int { 1 }
         /// "Errand.CacheStoreSuite.Failure"
         public static var errorDomain: String { "Errand.CacheStoreSuite.Failure" }
     }
 
-    /// The cases for every store; ``persistentCases`` and ``limitCases`` are for stores that persist entries or have a
-    /// limit.
+    /// The cases for every store. See also ``persistentCases`` and ``limitCases``.
     public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency
 
     static func expect(_ condition: Bool, _ what: String) throws {
@@ -76,4 +77,152 @@ public enum CacheStoreSuite {
     static func text(_ key: CacheKey, in store: any CacheStore) async throws -> String? {
         try await data(key, in: store).map { String(decoding: $0, as: UTF8.self) }
     }
+}
+
+extension CacheStoreSuite {
+    static let basics: [Case] = [
+        Case(description: "an empty store has no entry") { store in
+            try expect(try await store.entry(for: CacheKey("nothing")) == nil, "an entry exists that was never stored")
+        },
+        Case(description: "an entry is returned with its head and its bytes") { store in
+            let key = CacheKey("GET https://example.com/a?b=1\nline two, ünïcode \0 and /../ slashes")
+            let entry = try entry("hello", tags: ["t", "ü"], partition: "p")
+            try await store.store(entry, for: key)
+            let found = try await store.entry(for: key)
+            try expect(found?.head == entry.head, "the head is another")
+            try expect(try await text(key, in: store) == "hello", "the bytes are others")
+            try expect(try await text(key, in: store) == "hello", "the second reading differs")
+        },
+        Case(description: "an empty body is an entry") { store in
+            try await store.store(try entry(""), for: CacheKey("empty"))
+            try expect(try await data(CacheKey("empty"), in: store) == Data(), "the entry is not there, or not empty")
+        },
+        Case(description: "every byte may occur in a body") { store in
+            let bytes = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+            try await store.store(try entry(bytes), for: CacheKey("bytes"))
+            try expect(try await data(CacheKey("bytes"), in: store) == bytes, "the bytes are others")
+        },
+        Case(description: "a new entry replaces the old one, head and body") { store in
+            let key = CacheKey("k")
+            try await store.store(try entry("a long first body", path: "one"), for: key)
+            try await store.store(try entry("second", path: "two"), for: key)
+            let found = try await store.entry(for: key)
+            try expect(found?.head.url == "https://example.com/two", "the head is the old one")
+            try expect(try await text(key, in: store) == "second", "the body is the old one")
+        },
+        Case(description: "keys are distinguished by every character") { store in
+            let keys = ["k", "K", "k ", "k\n", "", "k/", "k%20", String(repeating: "k", count: 5000)]
+            for (number, key) in keys.enumerated() { try await store.store(try entry("\(number)"), for: CacheKey(key)) }
+            for (number, key) in keys.enumerated() {
+                try expect(
+                    try await text(CacheKey(key), in: store) == "\(number)", "key \(number) has the body of another")
+            }
+        },
+        Case(description: "a streamed body is read to its end") { store in
+            let chunks = (0..<20).map { Data(repeating: UInt8($0), count: 10_000) }
+            let body = HTTPBody(source: Chunks(chunks, failing: false))
+            try await store.store(CacheEntry(head: try entry("").head, body: body), for: CacheKey("stream"))
+            let found = try await data(CacheKey("stream"), in: store)
+            try expect(found == chunks.reduce(Data(), +), "the bytes are others")
+        },
+        Case(description: "a stream that fails leaves the earlier entry") { store in
+            let key = CacheKey("torn")
+            try await store.store(try entry("whole"), for: key)
+            let body = HTTPBody(source: Chunks([Data(repeating: 1, count: 300_000)], failing: true))
+            do {
+                try await store.store(CacheEntry(head: try entry("").head, body: body), for: key)
+                throw Failure(description: "the failure of the body was not thrown")
+            } catch is Chunks.Torn {}
+            try expect(try await text(key, in: store) == "whole", "an incomplete body replaced a complete one")
+        },
+        Case(description: "the secret is long enough and does not change") { store in
+            let secret = try await store.secret()
+            try expect(secret.count >= 16, "the secret has \(secret.count) bytes")
+            try expect(try await store.secret() == secret, "the secret changed")
+        },
+    ]
+
+    static let removals: [Case] = [
+        Case(description: "a removed entry is gone, and only that one") { store in
+            try await store.store(try entry("a"), for: CacheKey("a"))
+            try await store.store(try entry("b"), for: CacheKey("b"))
+            try await store.remove(CacheKey("a"))
+            try await store.remove(CacheKey("never there"))
+            try expect(try await store.entry(for: CacheKey("a")) == nil, "the entry is still there")
+            try expect(try await text(CacheKey("b"), in: store) == "b", "another entry was removed with it")
+        },
+        Case(description: "entries are removed by URL, tag, partition and date") { store in
+            for number in 0..<12 {
+                let entry = try entry(
+                    "\(number)", path: "\(number % 2)/\(number)", tags: number % 3 == 0 ? ["three"] : [],
+                    partition: number % 4 == 0 ? "four" : nil, expires: number == 11 ? 1 : 60)
+                try await store.store(entry, for: CacheKey("\(number)"))
+            }
+            func left() async throws -> Set<Int> {
+                var result: Set<Int> = []
+                for number in 0..<12 where try await store.entry(for: CacheKey("\(number)")) != nil {
+                    result.insert(number)
+                }
+                return result
+            }
+            try await store.removeAll { $0.tags.contains("three") }
+            try expect(try await left() == [1, 2, 4, 5, 7, 8, 10, 11], "by tag")
+            try await store.removeAll { $0.partition == "four" }
+            try expect(try await left() == [1, 2, 5, 7, 10, 11], "by partition")
+            try await store.removeAll { $0.expires < Date(timeIntervalSince1970: 1_700_000_030) }
+            try expect(try await left() == [1, 2, 5, 7, 10], "by date")
+            try await store.removeAll { $0.url.hasPrefix("https://example.com/1/") }
+            try expect(try await left() == [2, 10], "by URL")
+            try await store.removeAll { _ in true }
+            try expect(try await left() == [], "all")
+        },
+    ]
+
+    static let concurrency: [Case] = [
+        Case(description: "64 tasks never see a body under the key of another, nor an incomplete one") { store in
+            try await withThrowingTaskGroup { group in
+                for task in 0..<64 {
+                    group.addTask {
+                        for round in 0..<8 {
+                            let key = CacheKey("\((task + round) % 16)")
+                            if round % 2 == task % 2 {
+                                let body = Data("\(key.text):".utf8) + Data(repeating: UInt8(task), count: 2000)
+                                try await store.store(try entry(body, path: key.text), for: key)
+                            } else if let found = try await store.entry(for: key) {
+                                let data = try await found.body.collect(upTo: 10_000)
+                                let mark = Data("\(key.text):".utf8)
+                                try expect(data.starts(with: mark), "a body under the key of another")
+                                try expect(data.count == 2000 + mark.count, "an incomplete body")
+                                try expect(Set(data.dropFirst(mark.count)).count == 1, "a mixed body")
+                                try expect(found.head.url.hasSuffix("/\(key.text)"), "a head with the body of another")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    ]
+}
+
+/// A body in chunks that can fail at the end.
+final class Chunks: HTTPBodySource {
+    struct Torn: Error {}
+    private let chunks: [Data]
+    private let fails: Bool
+    private let next = Atomic(0)
+
+    init(_ chunks: [Data], failing: Bool) {
+        self.chunks = chunks
+        fails = failing
+    }
+
+    func nextChunk() async throws -> Data? {
+        let index = next.add(1, ordering: .relaxed).oldValue
+        if index < chunks.count { return chunks[index] }
+        if fails { throw Torn() }
+        return nil
+    }
+
+    func cancel() {}
 }

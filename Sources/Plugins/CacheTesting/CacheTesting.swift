@@ -1,1 +1,1 @@
-// Start here: run each case of ``CacheStoreSuite`` on a store of your own.
+// Start here: run each case of ``CacheStoreSuite`` on your store.

@@ -1,6 +1,6 @@
 public import Errand
 
 extension ActivityKind {
-    /// A chain.
+    /// A chain of requests.
     public static let chain = ActivityKind(rawValue: "chain")
 }

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Requests sent one after the other as one: with one output, one cancellation and one end, and errors that name steps.
+/// Sends dependent requests one after another, with one output and one cancellation. Errors name the step that failed.
 ///
 /// ```swift
 /// let order = try await agent.run(Chain("checkout") { steps in
@@ -10,14 +10,14 @@ public import Errand
 /// })
 /// ```
 ///
-/// The body uses plain `await`. Each request that it sends with `steps` is a step: an activity of its own, a child of
-/// the chain's. A chain is a value: it may be sent any number of times, also at the same time, and each run is an
-/// ``Errand/Activity`` of its own of the kind `.chain`. The tags of the call apply to every step.
+/// The body uses plain `await`. Each request that it sends with `steps` is a step, with its own child activity. A chain
+/// is a value that you can send any number of times, even concurrently. Each run is an ``Errand/Activity`` of kind
+/// `.chain`. The tags of the call apply to every step.
 ///
-/// There are two more ways to write one: links, each of which makes a request from the response before it
-/// (``then(_:)``), and a list of ``ChainStep`` whose callbacks add and remove steps.
+/// You can also write a chain as links that each create a request from the previous response (``then(_:)``), or as a
+/// list of ``ChainStep`` values whose callbacks add and remove steps.
 public struct Chain<Success: Sendable>: Sendable {
-    /// The name for logs and errors, unless the call has one.
+    /// The name for logs and errors. The call's own label takes precedence.
     public let label: String
     let body: @Sendable (ScopedAgent, ChainRecord) async throws -> Success
     var notifier: ChainNotifier?
@@ -26,15 +26,17 @@ public struct Chain<Success: Sendable>: Sendable {
         (self.label, self.body) = (label, body)
     }
 
-    /// Makes a chain of the requests that the body sends with `steps`. The body runs off the caller's actor. The chain
-    /// throws the errors of the body: that of a step as ``ChainError``, which names the step, any other as it is.
+    /// Creates a chain from a closure that sends its requests with `steps`. The closure runs off the caller's actor.
+    ///
+    /// If a step fails, the chain throws ``ChainError``, which names the step. Other errors that the closure throws are
+    /// passed on unchanged.
     public init(_ label: String, body: @escaping @Sendable (_ steps: ScopedAgent) async throws -> Success) {
         self.init(label, recorded: { steps, _ in try await body(steps) })
     }
 }
 
 extension Chain {
-    /// Makes a chain of linked requests that begins with this one.
+    /// Creates a chain of linked requests that starts with this request.
     ///
     /// ```swift
     /// let receipt = Chain("checkout", GetCart())
@@ -46,13 +48,52 @@ extension Chain {
         self.init(label) { steps in try await steps.send(first) }
     }
 
-    /// The same chain with one more request, made from the output so far. The closure runs off the caller's actor; an
-    /// error that it throws ends the chain.
+    /// Returns the chain with one more request, created from the output so far. The closure runs off the caller's
+    /// actor. If it throws, the chain ends with that error.
     public func then<R: Request>(_ next: @escaping @Sendable (Success) throws -> R) -> Chain<Response<R.Output>> {
         Chain<Response<R.Output>>(
             label,
             recorded: { [body] steps, record in
                 try await steps.send(next(try await body(steps, record)))
             })
+    }
+}
+
+/// Run a chain like any composite: `agent.run(chain)`, `agent.start(running: chain, delegate: screen) { result in … }`.
+///
+/// Throws ``ChainError`` if a step fails, the body's own errors unchanged, and ``Errand/ErrandError`` with `cancelled`.
+extension Chain: Composite {
+    /// `.chain`.
+    public var activityKind: ActivityKind { .chain }
+
+    /// The chain's ``label``.
+    public var activityLabel: String? { label }
+
+    /// Runs the body. Each request that it sends is a step.
+    public func run(on agent: ScopedAgent) async throws -> Success {
+        let record = ChainRecord(agent, notifier)
+        do {
+            let success = try await body(agent.observed(by: record), record)
+            await record.progress.allReported()
+            return success
+        } catch {
+            await record.progress.allReported()
+            throw record.named(error)
+        }
+    }
+
+    /// Returns a copy of the chain that notifies a delegate of each step. Holds the delegate weakly.
+    public func notifying(_ delegate: any ChainDelegate) -> Chain {
+        var copy = self
+        copy.notifier = ChainNotifier(delegate)
+        return copy
+    }
+
+    /// Returns a completion that notifies a delegate of the end. Holds the delegate weakly.
+    public func completion(notifying delegate: any ChainDelegate) -> Completion<Success> {
+        .main(
+            success: { [weak delegate] in delegate?.chainDidSucceed($0, output: $1) },
+            failure: { [weak delegate] in delegate?.chainDidFail($0, error: $1) },
+            cancellation: { [weak delegate] in delegate?.chainDidCancel($0) })
     }
 }

@@ -1,41 +1,41 @@
 public import Errand
 
-/// Receives, on the main actor, every step of a started chain that has succeeded, and then how the chain ended, before
-/// its completion closure: exactly one of the last three methods is called, once.
+/// Learns on the main actor about each successful step of a started chain, and how the chain ended.
 ///
-/// All are optional. A delegate is held weakly; `activity` identifies the run. The chain waits for the delegate after
-/// each step, so use none in a program whose main thread is blocked.
+/// Exactly one of the last three methods is called, once, before the completion closure. All methods are optional. A
+/// delegate is held weakly; `activity` identifies the run. The chain waits for the delegate after each step, so don't
+/// use a delegate in a program that blocks its main thread.
 @MainActor public protocol ChainDelegate: AnyObject, Sendable {
-    /// A step succeeded; if the chain runs one step after the other, the next one has not begun.
+    /// A step succeeded. If the chain runs its steps one after another, the next step hasn't begun.
     func chain(_ activity: Activity, didFinish step: ChainStepResult)
-    /// The chain succeeded. The output is that of `send`.
+    /// The chain succeeded. `output` is what `run` returns.
     func chainDidSucceed(_ activity: Activity, output: any Sendable)
     /// The chain failed. A ``ChainError`` names the step that failed.
     func chainDidFail(_ activity: Activity, error: any Error)
-    /// The chain was cancelled, also by a callback of its own.
+    /// The chain was cancelled, possibly by its own callback.
     func chainDidCancel(_ activity: Activity)
 }
 
 extension ChainDelegate {
-    /// Does nothing.
+    /// Ignored by default.
     public func chain(_ activity: Activity, didFinish step: ChainStepResult) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignored by default.
     public func chainDidCancel(_ activity: Activity) {}
 }
 
-/// The result of one step that has succeeded.
+/// The result of a successful step.
 public struct ChainStepResult: Sendable {
-    /// The index of the step in the chain, from 0, in the order in which the steps began.
+    /// The step's index in the chain, from 0, in the order in which steps began.
     public let index: Int
-    /// The label of the step.
+    /// The step's label.
     public let label: String
     /// The decoded value of a request, or the output of a composite.
     public let value: any Sendable
-    /// The response of a request; nil for a composite.
+    /// The response of a request, or `nil` for a composite.
     public let http: HTTPResponse?
 }
 
@@ -45,7 +45,7 @@ extension ChainStepResult {
     }
 }
 
-/// Notifies a delegate, held weakly, of the steps of a chain.
+/// Notifies a delegate of a chain's steps. Holds the delegate weakly.
 final class ChainNotifier: Sendable {
     private weak let delegate: (any ChainDelegate)?
 

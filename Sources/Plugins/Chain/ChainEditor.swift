@@ -1,9 +1,9 @@
 public import Errand
 import Synchronization
 
-/// Changes the steps of a list that were not reached yet, from the callback of a step.
+/// Changes the remaining steps of a list, from a step's callback.
 ///
-/// Outside of a callback, and after the chain has ended, a method changes nothing and returns false or 0.
+/// Outside a callback, and after the chain has ended, methods are ignored and return `false` or 0.
 public final class ChainEditor: Sendable {
     private struct State {
         var steps: ArraySlice<ChainStep>
@@ -19,7 +19,7 @@ public final class ChainEditor: Sendable {
         state = Mutex(State(steps: steps[...]))
     }
 
-    /// The labels of the next steps, in order.
+    /// The labels of the remaining steps, in order.
     public var pending: [String] { state.withLock { $0.steps.map(\.label) } }
 
     /// Adds a step at the end.
@@ -31,7 +31,7 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Adds steps in front of the next ones.
+    /// Inserts steps before the remaining steps.
     @discardableResult
     public func insert(_ steps: ChainStep...) -> Bool {
         state.withLock { state in
@@ -40,15 +40,15 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// Removes the steps with a label, and returns their number.
+    /// Removes the remaining steps with a label. Returns how many it removed.
     @discardableResult
     public func remove(_ label: String) -> Int { remove { $0.label == label } }
 
-    /// Removes all next steps, and returns their number; the chain then succeeds with the results so far.
+    /// Removes all remaining steps, so the chain succeeds with the results so far. Returns how many it removed.
     @discardableResult
     public func removeAll() -> Int { remove { _ in true } }
 
-    /// Cancels the chain: no further step begins, and it ends as cancelled.
+    /// Cancels the chain. No further step begins, and the chain ends as cancelled.
     public func cancel() { activity.cancel() }
 
     private func remove(_ matches: (ChainStep) -> Bool) -> Int {
@@ -60,7 +60,6 @@ public final class ChainEditor: Sendable {
         }
     }
 
-    /// The next step, and the number of steps including it.
     func next() -> (step: ChainStep?, count: Int) {
         state.withLock { state in
             let count = state.steps.count
@@ -74,7 +73,7 @@ public final class ChainEditor: Sendable {
 }
 
 extension Chain where Success == [ChainStepResult] {
-    /// Makes a chain from a list of steps, each with a callback that may change the rest; an empty chain succeeds at
+    /// Creates a chain from a list of steps, whose callbacks may change the remaining steps. An empty chain succeeds at
     /// once.
     public init(_ label: String, steps list: [ChainStep]) {
         self.init(

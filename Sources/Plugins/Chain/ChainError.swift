@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The failure of a chain: the step that failed, and its error.
+/// A chain's failure: the step that failed, and its error.
 ///
 /// ```swift
 /// do { _ = try await agent.run(chain) } catch let error as ChainError {
@@ -10,20 +10,19 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// A chain that was cancelled throws ``Errand/ErrandError`` with the code `cancelled` instead, and an error that the
-/// body makes itself is thrown as it is. An error value without an identity that equals the failure of a step, or reads
-/// the same if it isn't `Equatable`, counts as that failure.
+/// A cancelled chain throws ``Errand/ErrandError`` with the code `cancelled` instead. The body's own errors are thrown
+/// unchanged, unless they look like a step's failure: an error value without identity counts as that failure if it is
+/// equal or, for types that aren't `Equatable`, has the same text.
 public struct ChainError: Error, Sendable {
     /// The chain's label.
     public let chain: String
-    /// The index of the step in the chain, from 0, in the order in which the steps began; parts of a batch are counted
-    /// in the same way.
+    /// The step's index in the chain, from 0, in the order in which steps began. Parts of a batch count as steps too.
     public let index: Int
-    /// The step's label: that of the call, else the request's, else the request's type.
+    /// The step's label: from the call, otherwise from the request, otherwise the request's type.
     public let label: String
-    /// The request that failed, if the step was one.
+    /// The request that failed, if the step is a request.
     public let request: (any Request)?
-    /// The error of the step.
+    /// The step's error.
     public let underlying: any Error
 
     init(chain: String, _ step: ChainRecord.FailedStep, _ error: any Error) {
@@ -31,20 +30,20 @@ public struct ChainError: Error, Sendable {
         (index, label, request) = step
     }
 
-    /// The response that the step failed with, with a bounded copy of its body, if there was one.
+    /// The step's response, if any, with a bounded copy of its body.
     public var response: HTTPResponse? { (underlying as? any RequestFailure)?.response }
 
-    /// False: a cancelled chain throws the cancellation.
+    /// Always `false`, because a cancelled chain throws the cancellation.
     public var isCancelled: Bool { underlying.isCancellation }
 
-    /// Whether the same chain may succeed when it is sent again later, judged by the failure alone.
+    /// Whether sending the same chain again later may succeed, judging by the failure alone.
     public var isRetryable: Bool { (underlying as? any RequestFailure)?.isRetryable ?? false }
 }
 
 extension ChainError: RequestFailure {}
 
 extension ChainError: DescribedError, CustomDebugStringConvertible {
-    /// One line: the chain, the step, its label, and its failure.
+    /// One line: the chain, the step, its label and its failure.
     public var description: String {
         ControlCharacters.escaped("\(chain), step \(index) (\(label)): \(underlying.briefDescription)")
     }
@@ -52,18 +51,18 @@ extension ChainError: DescribedError, CustomDebugStringConvertible {
     /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence of the step.
+    /// The step's sentence.
     public var failureSentence: FailureSentence { (underlying as? any DescribedError)?.failureSentence ?? .failed }
 
-    /// The text for people of the step.
+    /// The step's user-facing text.
     public var errorDescription: String? { FailureSentence.text(of: underlying) }
 
-    /// 1: there is one kind.
+    /// Always 1, because there is only one kind.
     public var errorCode: Int { 1 }
 }
 
 extension ChainError: CustomReflectable {
-    /// The parts of the description; neither a request nor anything within a cause.
+    /// The parts of the description. Excludes the request and the details of causes.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -1,12 +1,12 @@
 import Errand
 import Synchronization
 
-/// The record of one run of a chain: the failed steps, and the progress of the others.
+/// Records the failed steps of one run, and the progress of the others.
 final class ChainRecord: MemberObserver {
-    /// A chain that continues after failures remembers only the last ones.
+    /// A chain that continues after failures remembers only the last failures.
     private static let maximumFailures = 16
 
-    /// Sends the steps of a list, which records its results itself; a body sends with the same agent, observed.
+    /// Sends the steps of a list, which records its own results. A body sends with an observed copy of this agent.
     let agent: ScopedAgent
     let notifier: ChainNotifier?
     let progress: ProgressReporter<ChainProgress>
@@ -38,12 +38,11 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// A line for accessories, before the step's will-start.
+    /// Adds a note for accessories, before the step's `willStart`.
     func note(_ step: Int, _ label: @autoclosure () -> String) {
         activity.note("chain", "step \(step): \(label())")
     }
 
-    /// The options for the call of a step of a list.
     @inline(never) func options(_ step: Int, _ label: String) -> CallOptions {
         CallOptions(label: label, progress: { progress in self.progress.update { $0.update(step, progress) } })
     }
@@ -56,13 +55,93 @@ final class ChainRecord: MemberObserver {
         }
     }
 
-    /// An error of the body as an error of the chain: the failure of a step is named, a cancellation and an error of
-    /// the body's own stay as they are. The failure of a step is recognised as ``ThrownError`` describes, so that the
-    /// order of several simultaneous failures does not matter.
+    /// Turns an error of the body into the chain's error. A step's failure gets the step's name; cancellations and the
+    /// body's own errors stay unchanged. ``ThrownError`` recognizes a step's failure, so the order of simultaneous
+    /// failures doesn't matter.
     func named(_ error: any Error) -> any Error {
         if error.isCancellation { return error }
         let failure = failures.withLock { $0 }.last { ThrownError($0.error).isSame(as: error) }
         guard let failure else { return error }
         return ChainError(chain: activity.label, failure.step, error)
+    }
+}
+
+/// The bytes of all steps and, for a list, the number of completed steps. It never decreases. A pure value.
+struct ChainProgress: Sendable {
+    /// The running steps, in order. Usually there is only one.
+    private var running: [(step: Int, progress: TransferProgress)] = []
+    private var sent: Int128 = 0
+    private var received: Int128 = 0
+    private var fraction: Double?
+
+    mutating func begin(_ step: Int) {
+        var index = running.count
+        while index > 0, running[index - 1].step > step { index -= 1 }
+        running.insert((step, TransferProgress()), at: index)
+    }
+
+    /// Records a running step's progress. Ignores numbers that decrease.
+    mutating func update(_ step: Int, _ progress: TransferProgress) {
+        guard let index = index(of: step) else { return }
+        let before = running[index].progress
+        let now = TransferProgress(
+            sent: max(before.sent, progress.sent), received: max(before.received, progress.received))
+        sent += Int128(now.sent) - Int128(before.sent)
+        received += Int128(now.received) - Int128(before.received)
+        running[index].progress = now
+    }
+
+    mutating func end(_ step: Int) {
+        if let index = index(of: step) { running.remove(at: index) }
+    }
+
+    /// Records that this many steps of a list are complete. Each step ends when the next begins.
+    mutating func count(_ done: Int, of all: Int) {
+        if let index = index(of: done - 1) { running[index] = (done, TransferProgress()) }
+        fraction = max(fraction ?? 0, all > 0 ? min(1, Double(done) / Double(all)) : 1)
+    }
+
+    /// A binary search, because a body may run thousands of steps at a time.
+    private func index(of step: Int) -> Int? {
+        var (low, high) = (0, running.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if running[middle].step < step { low = middle + 1 } else { high = middle }
+        }
+        return low < running.count && running[low].step == step ? low : nil
+    }
+
+    /// The chain's progress. Later steps are unknown, so the totals are `nil`.
+    var whole: TransferProgress {
+        TransferProgress(sent: Int64(clamping: sent), received: Int64(clamping: received), fraction: fraction)
+    }
+}
+
+/// Recognizes an error that is thrown again.
+struct ThrownError {
+    private let error: any Error
+
+    init(_ error: any Error) { self.error = error }
+
+    /// Whether another error is this error, thrown again: the same object, the same failure of one activity, or the
+    /// same failure of a step. Swift gives other values no identity, so they match if they are equal or, for types that
+    /// aren't `Equatable`, have the same text.
+    func isSame(as other: any Error) -> Bool {
+        guard type(of: error) == type(of: other) else { return false }
+        switch (error, other) {
+        case (let error as ErrandError, let other as ErrandError) where error.activity != nil || other.activity != nil:
+            return error.activity == other.activity && error.code == other.code
+        case (let error as ChainError, let other as ChainError):
+            return error.chain == other.chain && error.index == other.index
+                && ThrownError(error.underlying).isSame(as: other.underlying)
+        default:
+            if type(of: error) is AnyClass { return error as AnyObject === other as AnyObject }
+            if let error = error as? any Equatable { return Self.areEqual(error, other) }
+            return String(reflecting: error) == String(reflecting: other)
+        }
+    }
+
+    private static func areEqual<Value: Equatable>(_ value: Value, _ other: any Error) -> Bool {
+        other as? Value == value
     }
 }

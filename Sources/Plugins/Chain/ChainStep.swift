@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A step of a chain that is a list, with a callback that may change the steps not yet reached.
+/// A step of a list chain. Its callback may change the remaining steps.
 ///
 /// ```swift
 /// let chain = Chain("sign up", steps: [
@@ -13,21 +13,21 @@ import ErrandEssentials
 /// agent.start(running: chain, delegate: screen)
 /// ```
 public struct ChainStep: Sendable {
-    /// Changes the list after a step, on the main actor; an error that it throws ends the chain.
+    /// Changes the list after a step, on the main actor. If it throws, the chain ends with that error.
     public typealias Callback<Output: Sendable> =
         @MainActor @Sendable (_ response: Response<Output>, _ steps: ChainEditor) throws -> Void
 
     /// The name for errors, logs and ``ChainEditor/remove(_:)``.
     public let label: String
-    /// Runs the step with the results of the steps before it.
+    /// Runs the step with the results of the previous steps.
     let run: @Sendable (_ done: [ChainStepResult], ChainRecord, ChainEditor) async throws -> ChainStepResult
 
-    /// Makes a step of a request; the callback runs when it has succeeded, before the next step begins.
+    /// Creates a step from a request.
     ///
     /// - Parameters:
-    ///   - request: the request of the step.
-    ///   - label: the request's label or its type by default.
-    ///   - callback: called on the main actor; none by default.
+    ///   - request: the step's request.
+    ///   - label: the step's name. Defaults to the request's label or its type.
+    ///   - callback: runs on the main actor after the request succeeds, before the next step begins. Defaults to `nil`.
     public init<R: Request>(_ request: R, label: String? = nil, then callback: Callback<R.Output>? = nil) {
         let label = label ?? request.label ?? "\(R.self)"
         self.label = label
@@ -36,10 +36,10 @@ public struct ChainStep: Sendable {
         }
     }
 
-    /// Makes a step of a request that is made from the value of the step before it.
+    /// Creates a step whose request depends on the value of the previous step.
     ///
-    /// Throws ``ChainInputError`` if that value is of another type, as after an edit of the list, or if there is none.
-    /// The closure runs off the caller's actor; an error that it throws ends the chain.
+    /// Throws ``ChainInputError`` if that value is missing or has another type, for example after the list was edited.
+    /// The `make` closure runs off the caller's actor. If it throws, the chain ends with that error.
     public init<Input: Sendable, R: Request>(
         after type: Input.Type, label: String? = nil, make: @escaping @Sendable (Input) throws -> R,
         then callback: Callback<R.Output>? = nil
@@ -54,7 +54,7 @@ public struct ChainStep: Sendable {
         }
     }
 
-    // In line, so that a step has one async frame.
+    // Inline, to give each step a single async frame.
     @inline(__always) private static func send<R: Request>(
         _ request: R, _ index: Int, _ label: String, _ record: ChainRecord, _ editor: ChainEditor,
         then callback: Callback<R.Output>?
@@ -76,14 +76,14 @@ public struct ChainStep: Sendable {
     }
 }
 
-/// Thrown when the step before one made with ``ChainStep/init(after:label:make:then:)`` did not return a value of the
-/// type that it needs.
+/// Thrown if the previous step didn't return a value of the type that a step needs. See
+/// ``ChainStep/init(after:label:make:then:)``.
 public struct ChainInputError: DescribedError, Sendable {
-    /// The step that cannot begin.
+    /// The step that can't begin.
     public let label: String
     /// The type that the step needs.
     public let expected: Any.Type
-    /// The type of the value before it; nil if there was no step before it.
+    /// The type of the previous value, or `nil` if this is the first step.
     public let got: (Any.Type)?
 
     /// One sentence.
@@ -91,6 +91,6 @@ public struct ChainInputError: DescribedError, Sendable {
         "\(label) needs \(expected) of the step before it, got \(got.map { "\($0)" } ?? "nothing")"
     }
 
-    /// 1: there is one kind.
+    /// Always 1, because there is only one kind.
     public var errorCode: Int { 1 }
 }

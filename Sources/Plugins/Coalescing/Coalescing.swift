@@ -1,38 +1,40 @@
 public import Errand
 
-/// Lets equal requests that run at the same time share one exchange.
+/// Sends one request for several equal requests that run at the same time.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: url, transport: .system, filters: [.cache(.memory()), .coalescing])
 /// ```
 ///
-/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and the same agent
-/// would send them in the same way; see ``CoalescingRule`` for what else is compared. A request joins an exchange that
-/// has no response yet. It keeps its own activity, progress, deadline and cancellation; the exchange outlives the
-/// request that began it, and is cancelled when its last request has gone. A response is delivered to all requests,
-/// each of which decodes and judges it for itself; so is a failure. A second request of one activity, such as that of a
-/// hedge, begins an exchange of its own, which later requests join.
+/// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and would be sent in
+/// the same way by the same agent. ``CoalescingRule`` lists further conditions. A request joins an exchange that hasn't
+/// received its response yet.
 ///
-/// Bodies that are delivered as a stream or into a file are not shared, and neither are requests whose body is a stream
-/// or a file. After a request that is not safe, such as a POST, has ended, no request joins an exchange with that host
-/// that was running before: it reads what was written.
+/// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
+/// response itself. Failures are shared, too. If the request that started the exchange is cancelled, the exchange
+/// continues until all its requests are cancelled. If one activity sends a second request, for example as a hedge, that
+/// starts a new exchange, which later requests join.
 ///
-/// Agents may share a filter; requests of different agents are never equal.
+/// Streamed and file responses aren't shared, nor are requests whose body is a stream or a file. When a request with an
+/// unsafe method, such as a POST, ends, later requests to its host don't join exchanges that were already running, so
+/// they read the new state.
+///
+/// Agents can share a filter, but never share each other's exchanges.
 public struct Coalescing: Filter {
-    /// The stage of the filter: hop by default.
+    /// The stage of the filter, `.hop` or `.call`.
     public let stages: FilterStages
-    /// The rule for equal requests, unless a request or a call has one of its own.
+    /// The rule for requests and calls that don't have their own.
     public let rule: CoalescingRule
     private let table = SharedRuns()
 
-    /// Makes a filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - rule: the rule for equal requests; ``CoalescingRule/standard`` by default.
-    ///   - stage: `.hop`, the default, compares each request on the wire, after signatures, credentials and timed
-    ///     caches; `.call` stands before redirects, where requests also share what follows, such as a timed cache or a
-    ///     retry.
+    ///   - rule: The rule for equal requests. Defaults to ``CoalescingRule/standard``.
+    ///   - stage: `.hop` compares each request on the wire, after signatures, credentials and timed caches. `.call`
+    ///     compares before redirects, so requests also share later call filters, such as a timed cache or a retry.
+    ///     Defaults to `.hop`.
     public init(_ rule: CoalescingRule = .standard, in stage: FilterStages = .hop) {
         self.rule = rule
         stages = stage.contains(.call) ? .call : .hop
@@ -40,15 +42,15 @@ public struct Coalescing: Filter {
 
     /// ``Errand/FilterTraits/shares``
     public var traits: FilterTraits { .shares }
-    /// `equal requests under way share one exchange`
-    public var explanation: String { "equal requests under way share one exchange" }
+    /// The sentence "equal requests in progress share one exchange".
+    public var explanation: String { "equal requests in progress share one exchange" }
 
-    /// A second such filter further in finds nothing to share.
+    /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {
-        (outer as? Coalescing)?.stages == stages ? "requests are compared twice" : nil
+        (outer as? Coalescing)?.stages == stages ? "requests are compared twice; use only one of them" : nil
     }
 
-    /// Sends the exchange, or waits for an equal one. Throws its error, and `CancellationError`.
+    /// Sends the exchange or waits for an equal one. Throws its error, or `CancellationError`.
     @inline(__always) public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         switch try step(of: exchange, next) {
         case .passes(let isSafe):
@@ -63,14 +65,14 @@ public struct Coalescing: Filter {
     }
 
     private enum Step {
-        /// The request is sent by itself.
+        /// Sends the request without sharing.
         case passes(isSafe: Bool)
-        /// Its exchange is over: nothing has waited.
+        /// The exchange finished without waiting.
         case responds(HTTPResponse)
         case waits(SharedRun, ticket: Int)
     }
 
-    // Not async: what is decided here needs no room in a frame.
+    // Not async, because this needs no room in an async frame.
     @inline(never) private func step(of exchange: Exchange, _ next: Next) throws -> Step {
         let request = exchange.http
         guard request.method.isSafe else { return .passes(isSafe: false) }
@@ -90,10 +92,11 @@ public struct Coalescing: Filter {
 }
 
 extension Filter where Self == Coalescing {
-    /// `filters: [.cache(store), .coalescing]`
+    /// Shares equal requests: `filters: [.cache(store), .coalescing]`.
     public static var coalescing: Coalescing { Coalescing() }
 
-    /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`
+    /// Shares requests that a rule considers equal:
+    /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
     public static func coalescing(
         _ rule: CoalescingRule = .standard, in stage: FilterStages = .hop
     ) -> Coalescing { Coalescing(rule, in: stage) }

@@ -9,10 +9,9 @@ import ErrandSupport
 /// let fresh = try await agent.send(GetUser(id: 7), options: .coalescing(.off)).value
 /// ```
 ///
-/// The method, the URL, the body with its type, the `timeout`, credentials, cookies and every other sensitive field,
-/// and tags that affect the response (`TagKey.affectsResponse`) are always compared. Where filters of the agent follow,
-/// requests of different types, or that accept other statuses or content types or have other checks, are not equal,
-/// since those filters may treat them differently.
+/// A rule always compares the method, URL, body and its type, `timeout`, credentials, cookies, other sensitive fields,
+/// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, the type of the request, its
+/// acceptable statuses and content types, and its checks must be equal too, because those filters may depend on them.
 public struct CoalescingRule: Sendable, Hashable {
     private struct Fields: Hashable {
         var isOff = false
@@ -21,23 +20,24 @@ public struct CoalescingRule: Sendable, Hashable {
         var additions: [String] = []
     }
 
-    // An array of one: a single reference, since each request has a copy.
+    // An array with one element keeps copies small, because each request has one.
     private var fields = [Fields()]
 
     private init() {}
 
-    /// Compares all header fields except those that number requests: `traceparent`, `tracestate`, `X-Request-ID` and
-    /// `X-Correlation-ID`. The default.
+    /// Compares all header fields except `traceparent`, `tracestate`, `X-Request-ID` and `X-Correlation-ID`, which
+    /// identify requests. The default.
     public static let standard = CoalescingRule()
 
-    /// Shares nothing: the request is sent by itself, and no other joins it.
+    /// Doesn't share anything: the request is sent on its own, and no other request joins it.
     public static let off: CoalescingRule = {
         var rule = CoalescingRule()
         rule.fields[0].isOff = true
         return rule
     }()
 
-    /// Ignores these header fields as well. The request that is sent has its own; the ones that join send none.
+    /// Returns a rule that also ignores these header fields. They are sent with the values of the request that starts
+    /// the exchange.
     public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
         rule.fields[0].ignored.formUnion(headers)
@@ -45,7 +45,7 @@ public struct CoalescingRule: Sendable, Hashable {
         return rule
     }
 
-    /// Compares only these header fields, and sensitive ones.
+    /// Returns a rule that compares only these and sensitive header fields.
     public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingRule {
         var rule = self
         rule.fields[0].compared = Set(headers)
@@ -53,7 +53,7 @@ public struct CoalescingRule: Sendable, Hashable {
         return rule
     }
 
-    /// Compares a text as well, for a difference that is neither in the URL nor in a header, such as the user of a
+    /// Returns a rule that also compares a text, for a difference outside the URL and headers, such as the user of a
     /// client certificate.
     public func adding(_ text: String) -> CoalescingRule {
         var rule = self
@@ -63,7 +63,7 @@ public struct CoalescingRule: Sendable, Hashable {
 
     var shares: Bool { !fields[0].isOff }
 
-    /// Whether two requests have the same header fields, in any order of their names.
+    /// Returns whether two requests have the same compared fields. The order of different names doesn't matter.
     func haveSameFields(_ a: HTTPHeaders, _ b: HTTPHeaders) -> Bool {
         if a == b { return true }
         let (own, others) = (a.filter(isCompared), b.filter(isCompared))
@@ -74,7 +74,7 @@ public struct CoalescingRule: Sendable, Hashable {
             }
     }
 
-    /// Whether two fields are sent with the same value: Unicode's canonical equivalence does not apply.
+    /// Compares bytes, because canonically equivalent strings are sent differently.
     private static func haveSameBytes(_ a: HTTPHeaders.Field, _ b: HTTPHeaders.Field) -> Bool {
         a.isLatin1 == b.isLatin1 && a.value.hasSameBytes(as: b.value)
     }
@@ -85,7 +85,7 @@ public struct CoalescingRule: Sendable, Hashable {
     }
 }
 
-/// The tag with the rule of a request or a call; nil, the default, means the rule of the filter.
+/// Sets the rule of a request or call. Defaults to nil, which uses the filter's rule.
 ///
 /// ```swift
 /// struct GetTicket: Request {
@@ -94,15 +94,15 @@ public struct CoalescingRule: Sendable, Hashable {
 /// }
 /// ```
 extension CoalescingRule: TagKey {
-    /// Nil.
+    /// Nil, which uses the filter's rule.
     public static var defaultValue: CoalescingRule? { nil }
 }
 
 extension CallOptions {
-    /// `try await agent.send(GetTicket(), options: .coalescing(.off))`
+    /// Sets the rule of a call: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
     public static func coalescing(_ rule: CoalescingRule) -> CallOptions { CallOptions().coalescing(rule) }
 
-    /// The same options with a rule.
+    /// Returns a copy of the options with a rule.
     public func coalescing(_ rule: CoalescingRule) -> CallOptions {
         var options = self
         options.tags[CoalescingRule.self] = rule

@@ -1,7 +1,8 @@
 import Errand
+import ErrandSupport
 import Synchronization
 
-/// One exchange, and the calls that wait for it.
+/// A shared exchange and the calls that wait for it.
 final class SharedRun: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -11,22 +12,21 @@ final class SharedRun: Sendable {
     }
 
     private struct State {
-        /// The call that began the exchange; a dictionary costs an allocation, which most exchanges do without.
+        /// The call that started the exchange. Stored separately, because most exchanges have only one call and don't
+        /// need the dictionary's allocation.
         var first: Call?
         var others: [Int: Call] = [:]
-        /// The activities that have joined, each of which waits once.
+        /// The activities that joined. Each can wait only once.
         var joined: Set<ActivityID> = []
         var lastTicket = firstTicket
         var progress: TransferProgress?
         var task: Task<Void, Never>?
-        /// The last call has gone.
         var isAbandoned = false
-        /// The exchange is over.
         var isClosed = false
         var outcome: Outcome?
 
         var exchanges: [Exchange] {
-            // Mostly it is alone.
+            // The common case.
             if others.isEmpty, let first { return [first.exchange] }
             return (first.map { [$0.exchange] } ?? []) + others.values.map(\.exchange)
         }
@@ -42,8 +42,8 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// The numbers of the exchanges that a task is a part of, mostly one. A task may live longer, and numbers keep no
-    /// object alive.
+    /// The numbers of the exchanges that a task belongs to, usually one. Tasks may outlive exchanges, so this doesn't
+    /// retain them.
     private struct Parts: Sendable {
         let inner: UInt64
         let outer: [UInt64]
@@ -53,11 +53,9 @@ final class SharedRun: Sendable {
     private static let count = Atomic<UInt64>(0)
 
     private let number = count.add(1, ordering: .relaxed).newValue
-    /// That of the call that begins it.
     let exchange: Exchange
     let way: SharedWay
     private let state: Mutex<State>
-    /// The ticket of the call that begins it.
     static let firstTicket = 0
 
     init(_ exchange: Exchange, _ way: SharedWay) {
@@ -65,19 +63,17 @@ final class SharedRun: Sendable {
         state = Mutex(State(first: Call(exchange: exchange)))
     }
 
-    /// The activity that began the exchange.
     var leader: ActivityID { exchange.activity.id }
 
     enum Joining {
         case joined(ticket: Int)
-        /// The request is a part of the exchange.
+        /// The request is part of the exchange.
         case within
-        /// The request is too late, or is a second one of an activity that waits for the exchange, such as that of a
-        /// hedge.
+        /// The request is too late, or its activity already waits for the exchange, for example with another hedged
+        /// request.
         case none
     }
 
-    /// Adds one more call.
     func join(_ exchange: Exchange) -> Joining {
         let activity = exchange.activity.id
         if let parts = Self.current, parts.inner == number || parts.outer.contains(number) { return .within }
@@ -91,11 +87,11 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// Sends the exchange in a task that only its last call cancels. It begins on the thread of its caller where the system
-    /// allows that.
+    /// Sends the exchange in a task that only the last call cancels. The task starts on the caller's thread if the
+    /// system supports that.
     func send(_ next: Next, of runs: SharedRuns) {
         let parts = Parts(inner: number, outer: Self.current.map { [$0.inner] + $0.outer } ?? [])
-        // A task begins with the values of its caller.
+        // A task inherits its creator's task-local values.
         let task = Self.$current.withValue(parts) {
             guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
                 return Task { @concurrent in await self.run(next, of: runs) }
@@ -118,13 +114,12 @@ final class SharedRun: Sendable {
         end(outcome)
     }
 
-    /// The result of the exchange; nil until it is over.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    /// Waits for the result of the exchange for one call; throws `CancellationError` as soon as the call is cancelled.
+    /// Waits for the result on behalf of one call. Throws `CancellationError` as soon as the call is cancelled.
     func response(for ticket: Int, of runs: SharedRuns) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
-            // What resumes it takes it out of the state first.
+            // Whoever resumes the continuation removes it from the state first.
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     if let outcome = state.outcome { return outcome }
@@ -139,7 +134,7 @@ final class SharedRun: Sendable {
         }
     }
 
-    /// Reports the last progress to a call that joined after it was reported.
+    /// Reports the latest progress to a call that joined later.
     func reportProgress(to joined: Exchange) {
         guard joined.reportsProgress, let last = state.withLock({ $0.progress }), joined.activity.progress != last
         else { return }
@@ -162,9 +157,8 @@ final class SharedRun: Sendable {
         withExtendedLifetime(call) {}
     }
 
-    // What follows does not wait, and is kept out of the frames of functions that do.
+    // Kept out of line: inlining these functions would enlarge the async frames of their callers.
 
-    /// No further request joins.
     @inline(never) private func close(in runs: SharedRuns) {
         runs.remove(self)
         let task = state.withLock { state in
@@ -188,14 +182,14 @@ final class SharedRun: Sendable {
 }
 
 extension SharedRun: ExchangeSharing {
-    /// The latest deadline of the calls; nil where one has none.
+    /// The latest deadline of the calls, or nil if any call lacks a deadline.
     var deadline: ContinuousClock.Instant? {
         let exchanges = state.withLock { $0.exchanges }
         let deadlines = exchanges.compactMap(\.deadline)
         return deadlines.count == exchanges.count ? deadlines.max() : nil
     }
 
-    /// Progress is reported to every call; other events belong to the call that began the exchange.
+    /// Reports progress to every call, and other events to the call that started the exchange.
     func report(_ event: TransportEvent) {
         guard case .progress(let progress) = event else {
             return state.withLock({ $0.first?.exchange })?.report(event) ?? ()
@@ -206,5 +200,64 @@ extension SharedRun: ExchangeSharing {
         }
         if let first, first.reportsProgress { first.report(event) }
         for exchange in others where exchange.reportsProgress { exchange.report(event) }
+    }
+}
+
+/// The conditions for equality beyond the request itself.
+struct SharedWay: Sendable {
+    let common: CommonWay
+    let rule: CoalescingRule
+    /// Precomputed, because each exchange is looked up, added and removed. Covers only part of the request to stay
+    /// cheap.
+    let hash: Int
+
+    /// Fails if the request isn't shared.
+    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingRule) {
+        let tags = exchange.tags
+        rule = tags[CoalescingRule.self] ?? filterRule
+        guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.commonWay,
+            !tags[LiveStream.self],
+            // If a tag's values can't be compared, the request doesn't equal any other, not even itself.
+            tags.haveSameEffect(as: tags)
+        else { return nil }
+        self.common = common
+        var hasher = Hasher()
+        hasher.combine(request.urlText)
+        // Many users may request the same URL at the same time.
+        if let credentials = request.headers[.authorization] { hasher.combine(credentials) }
+        hash = hasher.finalize()
+    }
+}
+
+/// Two runs are equal if they would send the same request in the same way.
+extension SharedRun: Hashable {
+    func hash(into hasher: inout Hasher) { hasher.combine(way.hash) }
+
+    static func == (a: SharedRun, b: SharedRun) -> Bool { a === b || a.equals(b) }
+
+    private func equals(_ other: SharedRun) -> Bool {
+        guard way.hash == other.way.hash, way.common == other.way.common else { return false }
+        let (one, two) = (exchange, other.exchange)
+        let (mine, others) = (one.http, two.http)
+        return mine.urlText.hasSameBytes(as: others.urlText) && mine.method == others.method
+            && way.rule == other.way.rule
+            && way.rule.haveSameFields(mine.headers, others.headers) && Self.areEqual(mine.body, others.body)
+            && one.timeout == two.timeout && one.isTrusted == two.isTrusted
+            && one.tags.haveSameEffect(as: two.tags) && one.userMarks == two.userMarks
+            && (!way.common.hasFilters || Self.haveSameDemands(one.request, two.request))
+            && (one.stage != .call || one.request.redirects == two.request.redirects)
+    }
+
+    private static func areEqual(_ one: RequestBody, _ two: RequestBody) -> Bool {
+        one.isNone == two.isNone
+            && (one.isNone || one.data == two.data && (one.contentType ?? "").hasSameBytes(as: two.contentType ?? ""))
+    }
+
+    /// Returns whether later filters, such as a retry, judge responses to both requests alike.
+    private static func haveSameDemands(_ one: any Request, _ two: any Request) -> Bool {
+        type(of: one) == type(of: two) && one.acceptableStatuses == two.acceptableStatuses
+            && one.acceptableContentTypes == two.acceptableContentTypes
+            && one.checks.map(\.name) == two.checks.map(\.name)
+            && one.outcomeCheck?.name == two.outcomeCheck?.name
     }
 }

@@ -2,24 +2,23 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The exchanges that a request may join.
+/// The exchanges that requests can join.
 ///
-/// Its lock is taken before that of an exchange, never the other way round.
+/// Lock order: this lock before the lock of an exchange.
 final class SharedRuns: Sendable {
     enum Role {
-        /// The request begins its own exchange.
+        /// The request starts its own exchange.
         case leads
         case joins(SharedRun, ticket: Int)
-        /// The request is a part of the exchange that it equals, and would wait for itself.
+        /// The request is part of the exchange it equals, and would wait for itself.
         case alone
     }
 
     private let runs = Mutex<Set<SharedRun>>([])
 
-    /// The number of exchanges under way that a request may join.
     var count: Int { runs.withLock { $0.count } }
 
-    /// Adds a request to the exchange under way that equals its own, or else its own.
+    /// Joins an equal running exchange, or adds `own`.
     func join(_ own: SharedRun) -> Role {
         var replaced: SharedRun?
         let role = runs.withLock { runs -> Role in
@@ -29,7 +28,7 @@ final class SharedRuns: Sendable {
             case .joined(let ticket): return .joins(run, ticket: ticket)
             case .within: return .alone
             case .none:
-                // Later requests join the new one.
+                // Later requests join the new exchange.
                 replaced = runs.update(with: own)
                 return .leads
             }
@@ -37,9 +36,8 @@ final class SharedRuns: Sendable {
         return withExtendedLifetime(replaced) { role }
     }
 
-    /// Closes an exchange to further requests.
     func remove(_ run: SharedRun) {
-        // The last reference may be released: not under the lock.
+        // Release the reference outside the lock, because it may be the last one.
         let removed = runs.withLock { runs -> SharedRun? in
             guard let index = runs.firstIndex(of: run), runs[index] === run else { return nil }
             return runs.remove(at: index)
@@ -47,7 +45,7 @@ final class SharedRuns: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Closes the exchanges with the host of a URL to further requests.
+    /// Prevents requests from joining exchanges with the URL's host.
     func close(_ url: URL) {
         let old = runs.withLock { runs -> Set<SharedRun> in
             if runs.isEmpty { return [] }

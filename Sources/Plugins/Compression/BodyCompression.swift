@@ -1,41 +1,45 @@
 public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
+import Synchronization
 
-/// Compresses the bodies of requests, for servers that are known to support it.
+/// Compresses request bodies, for servers that support it.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.bodyCompression(.gzip)])
 /// let once = CallOptions(filters: [.bodyCompression(.zstd)])
 /// ```
 ///
-/// A body in memory is compressed at once and keeps a length; it is sent as it is if compression does not make it
-/// smaller. A file or a stream is compressed while it is sent, in chunks, and can be sent again if it could before. A
-/// request that already has a `Content-Encoding` is left unchanged. A server that refuses the coding with 415 and names
-/// those that it supports (RFC 7694, section 3) gets the body as it is, where it can be sent again.
+/// A body in memory is compressed at once and keeps a known length. If compression doesn't make it smaller, it is sent
+/// uncompressed. Files and streams are compressed in chunks while they are sent, and can be sent again if they could
+/// before. Requests with a `Content-Encoding` stay unchanged.
 ///
-/// Filters further in may change the content of the body: `.body(…)` reads a form or JSON uncompressed, and compresses
-/// the result. So the filter may stand before them or behind them.
+/// If the server rejects the coding with 415 and lists the codings it supports (RFC 7694, section 3), the body is sent
+/// again uncompressed, if it can be sent again.
+///
+/// The position among other filters that change the body doesn't matter. For example, `.body(…)` reads a form or JSON
+/// uncompressed and compresses the result.
 public struct BodyCompression: Filter {
-    /// The coding.
+    /// The content coding.
     public var compression: ContentCompression
-    /// Shorter bodies of known length are sent as they are; 1,024 bytes by default.
+    /// The minimum size in bytes for compression. Shorter bodies of known length are sent uncompressed. Defaults to
+    /// 1,024.
     public var minimumBytes: Int64
 
-    /// The maximum size of a body that is compressed at once.
+    /// The maximum size of a body to compress at once.
     private static let bytesInMemory = 1 << 20
 
-    /// Makes a filter for a coding.
+    /// Creates a filter.
     public init(_ compression: ContentCompression, minimumBytes: Int64 = 1024) {
         (self.compression, self.minimumBytes) = (compression, minimumBytes)
     }
 
-    /// None: the content of the body stays the same, so the filter's position does not matter.
+    /// Empty: the body's content stays the same, so the filter's position doesn't matter.
     public var traits: FilterTraits { [] }
-    /// The coding.
+    /// The coding, in a phrase.
     public var explanation: String { "request bodies in \(compression)" }
 
-    /// Sends the body compressed. Throws ``CompressionError`` if the library for the coding is missing.
+    /// Sends the body compressed. Throws ``CompressionError`` if the coding's library is missing.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let body = exchange.http.body
         guard !body.isNone, body.length ?? .max >= max(1, minimumBytes),
@@ -54,7 +58,7 @@ public struct BodyCompression: Filter {
         return try await next(exchange)
     }
 
-    /// Whether a response names the codings that its server supports, and this one is not among them.
+    /// Whether a response lists the codings that its server supports, without this coding.
     private func refuses(_ response: HTTPResponse) -> Bool {
         guard let accepted = response.headers[.acceptEncoding] else { return false }
         return !FieldList.items(accepted).contains { item in
@@ -63,7 +67,7 @@ public struct BodyCompression: Filter {
         }
     }
 
-    /// Nil if the body should be sent as it is.
+    /// Returns `nil` to send the body uncompressed.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
             throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
@@ -89,8 +93,78 @@ public struct BodyCompression: Filter {
 }
 
 extension Filter where Self == BodyCompression {
-    /// `filters: [.bodyCompression(.gzip)]`; see ``BodyCompression``.
+    /// Compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See ``BodyCompression``.
     public static func bodyCompression(
         _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
     ) -> BodyCompression { BodyCompression(compression, minimumBytes: minimumBytes) }
+}
+
+/// Compresses a body while it is read.
+final class CompressedSource: HTTPBodySource {
+    private struct State: ~Copyable {
+        var compressor: StreamCompressor?
+        var rest = Data()
+        var isEnded = false
+    }
+
+    /// The number of bytes to compress at a time, so a body in memory isn't doubled.
+    private static let pieceBytes = 256 << 10
+    private let compression: ContentCompression
+    private let open: @Sendable () throws -> HTTPBody
+    private let reading = Mutex<(chunks: BodyChunks?, isCancelled: Bool)>((nil, false))
+    private let state = Mutex(State())
+
+    init(_ compression: ContentCompression, open: @escaping @Sendable () throws -> HTTPBody) {
+        (self.compression, self.open) = (compression, open)
+    }
+
+    func nextChunk() async throws -> Data? {
+        let chunks = try opened()
+        while true {
+            if let piece = try compressRest(), !piece.isEmpty { return piece }
+            if state.withLock({ $0.isEnded }) { return nil }
+            let chunk = try await chunks.next()
+            state.withLock { state in
+                state.rest = chunk ?? Data()
+                state.isEnded = chunk == nil
+            }
+            if chunk == nil { return try compress(Data(), isLast: true) }
+        }
+    }
+
+    func cancel() {
+        let chunks = reading.withLock { reading in
+            reading.isCancelled = true
+            return reading.chunks
+        }
+        chunks?.cancel()
+    }
+
+    private func opened() throws -> BodyChunks {
+        if let chunks = reading.withLock({ $0.chunks }) { return chunks }
+        let new = BodyChunks(try open())
+        let isCancelled = reading.withLock { reading in
+            reading.chunks = new
+            return reading.isCancelled
+        }
+        // Cancelled before it was open.
+        if isCancelled { new.cancel() }
+        return new
+    }
+
+    private func compressRest() throws -> Data? {
+        let piece = state.withLock { state in
+            let piece = state.rest.prefix(Self.pieceBytes)
+            state.rest = state.rest.dropFirst(piece.count)
+            return piece
+        }
+        return piece.isEmpty ? nil : try compress(piece, isLast: false)
+    }
+
+    private func compress(_ data: Data, isLast: Bool) throws -> Data {
+        try state.withLock { state in
+            if state.compressor == nil { state.compressor = try StreamCompressor(compression) }
+            return try state.compressor?.compress(data, isLast: isLast) ?? Data()
+        }
+    }
 }

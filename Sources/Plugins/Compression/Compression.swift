@@ -1,3 +1,29 @@
-// Start here: `filters: [.bodyCompression(.gzip)]` compresses what requests send.
+public import Errand
+import ErrandEssentials
+
+// Start here: `filters: [.bodyCompression(.gzip)]` compresses request bodies.
 //
-// CShim/  the calls of the codings' libraries
+// CShim/ calls into the codings' libraries
+
+/// A failure to compress a body.
+public struct CompressionError: CodedError, Sendable {
+    /// The kind of failure. Codes are stable and suitable for metrics.
+    public typealias Code = FailureCode<CompressionError>
+
+    /// The kind of failure.
+    public var code: Code
+    /// A sentence that describes the failure.
+    public var message: String
+
+    init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+    /// The code and the message.
+    public var description: String { "\(code): \(message)" }
+}
+
+extension FailureCode<CompressionError> {
+    /// The coding's library isn't on this system; see ``ContentCompression/isAvailable``. The request wasn't sent.
+    public static var unavailable: Self { Self("unavailable", 1) }
+    /// The library ran out of memory.
+    public static var compressionFailed: Self { Self("compressionFailed", 2) }
+}

@@ -1,9 +1,9 @@
 import CErrandCodings
 import ErrandEssentials
 
-/// One coding of one body, piece by piece.
-// Safe: the encoder is made here, freed once at the end, and leaves the value only as an argument of the C functions.
-// These read `count` bytes of the input and write `count` of the buffer, both of which outlive the call.
+/// Compresses one body, piece by piece.
+// Safe: the encoder is created here, freed once in `deinit`, and only passed to the C functions. They read `count`
+// bytes of the input and write at most `count` bytes to the buffer; both outlive the call.
 @safe
 struct StreamCompressor: ~Copyable {
     private static let step = 64 << 10
@@ -21,7 +21,7 @@ struct StreamCompressor: ~Copyable {
 
     deinit { unsafe errand_encoder_free(encoder) }
 
-    /// The compressed bytes for the input, all that a reader needs to decode it; with `isLast` also the end.
+    /// Returns the compressed input, flushed so a reader can decode all of it. With `isLast`, also ends the stream.
     mutating func compress(_ input: Data, isLast: Bool) throws -> Data {
         var (result, buffer, offset) = (Data(), [UInt8](repeating: 0, count: Self.step), 0)
         while true {

@@ -1,4 +1,4 @@
-// Start here: ``TransportConformance``, ``FilterConformance`` and ``AccessoryConformance`` list the cases that a test runs.
+// Start here: ``TransportConformance``, ``FilterConformance`` and ``AccessoryConformance`` list the cases to run.
 //
-// Cases/    what every transport promises
-// Plugins/  what every filter and accessory promises, and the bench that measures it
+// Cases/    the requirements of transports
+// Plugins/  the requirements of filters and accessories, and the bench that checks them

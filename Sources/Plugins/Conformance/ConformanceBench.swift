@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// The tools of a case: a server, a transport, and checks that report what they expected.
+/// A case's server, transport, and checks that report the expected values.
 struct ConformanceBench: Sendable {
     let server: TestServer
     let transport: any Transport
@@ -16,7 +16,7 @@ struct ConformanceBench: Sendable {
         transport = try make()
     }
 
-    /// A response that was read to its end.
+    /// A response with its complete body.
     struct Received: Sendable {
         var status: Int
         var headers: HTTPHeaders
@@ -52,7 +52,7 @@ struct ConformanceBench: Sendable {
         return Received(status: response.status, headers: response.headers, data: data)
     }
 
-    /// Sends through an agent, which adds Core's checks, and events.
+    /// An agent adds Core's checks and events.
     func viaAgent(
         _ request: HTTPRequest, delivery: BodyDelivery = .data, accessories: [any Accessory] = [],
         filters: [any Filter] = [], timeout: Duration = .seconds(60), limit: Int = 64 << 20
@@ -76,7 +76,7 @@ struct ConformanceBench: Sendable {
         func httpRequest() -> HTTPRequest? { http }
     }
 
-    /// After a fault: the same transport serves the next request as usual.
+    /// The transport must still serve requests after a fault.
     func expectWorking(after what: String) async throws {
         let received = try await exchange(.get, "/ok")
         try equal(received.text, "ok", "the response to the request after \(what)")
@@ -100,7 +100,7 @@ extension ConformanceBench {
             came: "\(came.count) bytes, different from byte \(index ?? min(came.count, expected.count))")
     }
 
-    /// A typed error, of one of these codes if any are given.
+    /// Returns the typed error of an operation, and checks its code if you pass any.
     @discardableResult
     func failure(
         of what: String, _ codes: ErrandError.Code..., body: () async throws -> Received
@@ -120,18 +120,18 @@ extension ConformanceBench {
             expected: "\(what): an error", came: "status \(received.status) with \(received.data.count) bytes")
     }
 
-    /// A typed error that is no cancellation and no timeout, or a response.
+    /// `nil` for a typed error other than cancellation or a timeout.
     func receivedOrFailure(of what: String, body: () async throws -> Received) async throws -> Received? {
         do { return try await body() } catch let error as ErrandError {
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try expect(!isOurs, "\(what): a response or an error of the network", came: error.description)
+            try expect(!isOurs, "\(what): a response or a network error", came: error.description)
             return nil
         } catch {
             throw ConformanceFailure(expected: "\(what): an ErrandError", came: "\(type(of: error)): \(error)")
         }
     }
 
-    /// Bytes whose pattern does not repeat soon.
+    /// Bytes whose pattern doesn't repeat soon.
     static func pattern(_ count: Int) -> Data {
         var data = Data(capacity: count)
         var state: UInt32 = 2_463_534_242
@@ -145,7 +145,7 @@ extension ConformanceBench {
     }
 }
 
-/// Runs until its end or the limit, whichever is first; an operation that hangs is cancelled and abandoned.
+/// Cancels and abandons an operation that exceeds the limit.
 func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
     let ending = Watched<Result<Void, any Error>?>(nil)
     let task = Task {
@@ -156,7 +156,7 @@ func withLimit(_ limit: Duration, _ body: @escaping @Sendable () async throws ->
     defer { task.cancel() }
     let result: Result<Void, any Error>
     do { result = try await ending.wait(for: "the case to end", within: limit) { $0 } } catch is WaitTimeout {
-        throw ConformanceFailure(expected: "an end", came: "none within \(duration: limit)")
+        throw ConformanceFailure(expected: "an end", came: "no end within \(duration: limit)")
     }
     try result.get()
 }

@@ -2,28 +2,28 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// One promise of a transport, as a case that can be run; see ``TransportConformance``.
+/// A requirement of transports, as a runnable case; see ``TransportConformance``.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// The promise, in a sentence that is unique in the suite.
+    /// The requirement, in a sentence that is unique in the suite.
     public let name: String
-    /// The feature that it belongs to, which an excuse may name.
+    /// The feature, which an excuse can name.
     public let feature: TransportFeature
-    /// The reason why it does not apply to this transport; nil if it does.
+    /// Why the case doesn't apply to this transport.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case against a server of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if a
-    /// response takes longer than the suite's limit. An excused case only throws ``ConformanceExcused``.
+    /// Runs the case against its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds
+    /// the suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }
 
-    /// "feature: name", and the excuse.
+    /// The feature and the name, with the excuse, if any.
     public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
 }
 
-/// Runs a case of any suite: its error becomes a failure of that name.
+/// Turns the errors of any suite's case into failures with its name.
 func runCase(
     _ name: String, excuse: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -35,9 +35,9 @@ func runCase(
     }
 }
 
-/// A broken promise: the expected result, and the actual one.
+/// An unmet requirement: the expected result and the actual one.
 public struct ConformanceFailure: DescribedError, Sendable {
-    /// The case, once it is known.
+    /// The name of the case.
     public internal(set) var name = ""
     /// The expected result, in words or as a value.
     public let expected: String
@@ -52,34 +52,34 @@ public struct ConformanceFailure: DescribedError, Sendable {
         return copy
     }
 
-    /// A sentence for a test's log.
-    public var description: String { "\(name): expected \(expected), came \(came)" }
-    /// 1: there is one kind.
+    /// A sentence for test logs.
+    public var description: String { "\(name): expected \(expected), got \(came)" }
+    /// Always 1.
     public var errorCode: Int { 1 }
 }
 
-/// Thrown by an excused case, so that it does not count as passed.
+/// The error an excused case throws, so it doesn't count as passed.
 public struct ConformanceExcused: DescribedError, Sendable {
-    /// The reason why the case does not apply.
+    /// Why the case doesn't apply.
     public let reason: String
-    /// The reason.
+    /// A sentence with the reason.
     public var description: String { "excused: \(reason)" }
-    /// 1: there is one kind.
+    /// Always 1.
     public var errorCode: Int { 1 }
 }
 
-/// A declared limitation of a transport or plugin.
+/// A declared limitation of a transport or a plugin.
 public struct ConformanceExcuse: Sendable {
     let feature: TransportFeature?
     let name: String?
     let reason: String
 
-    /// All cases of a feature.
+    /// Excuses all cases of a feature.
     public static func feature(_ feature: TransportFeature, because reason: String) -> ConformanceExcuse {
         ConformanceExcuse(feature: feature, name: nil, reason: reason)
     }
 
-    /// One case by its name. A name that no case has makes the suite fail, so that no excuse outlives its case.
+    /// Excuses a case by its name. If no case has that name, the suite fails, so an excuse can't outlive its case.
     public static func named(_ name: String, because reason: String) -> ConformanceExcuse {
         ConformanceExcuse(feature: nil, name: name, reason: reason)
     }

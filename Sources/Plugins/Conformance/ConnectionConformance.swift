@@ -2,20 +2,20 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The promises of a ``Errand/ConnectingTransport`` about its connections, as a list of cases for any test framework.
+/// The requirements of a ``Errand/ConnectingTransport`` for its connections, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: ConnectionConformance.cases(for: { CurlTransport() }))
 /// func connections(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes a transport and starts a server of its own on the loopback interface.
+/// Each case creates a transport and starts its own server on the loopback interface.
 public enum ConnectionConformance {
-    /// The cases for the transports that `make` makes.
+    /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: makes a new transport: without connections, without shared state.
-    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - make: Creates a new transport, without connections or shared state.
+    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(120)
     ) -> [PluginConformanceCase] {
@@ -49,7 +49,7 @@ public enum ConnectionConformance {
             { bench in
                 let connection = try await bench.connect { try $0.send(Data("bye".utf8)) }
                 try bench.equal(try await bench.read(connection, count: .max), Data("bye".utf8), "the bytes")
-                try bench.equal(try await connection.receive(), nil, "the end, again")
+                try bench.equal(try await connection.receive(), nil, "the end again")
             }
         ),
         (
@@ -63,7 +63,7 @@ public enum ConnectionConformance {
                 let received = Task { try await connection.receive() }
                 try await gate.reached()
                 gate.open()
-                try await bench.expect(.connectionLost, "a read over a reset connection") {
+                try await bench.expect(.connectionLost, "a read from a reset connection") {
                     try await received.value
                 }
             }
@@ -80,7 +80,7 @@ public enum ConnectionConformance {
                 connection.enqueue(sent)
                 let flush = Task { try await connection.flush() }
                 try await gate.reached()
-                try bench.expect(connection.pendingBytes > 0, "bytes that wait")
+                try bench.expect(connection.pendingBytes > 0, "pending bytes")
                 let cancelled = Task { try await connection.flush() }
                 cancelled.cancel()
                 try bench.expect((try? await cancelled.value) == nil, "a cancelled flush that throws")
@@ -111,7 +111,7 @@ public enum ConnectionConformance {
                 let reading = Task { try await connection.receive() }
                 await Task.yield()
                 connection.close()
-                try await bench.expect(.cancelled, "a read over a closed connection") { try await reading.value }
+                try await bench.expect(.cancelled, "a read from a closed connection") { try await reading.value }
                 try await bench.expect(.cancelled, "a flush of a closed connection") { try await connection.flush() }
                 try await bench.server.waitUntilNoConnections()
             }
@@ -187,7 +187,6 @@ public enum ConnectionConformance {
     ]
 }
 
-/// What a case of connections has.
 struct ConnectionBench: Sendable {
     let server: TestServer
     let transport: any ConnectingTransport
@@ -199,7 +198,7 @@ struct ConnectionBench: Sendable {
         return HTTPRequest(.get, url)
     }
 
-    /// Hands each connection over to a closure, once the client has read the head and sent a byte.
+    /// Hands over each connection once the client has read the head and sent a byte.
     func serve(_ body: @escaping @Sendable (TestConversation) throws -> Void) {
         let head = TestResponse(status: 101, headers: [.upgrade: "raw"])
         server.on(
@@ -209,7 +208,7 @@ struct ConnectionBench: Sendable {
             })
     }
 
-    /// Static: a handler that held the bench would hold its server.
+    /// Static: a handler that captured the bench would keep its server alive.
     static func echo(_ conversation: TestConversation) throws {
         while let bytes = try conversation.receive() { try conversation.send(bytes) }
     }
@@ -219,7 +218,6 @@ struct ConnectionBench: Sendable {
         return try await opened()
     }
 
-    /// A connection that has left HTTP.
     func opened() async throws -> any ByteConnection {
         let connection = try await transport.connect(for: request(), options: TransportOptions())
         connection.enqueue(Data("GET /raw HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\r\n".utf8))
@@ -231,7 +229,7 @@ struct ConnectionBench: Sendable {
         return connection
     }
 
-    /// So many bytes, or those up to the end.
+    /// Returns fewer bytes if the connection ends.
     func read(_ connection: any ByteConnection, count: Int) async throws -> Data {
         var data = Data()
         while data.count < count, let bytes = try await connection.receive() { data.append(bytes) }

@@ -1,27 +1,27 @@
 public import Errand
 import ErrandTesting
 
-/// The promises of a ``Transport``, as a list of cases for any test framework.
+/// The requirements of a ``Transport``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: TransportConformance.cases(for: { MyTransport() }))
 /// func conformance(_ each: ConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes a transport and starts a server of its own on the loopback interface, so cases may run in any order
-/// and at the same time. Limitations of a transport are excused by feature or by name, with a reason:
+/// Each case creates a transport and starts its own server on the loopback interface, so cases can run in any order and
+/// in parallel. Excuse limitations of your transport by feature or by name, with a reason:
 ///
 /// ```swift
 /// TransportConformance.cases(
 ///     for: { MyTransport() }, excusing: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 public enum TransportConformance {
-    /// The cases for the transports that `make` makes.
+    /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: makes a new transport: without connections, without shared state.
-    ///   - excuses: the limitations of the transport; excused cases are in the list too, with the reason.
-    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - make: Creates a new transport, without connections or shared state.
+    ///   - excuses: The transport's limitations. Excused cases stay in the list.
+    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = [],
         within limit: Duration = .seconds(120)
@@ -46,13 +46,13 @@ public enum TransportConformance {
             cases.append(
                 ConformanceCase(
                     name: "the excuse \"\(name)\" belongs to a case", feature: .framing, excuse: nil, limit: limit
-                ) { throw ConformanceFailure(expected: "a case of that name", came: "none") })
+                ) { throw ConformanceFailure(expected: "a case with that name", came: "none") })
         }
         return cases
     }
 }
 
-/// A case before it is bound to a transport.
+/// A case that isn't bound to a transport yet.
 struct ConformanceDraft: Sendable {
     let feature: TransportFeature
     let name: String

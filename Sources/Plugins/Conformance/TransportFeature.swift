@@ -1,49 +1,49 @@
 import ErrandTesting
 
-/// A feature of a transport; the cases of ``TransportConformance`` are grouped by it. Cases may be added: write a
-/// `default`.
+/// A feature of transports, which groups the cases of ``TransportConformance``. More may be added, so write a `default`
+/// in a switch.
 public enum TransportFeature: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     /// The end of a response: lengths, chunks, HEAD, 204, 304.
     case framing
     /// Fields of requests and responses, methods and targets.
     case headers
-    /// Responses that others handle: redirects, challenges, cookies.
+    /// Responses that transports must leave alone: redirects, challenges, cookies.
     case neutrality
     /// 1xx responses before the final one.
     case informational
     /// Fields after a chunked body.
     case trailers
-    /// gzip and deflate.
+    /// The content codings gzip and deflate.
     case codings
-    /// Responses in parts.
+    /// Partial responses.
     case ranges
-    /// Connections that end at the wrong moment, and invalid responses.
+    /// Connections that end at the wrong moment, invalid responses.
     case faults
-    /// Connections used again.
+    /// Connection reuse.
     case reuse
-    /// Bodies of requests in memory.
+    /// Request bodies in memory.
     case uploads
-    /// Bodies of requests that are streams.
+    /// Streamed request bodies.
     case streamedUploads
     /// Cancellation at every stage.
     case cancellation
-    /// Silence.
+    /// Timeouts when the server is silent.
     case timeouts
-    /// A slow reader holds back the server.
+    /// A slow reader slows down the server.
     case backpressure
-    /// A slow server holds back the source of a request's body.
+    /// A slow server slows down the source of a request's body.
     case uploadBackpressure
     /// Many requests at once.
     case load
-    /// A last check of requests that have waited for a connection.
+    /// The last check of requests that have waited for a connection.
     case departure
-    /// The events that a transport reports while it works.
+    /// The events a transport reports while it works.
     case events
     /// Hosts with several addresses.
     case addresses
-    /// The end of connections when the transport goes away.
+    /// Connections close when the transport is deallocated.
     case lifetime
 
-    /// Its name.
+    /// The feature's name.
     public var description: String { rawValue }
 }

@@ -1,48 +1,51 @@
 import Errand
 public import ErrandEssentials
 import ErrandSupport
+import Synchronization
 
-/// A cookie as stored in a ``CookieJar`` (RFC 6265bis, section 5.7).
+/// A cookie in a ``CookieJar`` (RFC 6265bis, section 5.7).
 ///
 /// ```swift
 /// let cookie = Cookie("session", "abc", domain: "example.com", isSecure: true)
 /// ```
 public struct Cookie: Sendable, Hashable {
-    /// When a browser sends a cookie with requests that other sites cause. A client without pages causes all its
-    /// requests itself: it keeps and reports the attribute, and checks it only when the cookie is set.
+    /// Controls whether a browser sends the cookie with requests that other sites cause.
+    ///
+    /// Without pages, every request is your app's own. A jar therefore stores and reports the attribute, but checks it
+    /// only when the cookie is set.
     public enum SameSite: String, Sendable, Hashable {
-        /// Never.
+        /// Browsers never send the cookie with cross-site requests.
         case strict
-        /// With navigation only.
+        /// Browsers send the cookie with top-level navigation only.
         case lax
-        /// Always; such a cookie has to be secure.
+        /// Browsers always send the cookie. It must be secure.
         case none
-        /// The server has not sent the attribute, or not with a known value.
+        /// The server sent no `SameSite` attribute, or an unknown value.
         case unspecified
     }
 
-    /// The name. May be empty; then only the value is sent.
+    /// The name. If it's empty, only the value is sent.
     public var name: String
-    /// The value as the server wrote it, quotes included.
+    /// The value as the server wrote it, including quotes.
     public var value: String
-    /// The host, in lower case, without a leading dot.
+    /// The host in lowercase, without a leading dot.
     public var domain: String
-    /// Whether the cookie is sent to that host only, and to none below it.
+    /// Whether the cookie is sent to that host only and not to its subdomains.
     public var isHostOnly: Bool
-    /// The path below which the cookie is sent; `/` by default.
+    /// The path prefix of the requests that carry the cookie. Defaults to `/`.
     public var path: String
-    /// The date of expiry; nil for a cookie that ends with the session.
+    /// The expiry date, or nil for a session cookie.
     public var expiry: Date?
-    /// Whether the cookie is sent over https only.
+    /// Whether the cookie is sent over HTTPS only.
     public var isSecure: Bool
-    /// Whether the cookie is meant for HTTP alone, and not for scripts of a page.
+    /// Whether the cookie is hidden from scripts on a page.
     public var isHTTPOnly: Bool
-    /// See ``SameSite-swift.enum``.
+    /// The cross-site restriction for browsers. See ``SameSite-swift.enum``.
     public var sameSite: SameSite
-    /// Whether the bytes on the wire are Latin-1 and not UTF-8.
+    /// Whether the bytes on the wire are Latin-1 instead of UTF-8.
     var isLatin1 = false
 
-    /// Makes a cookie; ``CookieJar/insert(_:at:)`` judges it.
+    /// Creates a cookie. ``CookieJar/insert(_:at:)`` validates it.
     public init(
         _ name: String, _ value: String, domain: String, isHostOnly: Bool = false, path: String = "/",
         expiry: Date? = nil, isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite = .unspecified
@@ -52,21 +55,49 @@ public struct Cookie: Sendable, Hashable {
         (self.isHostOnly, self.isSecure, self.isHTTPOnly, self.sameSite) = (isHostOnly, isSecure, isHTTPOnly, sameSite)
     }
 
-    /// Whether another cookie of the same name, domain and path is the same in everything; its value byte by byte.
+    /// Compares all properties, and the value byte by byte.
     func isSame(as other: Cookie) -> Bool { self == other && value.hasSameBytes(as: other.value) }
 
-    /// The pair in the form of the `Cookie` field.
+    /// The name-value pair as it appears in the `Cookie` field.
     var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-    /// Whether the cookie has expired at a date.
     func isExpired(at date: Date) -> Bool { expiry.map { $0 <= date } ?? false }
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Name, domain and path; the value is masked.
+    /// The name, domain and path. The value is masked.
     public var description: String { "\(name)=\(Redaction.mask) for \(isHostOnly ? "" : ".")\(domain)\(path)" }
-    /// The same as `description`, so that no dump shows more.
+    /// The same text as `description`, so a dump doesn't reveal the value.
     public var debugDescription: String { description }
-    /// Name, domain and path.
+    /// The name, domain and path.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
+}
+
+/// The cookies of a jar and the lock that guards them, shared by the jar and its file writer.
+final class CookieContents: Sendable {
+    private let store: Mutex<CookieStore>
+    private let holdsNone: Atomic<Bool>
+    let limits: CookieLimits
+
+    init(_ store: consuming CookieStore) {
+        limits = store.policy.limits
+        holdsNone = Atomic(store.count == 0)
+        self.store = Mutex(store)
+    }
+
+    /// Doesn't take the lock.
+    var isEmpty: Bool { holdsNone.load(ordering: .acquiring) }
+
+    func read<Result>(_ body: (inout sending CookieStore) -> sending Result) -> sending Result { store.withLock(body) }
+
+    func change<Result: Sendable>(_ body: (inout CookieStore) -> Result) -> Result {
+        store.withLock { store in
+            defer { holdsNone.store(store.count == 0, ordering: .releasing) }
+            return body(&store)
+        }
+    }
+
+    var snapshot: (cookies: [Cookie], version: UInt64) { store.withLock { ($0.cookies, $0.version) } }
+
+    var version: UInt64 { store.withLock { $0.version } }
 }

@@ -1,29 +1,30 @@
-import Errand
+public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Cookies in the Netscape format, as curl reads and writes it: one line a cookie, seven fields between tabs.
+/// A cookie file in the Netscape format that curl reads and writes: one cookie per line, seven fields separated by
+/// tabs.
 struct CookieFile: Sendable {
     private let path: String
-    /// The maximum number of bytes that are read.
+    /// The largest file size in bytes that is read.
     private static let limit = 32 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// The cookies of the file, none where there is no file. Blocks.
+    /// Returns the cookies in the file, or an empty array if the file doesn't exist. Blocks.
     func read() throws(CookieFileError) -> [Cookie] {
         let data: Data
         do {
             guard SystemFile.attributes(at: path) != nil else { return [] }
             let size = try SystemFile.size(of: path)
-            guard size <= Int64(Self.limit) else { throw failure("it is longer than \(Self.limit) bytes", true) }
+            guard size <= Int64(Self.limit) else { throw failure("the file is longer than \(Self.limit) bytes", true) }
             data = try SystemFile(path, [.read, .onlyRegular]).read(Int(size), at: 0)
         } catch let error as CookieFileError { throw error } catch { throw failure("\(error)", true) }
         return data.split(separator: UInt8(ascii: "\n")).compactMap(Self.cookie)
     }
 
-    /// Writes cookies in place of what the file contains. Blocks.
+    /// Replaces the contents of the file. Blocks.
     func write(_ cookies: [Cookie], at date: Date) throws(CookieFileError) {
         do { try SystemFile.replace(path, with: Self.text(of: cookies, at: date)) } catch {
             throw failure("\(error)", false)
@@ -52,7 +53,7 @@ struct CookieFile: Sendable {
                 cookie.name,
                 cookie.value,
             ]
-            // A tab within a field cannot be distinguished from one between two.
+            // The format can't escape a tab within a field.
             if fields.contains(where: { $0.utf8.contains(0x09) }) { continue }
             let line = fields.joined(separator: "\t") + "\n"
             let latin1 = line.unicodeScalars.map { UInt8(exactly: $0.value) }
@@ -65,7 +66,7 @@ struct CookieFile: Sendable {
         return data
     }
 
-    /// The cookie of a line; nil for a comment and for a line that is no cookie.
+    /// Parses a line. Returns nil for comments and malformed lines.
     static func cookie(_ line: Data) -> Cookie? {
         var bytes = line[...]
         if bytes.last == UInt8(ascii: "\r") { bytes = bytes.dropLast() }
@@ -74,7 +75,7 @@ struct CookieFile: Sendable {
         let isHTTPOnly = text.hasPrefix("#HttpOnly_")
         if isHTTPOnly { text = text.dropFirst("#HttpOnly_".count) } else if text.hasPrefix("#") { return nil }
         var fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-        // A cookie without a value may lack the field.
+        // Some writers omit an empty last field.
         if fields.count == 6 { fields.append("") }
         guard fields.count == 7, let seconds = ASCII.digits(fields[4]) else { return nil }
         var cookie = Cookie(
@@ -84,4 +85,29 @@ struct CookieFile: Sendable {
         cookie.isLatin1 = utf8 == nil
         return cookie
     }
+}
+
+/// The error thrown when a cookie file can't be read or written.
+public struct CookieFileError: Error, Sendable, Hashable {
+    /// The path of the file.
+    public let path: String
+    /// The reason in one sentence, for example the system's message.
+    public let reason: String
+    /// Whether reading failed. If false, writing failed.
+    public let isReading: Bool
+}
+
+extension CookieFileError: DescribedError {
+    /// The path and the reason, without any cookie.
+    public var description: String {
+        "the cookies in \(path) could not be \(isReading ? "read" : "written"): \(reason)"
+    }
+
+    /// 1 if reading failed, 2 if writing failed.
+    public var errorCode: Int { isReading ? 1 : 2 }
+}
+
+extension CookieFileError {
+    /// The sentence shown to people.
+    public var failureSentence: FailureSentence { .fileFailed }
 }

@@ -2,19 +2,20 @@ public import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Sends the cookies of a jar with each request on the wire, and stores those of each response, redirects included.
+/// Sends the cookies of a jar with each request on the wire and stores the cookies of each response, including
+/// redirects.
 ///
-/// A group of two filters: one among the hop filters adds cookies, before a cache whose keys may depend on them; one
-/// before the transport stores them, so that no cache, no validation in the background and no repeated request loses
-/// any.
+/// The group contains two filters. One runs among the hop filters and adds cookies ahead of any cache, because cache
+/// keys may depend on them. The other runs right before the transport and stores cookies, so responses to repeated
+/// requests and to a cache's background validations count too.
 public struct CookieFilter: FilterGroup {
-    /// The filter that adds cookies, and the filter that stores them.
+    /// The filter that adds cookies and the filter that stores them.
     public let filters: [any Filter]
 
     init(_ jar: CookieJar) { filters = [CookieSender(jar: jar), CookieKeeper(jar: jar)] }
 }
 
-/// Adds the jar's cookies to those that the request brings, which take precedence.
+/// Adds the jar's cookies to the request. Cookies that the request already has take precedence.
 private struct CookieSender: Filter {
     let jar: CookieJar
 
@@ -29,15 +30,16 @@ private struct CookieSender: Filter {
         return response
     }
 
-    /// The cookies of a server were stored by the other filter; a response that a filter gives by itself has not passed
-    /// it, and a cache must not set any.
+    /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has already
+    /// stored the cookies of server responses, and cached responses must not set any.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
         if exchange.possibleDeliveries == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 
-    // Not in line, like all that needs no room in the frame of a request.
+    // Kept out of line: inlining it would enlarge an async frame that lives as long as the request.
     @inline(never) private func sending(_ exchange: Exchange) -> Exchange {
-        // A write behind an earlier response: that one's activity has ended.
+        // The file is written after the response that changed it, when that request's activity has already ended. So
+        // report a failed write with the next request.
         if let failure = jar.takeFailure() { exchange.note("cookies", failure.description, details: failure) }
         let http = exchange.http
         var cookies = jar.cookies(for: http.urlText, http.url, at: exchange.time.date)
@@ -46,13 +48,13 @@ private struct CookieSender: Filter {
         var exchange = exchange
         let own = exchange.http.headers[.cookie]
         if let own {
-            // By bytes, as a server compares names.
+            // Compare bytes, because servers do.
             let pairs = own.utf8.split(separator: UInt8(ascii: ";"))
             let names = Set(pairs.map { Array(ASCII.trimmed(Substring($0.prefix { $0 != UInt8(ascii: "=") })).utf8) })
             cookies.removeAll { names.contains(Array($0.name.utf8)) }
             if cookies.isEmpty, fields < 2 { return exchange }
         }
-        // A request has one such field (RFC 6265bis, section 5.8.1).
+        // A request has at most one `Cookie` field (RFC 6265bis, section 5.8.1).
         let value = ((own.map { [$0] } ?? []) + cookies.map(\.pair)).joined(separator: "; ")
         exchange.http.headers.set(.cookie, value, sensitive: true)
         if cookies.contains(where: \.isLatin1) { exchange.http.headers = exchange.http.headers.latin1(.cookie) }
@@ -60,7 +62,7 @@ private struct CookieSender: Filter {
     }
 }
 
-/// Stores the cookies of each response that comes from a server.
+/// Stores the cookies of each server response.
 private struct CookieKeeper: Filter {
     let jar: CookieJar
 
@@ -75,8 +77,8 @@ private struct CookieKeeper: Filter {
 }
 
 extension CookieJar {
-    /// Stores the cookies of a response, and plans to write them. A rejected cookie is a note for accessories, and no
-    /// failure.
+    /// Stores the cookies of a response and schedules a write of the file. A rejected cookie doesn't fail the request;
+    /// accessories receive a note.
     fileprivate func keep(_ response: HTTPResponse, of exchange: Exchange) {
         try? keep(
             response.headers.lazy.filter { $0.name == .setCookie }, from: exchange.http.url, at: exchange.time.date
@@ -86,7 +88,7 @@ extension CookieJar {
 }
 
 extension HTTPHeaders {
-    /// The same headers, with a field that is sent in Latin-1 where that is possible.
+    /// Returns headers in which the field is sent as Latin-1, if its characters allow that.
     fileprivate func latin1(_ name: HTTPHeaderName) -> HTTPHeaders {
         HTTPHeaders(
             map { field in
@@ -98,9 +100,9 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == CookieFilter {
-    /// `filters: [.cookies(jar)]`
+    /// Sends and stores the cookies of a jar: `filters: [.cookies(jar)]`.
     public static func cookies(_ jar: CookieJar) -> CookieFilter { CookieFilter(jar) }
 
-    /// A jar in memory that belongs to this agent alone: `filters: [.cookies]`.
+    /// Sends and stores cookies in memory, in a jar that only this agent uses: `filters: [.cookies]`.
     public static var cookies: CookieFilter { CookieFilter(CookieJar()) }
 }

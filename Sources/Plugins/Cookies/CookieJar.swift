@@ -1,39 +1,41 @@
 import Errand
 public import ErrandEssentials
 
-/// Cookies by RFC 6265bis: stored from responses, and sent with the requests that they are meant for.
+/// A cookie jar that follows RFC 6265bis: it stores the cookies of responses and returns the cookies for each request.
 ///
 /// ```swift
 /// let jar = CookieJar()
 /// let agent = NetworkAgent(baseURL: "https://example.com", transport: .system, filters: [.cookies(jar)])
 /// ```
 ///
-/// A jar lives in memory, or in a file that only its owner can read: `try CookieJar(file: url)`. Several agents may
-/// share a jar. It is safe to use from any thread; the cookies of one response are stored in one step.
+/// A jar keeps its cookies in memory, or in a file that only its owner can read: `try CookieJar(file: url)`. Several
+/// agents can share a jar. You can use it from any thread; the cookies of one response are stored atomically.
 public final class CookieJar: Sendable {
     private let contents: CookieContents
     private let writer: CookieWriter?
 
-    /// Makes a jar in memory.
+    /// Creates a jar in memory.
     public init(policy: CookiePolicy = CookiePolicy()) {
         (contents, writer) = (CookieContents(CookieStore(policy)), nil)
     }
 
-    /// Makes a jar in a file in curl's format, that of Netscape. The file is read now, if it exists, and replaced in one
-    /// step, readable by its owner only. Throws ``CookieFileError``.
+    /// Creates a jar that keeps its cookies in a file in the Netscape format, which curl uses. Throws
+    /// ``CookieFileError``.
     ///
-    /// A response that changes a cookie does not wait for the file: it is written one second later by the agent's clock,
-    /// with all that has changed by then. What is outstanding is also written by ``save(at:)``, when the jar is released,
-    /// and when the process ends by `exit` or by returning from `main`; a process that is killed or crashes loses it.
+    /// The file is read now, if it exists. Writes replace it atomically, readable by its owner only.
     ///
-    /// The format has no SameSite, and cannot represent a name or value with a tab: such a cookie stays in memory.
-    /// Session cookies are in the file as well, as curl writes them.
+    /// Responses don't wait for the file. One second after a change, by the agent's clock, the jar writes everything
+    /// that has changed by then. Pending changes are also written by ``save(at:)``, when the jar is released, and when
+    /// the process ends by `exit` or by returning from `main`. They're lost if the process crashes or is killed.
+    ///
+    /// The file includes session cookies, as curl's files do, but not SameSite, which the format lacks. A cookie with a
+    /// tab in one of its fields stays in memory.
     ///
     /// - Parameters:
-    ///   - url: the URL of the file.
-    ///   - policy: what is kept; the defaults of ``CookiePolicy`` by default.
-    ///   - droppingSessionCookies: whether the cookies of the last session are left out; false by default.
-    ///   - date: determines which cookies have expired; now by default.
+    ///   - url: The URL of the file.
+    ///   - policy: The rules for storing cookies. Defaults to a policy with default values.
+    ///   - droppingSessionCookies: Whether to skip the session cookies in the file. Defaults to false.
+    ///   - date: The date used to drop expired cookies. Defaults to now.
     public init(
         file url: URL, policy: CookiePolicy = CookiePolicy(), droppingSessionCookies: Bool = false,
         at date: Date = Date()
@@ -48,31 +50,33 @@ public final class CookieJar: Sendable {
 
     deinit { writer?.end() }
 
-    /// Plans to write the file, if the jar has one and it lacks a change.
+    /// Schedules a write of the file, if the jar has one and it's out of date.
     func writeSoon(by time: any TimeSource) { writer?.plan(by: time) }
 
-    /// The reason why the file could not be written behind a response; once.
+    /// Returns the error of a failed background write, once.
     func takeFailure() -> CookieFileError? { writer?.takeFailure() }
 
-    /// All cookies, in the order of their creation, including expired ones that were not removed yet.
+    /// All cookies in creation order, including those that have expired but haven't been removed.
     public var cookies: [Cookie] { contents.snapshot.cookies }
 
     /// The number of cookies.
     public var count: Int { contents.read { $0.count } }
 
-    /// The cookies that a request to a URL carries, in the order in which they are sent (RFC 6265bis, section 5.8.3).
+    /// Returns the cookies for a request to a URL, in the order they're sent (RFC 6265bis, section 5.8.3).
     public func cookies(for url: URL, at date: Date = Date()) -> [Cookie] {
         cookies(for: url.absoluteString, url, at: date)
     }
 
-    /// The value of the `Cookie` field of a request to a URL, such as `session=7; theme=dark`, for a web view or another
-    /// client; nil without cookies. It is a secret: never log it.
+    /// Returns the value of the `Cookie` field for a request to a URL, such as `session=7; theme=dark`, or nil without
+    /// cookies.
+    ///
+    /// Use it for a web view or another HTTP client. The value is a secret: never log it.
     public func cookieField(for url: URL, at date: Date = Date()) -> String? {
         let cookies = cookies(for: url, at: date)
         return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
     }
 
-    /// The cookies for a URL, from its text; the URL is parsed only where it has to be.
+    /// Returns the cookies for a URL given as text. Parses the URL only if necessary.
     func cookies(for text: String, _ url: @autoclosure () -> URL, at date: @autoclosure () -> Date) -> [Cookie] {
         if contents.isEmpty { return [] }
         if let host = CookieOrigin.plainHost(in: text) {
@@ -83,20 +87,20 @@ public final class CookieJar: Sendable {
         return contents.read { $0.retrieve(for: origin, at: date) }
     }
 
-    /// Stores the cookie of a `Set-Cookie` field. Throws ``CookieRejection`` if it is rejected.
+    /// Stores the cookie in a `Set-Cookie` field. Throws ``CookieRejection`` if the cookie is rejected.
     public func store(_ setCookie: String, from url: URL, at date: Date = Date()) throws(CookieRejection) {
         try keep([HTTPHeaders.Field(.setCookie, setCookie)], from: url, at: date) { rejection throws(CookieRejection) in
             throw rejection
         }
     }
 
-    /// Stores the cookies of fields in one step; `rejected` receives the reason for each rejected one.
+    /// Stores the cookies of several fields atomically. Calls `rejected` with the reason for each rejected cookie.
     func keep(
         _ fields: some Sequence<HTTPHeaders.Field>, from url: URL, at date: Date,
         rejected: (CookieRejection) throws(CookieRejection) -> Void
     ) throws(CookieRejection) {
         guard let origin = CookieOrigin(url) else { return try rejected(.noHost) }
-        // Parsed before the lock is taken: there may be thousands.
+        // There may be thousands of fields, so parse them before taking the lock.
         var (rejections, cookies): ([CookieRejection], [(set: SetCookie, isLatin1: Bool)]) = ([], [])
         let limits = contents.limits
         for field in fields {
@@ -108,7 +112,8 @@ public final class CookieJar: Sendable {
         for rejection in rejections { try rejected(rejection) }
     }
 
-    /// Stores a cookie of the app. Throws ``CookieRejection`` if it breaks a rule that also applies to servers.
+    /// Stores a cookie that your app created. Throws ``CookieRejection`` if it breaks a rule that also applies to
+    /// servers.
     public func insert(_ cookie: Cookie, at date: Date = Date()) throws(CookieRejection) {
         let result = contents.change { store in
             Result { () throws(CookieRejection) in try store.insert(cookie, at: date) }
@@ -116,7 +121,7 @@ public final class CookieJar: Sendable {
         try result.get()
     }
 
-    /// Removes the cookies that match, all of them by default, and returns their number.
+    /// Removes the cookies that match, by default all of them, and returns how many were removed.
     ///
     /// ```swift
     /// jar.remove { $0.domain == "example.com" }
@@ -124,25 +129,25 @@ public final class CookieJar: Sendable {
     /// ```
     @discardableResult
     public func remove(where matches: (Cookie) -> Bool = { _ in true }) -> Int {
-        // The closure runs without the lock, so that it may use the jar.
+        // The closure may use the jar, so call it without the lock.
         let matching = cookies.filter(matches)
         return contents.change { $0.remove(matching) }
     }
 
-    /// Writes the file now, if the jar has one and cookies have changed since it was written; for use after
-    /// ``insert(_:at:)`` and ``remove(where:)``, and before the process may be killed, such as when an app goes to the
-    /// background. Throws ``CookieFileError``; what could not be written stays outstanding.
+    /// Writes the file now, if the jar has one and cookies have changed since the last write.
+    ///
+    /// Call it after ``insert(_:at:)`` and ``remove(where:)``, and before the process may be killed, for example when
+    /// an app enters the background. Throws ``CookieFileError``; the changes then remain pending.
     @concurrent public func save(at date: Date = Date()) async throws(CookieFileError) { try writer?.write(at: date) }
 
-    /// Adds the cookies of a file of curl's to those of the jar, and returns how many were stored. Throws
-    /// ``CookieFileError``.
+    /// Adds the cookies in a curl cookie file to the jar and returns how many were stored. Throws ``CookieFileError``.
     @discardableResult
     @concurrent public func load(curlFile url: URL, at date: Date = Date()) async throws(CookieFileError) -> Int {
         let cookies = try CookieFile(url).read()
         return contents.change { $0.insert(all: cookies, at: date) }
     }
 
-    /// Writes the cookies into a file that curl reads, in one step, readable by its owner only. Throws ``CookieFileError``.
+    /// Writes the cookies to a file for curl, atomically and readable by its owner only. Throws ``CookieFileError``.
     @concurrent public func write(curlFile url: URL, at date: Date = Date()) async throws(CookieFileError) {
         try CookieFile(url).write(cookies, at: date)
     }
@@ -151,8 +156,8 @@ public final class CookieJar: Sendable {
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of cookies.
     public var description: String { "\(count) cookies" }
-    /// The same as `description`, so that no dump shows more.
+    /// The same text as `description`, so a dump doesn't reveal cookies.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description leaves out.
+    /// Empty, because children would reveal cookies.
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

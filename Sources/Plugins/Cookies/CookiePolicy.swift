@@ -1,48 +1,51 @@
 import ErrandEssentials
 
-/// The rules by which a ``CookieJar`` stores cookies.
+/// The rules that decide which cookies a ``CookieJar`` stores.
 public struct CookiePolicy: Sendable {
-    /// The domains that no cookie may cover as a whole; ``PublicSuffixes/wellKnown`` by default.
+    /// The domains that a cookie can't cover as a whole. Defaults to ``PublicSuffixes/wellKnown``.
     public var publicSuffixes = PublicSuffixes.wellKnown
-    /// Whether a cookie without a name is stored even if its value contains a `=`; false by default.
+    /// Whether to store a cookie without a name whose value contains a `=`. Defaults to false.
     ///
-    /// RFC 6265bis accepts a cookie without a name (section 5.6, step 3), such as that of `Set-Cookie: token`, and
-    /// sends its value alone. So `=id=7` reaches the server as a cookie `id` whose name no rule has checked: section
-    /// 5.7, step 1, lets a client ignore it, and the Cookie Store API rejects it.
+    /// RFC 6265bis accepts cookies without a name, such as `Set-Cookie: token`, and sends only their value (section
+    /// 5.6, step 3). So `=id=7` would reach the server as a cookie `id` whose name was never checked. Section 5.7, step
+    /// 1, allows a client to ignore such cookies, and the Cookie Store API rejects them.
     public var keepsNamelessCookies = false
-    /// The maximum time from setting a cookie to its expiry; 400 days by default (RFC 6265bis, section 5.5).
+    /// The longest lifetime of a cookie; a later expiry is shortened. Defaults to 400 days (RFC 6265bis, section 5.5).
     public var maximumAge: Duration = .seconds(400 * 86_400)
-    /// The limits of the jar.
+    /// The limits on the number and size of cookies.
     public var limits = CookieLimits()
 
-    /// The defaults.
+    /// Creates a policy with default values.
     public init() {}
 
-    /// The date at which a cookie expires that was to expire at a date: after the maximum age at the latest, and within
-    /// the dates that a file can represent. A date that is no number has expired.
+    /// Limits an expiry date to the maximum age and to dates that a file can represent. Returns `.distantPast` if the
+    /// date isn't a number.
     func end(of date: Date, setAt now: Date) -> Date {
         let latest = now.timeIntervalSince1970 + max(0, maximumAge / .seconds(1))
         let end = min(date.timeIntervalSince1970, latest, Self.lastSecond)
         return end > 0 ? Date(timeIntervalSince1970: end) : .distantPast
     }
 
-    /// 31 December 9999, 23:59:59 UTC.
+    /// 9999-12-31 23:59:59 UTC.
     private static let lastSecond = 253_402_300_799.0
 }
 
-/// The maximum number of cookies in a jar, and their sizes. Removed first are expired cookies, then, in a domain that
-/// has too many, those that are not secure, and then the least recently used ones (RFC 6265bis, section 5.7).
+/// The limits on the number and size of the cookies in a jar.
+///
+/// A full jar removes expired cookies first, then insecure cookies of a domain that has too many, then the least
+/// recently used (RFC 6265bis, section 5.7).
 public struct CookieLimits: Sendable, Hashable {
-    /// The maximum number of cookies of one domain, and so of what a request looks at; 180 by default, from 1 to 1,000.
+    /// The maximum number of cookies per domain, which also bounds the work per request. Defaults to 180; from 1 to
+    /// 1,000.
     public var maximumCookiesPerDomain = 180
-    /// The maximum number of cookies; 3,000 by default, at least 1.
+    /// The maximum number of cookies. Defaults to 3,000; at least 1.
     public var maximumCookies = 3_000
-    /// The maximum number of bytes of a name and a value together; 4,096 by default.
+    /// The maximum size of a name and value together, in bytes. Defaults to 4,096.
     public var maximumNameAndValueBytes = 4_096
-    /// The maximum number of bytes of an attribute; a longer one counts as absent. 1,024 by default.
+    /// The maximum size of an attribute, in bytes. Longer attributes are ignored. Defaults to 1,024.
     public var maximumAttributeBytes = 1_024
 
-    /// The defaults.
+    /// Creates the default limits.
     public init() {}
 
     var allowedCookies: Int { max(1, maximumCookies) }

@@ -1,39 +1,42 @@
 public import Errand
 import ErrandEssentials
 
-/// The reason why a cookie is rejected, by the sections of RFC 6265bis. Cases may be added: write a `default`.
+/// The reason why a jar rejected a cookie, with the section of RFC 6265bis.
+///
+/// New cases may be added, so write a `default`.
 public enum CookieRejection: String, Error, Sendable, Hashable {
-    /// A control character other than a tab (5.6); in a cookie of the app also a character that ends a name or a value.
+    /// The cookie contains a control character other than a tab, or, if your app created it, a character that ends a
+    /// name or value (5.6).
     case controlCharacter
-    /// Neither a name nor a value (5.7).
+    /// The cookie has neither a name nor a value (5.7).
     case empty
-    /// Name and value are longer than 4096 bytes together (5.6).
+    /// The name and value together exceed ``CookieLimits/maximumNameAndValueBytes`` (5.6).
     case tooLong
-    /// The domain is neither that of the host nor one above it, or is invalid (5.7).
+    /// The domain is invalid, or is neither the host nor one of its parent domains (5.7).
     case foreignDomain
-    /// The domain is one below which anybody can register a name, such as `com` (5.7).
+    /// The domain is a public suffix, such as `com` (5.7).
     case publicSuffix
-    /// A secure cookie from a server that is not (5.7).
+    /// A `Secure` cookie arrived over an insecure connection (5.7).
     case insecureOrigin
-    /// The cookie would replace or hide a secure one, and comes from a server that is not secure (5.7).
+    /// A cookie that arrived over an insecure connection would replace or hide a secure one (5.7).
     case shadowsSecureCookie
-    /// `SameSite=None` without `Secure` (5.7).
+    /// The cookie has `SameSite=None` without `Secure` (5.7).
     case sameSiteNoneWithoutSecure
-    /// A name with the prefix `__Secure-` or `__Host-` without the attributes that it requires (5.4).
+    /// The name begins with `__Secure-` or `__Host-`, but the cookie lacks the required attributes (5.4).
     case brokenPrefix
-    /// A path that does not begin with a slash; for cookies that the app inserts.
+    /// The path of a cookie that your app created doesn't begin with a slash.
     case invalidPath
-    /// The URL has no host to set a cookie for.
+    /// The URL lacks a host, or the domain of a cookie that your app created isn't a host name.
     case noHost
-    /// No name, and a value with a `=`, which the server would split into a name and a value (5.7).
+    /// The cookie consists of a value that a server would split into a name and a value at its `=` (5.7).
     case namelessPair
 }
 
 extension CookieRejection: DescribedError {
     /// One sentence, without the cookie.
-    public var description: String { "the cookie is not kept: \(rawValue)" }
+    public var description: String { "the cookie was rejected: \(rawValue)" }
 
-    /// The place of the case, from 1; it never changes.
+    /// The position of the case, starting at 1. It never changes.
     public var errorCode: Int {
         switch self {
         case .controlCharacter: 1

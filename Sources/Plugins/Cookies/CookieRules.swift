@@ -3,13 +3,12 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The server that sets cookies, or receives them.
+/// The server that sets or receives cookies.
 struct CookieOrigin {
     let host: String
     let path: String
     let isSecure: Bool
 
-    /// Nil for a URL without a host.
     init?(_ url: URL) {
         guard let host = Self.host(of: url) else { return nil }
         self.init(host, url)
@@ -21,8 +20,8 @@ struct CookieOrigin {
         isSecure = url.scheme?.lowercased() == "https"
     }
 
-    /// The host in the text of an absolute URL; nil where that takes a parser: not in lower case, in brackets, encoded,
-    /// behind a user's name.
+    /// Returns the host of an absolute URL without parsing it fully. Returns nil if the host isn't in plain lowercase,
+    /// or is preceded by user information.
     static func plainHost(in text: String) -> String? {
         text.withSpan { bytes -> String? in
             guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 3,
@@ -43,13 +42,13 @@ struct CookieOrigin {
             || byte == UInt8(ascii: "-")
     }
 
-    /// In lower case; nil for a URL without a host.
+    /// Returns the host in lowercase.
     static func host(of url: URL) -> String? {
         guard let host = url.host, !host.isEmpty else { return nil }
         return host.utf8.contains { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") } ? host.lowercased() : host
     }
 
-    /// Where cookies without a path are sent (RFC 6265bis, section 5.1.4).
+    /// The path for cookies without a `Path` attribute (RFC 6265bis, section 5.1.4).
     var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")),
             slash > path.startIndex
@@ -58,9 +57,9 @@ struct CookieOrigin {
     }
 }
 
-/// When two hosts and two paths are meant to be the same.
 enum CookieRules {
-    /// Whether a host is a domain or lies below it (RFC 6265bis, section 5.1.3). An address lies below nothing.
+    /// Returns whether a host equals a domain or is a subdomain of it (RFC 6265bis, section 5.1.3). An IP address
+    /// matches only itself.
     static func matches(host: String, domain: String) -> Bool {
         let (host, domain) = (host.utf8, domain.utf8)
         if host.count == domain.count { return host.elementsEqual(domain) }
@@ -70,8 +69,8 @@ enum CookieRules {
             && !HostName.isAddress(String(host))
     }
 
-    /// The domains that a host lies below, the longest first; none that is longer than a name can be (RFC 1035, section
-    /// 2.3.4). Without that limit all of them together would have the square of the host's length.
+    /// Returns the parent domains of a host, longest first, skipping names longer than DNS allows (RFC 1035, section
+    /// 2.3.4). Without that limit, their total length would be quadratic in the length of the host.
     static func domains(above host: String) -> some Sequence<String> {
         sequence(state: host.utf8[...]) { rest in
             while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
@@ -82,10 +81,10 @@ enum CookieRules {
         }
     }
 
-    /// With the dot that ends an absolute name.
+    /// Includes the trailing dot of an absolute name.
     private static let longestName = 254
 
-    /// Whether a path is a cookie's or lies below it (section 5.1.4).
+    /// Returns whether a path equals the cookie's path or is below it (section 5.1.4).
     static func matches(path: String, cookiePath: String) -> Bool {
         let (path, cookiePath) = (path.isEmpty ? "/" : path, cookiePath)
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
@@ -93,8 +92,8 @@ enum CookieRules {
         return path.utf8[path.utf8.index(path.utf8.startIndex, offsetBy: cookiePath.utf8.count)] == UInt8(ascii: "/")
     }
 
-    /// Throws for a name whose prefix promises what the cookie does not keep (section 5.4), also where the prefix stands in the
-    /// value of a cookie without a name.
+    /// Throws if the name has a prefix whose requirements the cookie doesn't meet (section 5.4). For a cookie without a
+    /// name, checks the value.
     static func checkPrefix(of cookie: Cookie, hasPath: Bool) throws(CookieRejection) {
         let name = cookie.name.isEmpty ? cookie.value : cookie.name
         let isSecure = begins(name, with: "__Secure-")

@@ -2,25 +2,24 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The cookies of a jar and the rules for them: the storage model and the retrieval of RFC 6265bis, sections 5.7 and 5.8. A value; the
-/// jar holds it behind a lock.
+/// Stores and retrieves cookies according to RFC 6265bis, sections 5.7 and 5.8. A value type that the jar guards with a
+/// lock.
 struct CookieStore {
     private var table = CookieTable()
-    /// Counts changes of the cookies that a file contains.
+    /// Increases with each change to the cookies in the file.
     private(set) var version: UInt64 = 0
     let policy: CookiePolicy
 
     init(_ policy: CookiePolicy) { self.policy = policy }
 
-    /// The cookies in the order of their creation.
+    /// The cookies in creation order.
     var cookies: [Cookie] { table.cookies }
 
-    /// The number of cookies.
     var count: Int { table.count }
 
-    /// Checks the cookies of one response, and stores them (section 5.7). Returns the reasons of the rejected ones.
+    /// Validates the cookies of one response and stores them (section 5.7). Returns the reasons for rejected cookies.
     ///
-    /// Excess cookies are removed once, at the end, so that the work grows only with the number of cookies.
+    /// Excess cookies are removed once, at the end, to keep the work linear in the number of cookies.
     mutating func store(
         _ cookies: some Sequence<(set: SetCookie, isLatin1: Bool)>, from origin: CookieOrigin, at date: Date
     ) -> [CookieRejection] {
@@ -58,14 +57,14 @@ struct CookieStore {
         return cookie
     }
 
-    /// Section 5.7, step 1, and the Cookie Store API: a cookie without a name is sent as its value alone.
+    /// Section 5.7, step 1, and the Cookie Store API. A cookie without a name is sent as its value alone.
     private func checkName(of cookie: Cookie) throws(CookieRejection) {
         guard cookie.name.isEmpty else { return }
         if cookie.value.isEmpty { throw .empty }
         if cookie.value.utf8.contains(UInt8(ascii: "=")), !policy.keepsNamelessCookies { throw .namelessPair }
     }
 
-    /// Steps 7 to 10.
+    /// Section 5.7, steps 7 to 10.
     private func setDomain(
         of cookie: inout Cookie, _ domain: String, _ origin: CookieOrigin
     ) throws(CookieRejection) {
@@ -77,12 +76,11 @@ struct CookieStore {
         (cookie.domain, cookie.isHostOnly) = (domain, false)
     }
 
-    /// Checks a cookie of the app or of a file, and stores it.
     mutating func insert(_ cookie: Cookie, at date: Date) throws(CookieRejection) {
         try insert(cookie, at: date, removingExcess: true)
     }
 
-    /// Checks the cookies of a file, and stores them; returns their number.
+    /// Validates and stores the cookies of a file. Returns how many were stored.
     mutating func insert(all cookies: [Cookie], at date: Date) -> Int {
         let kept = cookies.count { cookie in
             do throws(CookieRejection) {
@@ -119,7 +117,8 @@ struct CookieStore {
         if replaced.map({ !$0.isSame(as: cookie) }) ?? !isExpired { version += 1 }
     }
 
-    /// Section 5.7, at its end: the expired, those of a crowded domain, and then any.
+    /// The end of section 5.7: removes expired cookies, then excess cookies of the changed domains, and then any
+    /// others.
     private mutating func removeExcess(of changed: Set<String>, at date: Date) {
         let (allowed, ofDomain) = (policy.limits.allowedCookies, policy.limits.allowedCookiesOfDomain)
         guard table.count > allowed || changed.contains(where: { table.count(of: $0) > ofDomain }) else { return }
@@ -128,7 +127,7 @@ struct CookieStore {
         table.removeExcess(beyond: allowed)
     }
 
-    /// Removes cookies that are still as they are given, and returns their number.
+    /// Removes the cookies that haven't changed since they were read. Returns how many were removed.
     mutating func remove(_ cookies: [Cookie]) -> Int {
         let before = count
         for cookie in cookies where table.contains(cookie) { table.remove(like: cookie) }
@@ -136,16 +135,15 @@ struct CookieStore {
         return before - count
     }
 
-    /// Whether a host, or a domain above it, has cookies; cheaper than retrieving those of a request.
+    /// Returns whether a host or one of its parent domains has cookies. Cheaper than `retrieve`.
     func hasCookies(for host: String) -> Bool {
         table.contains(domain: host)
             || CookieRules.domains(above: host).contains { table.contains(domain: $0) }
     }
 
-    /// The secure cookies of a name.
     func secureCookies(named name: String) -> some Sequence<Cookie> { table.secureCookies(named: name) }
 
-    /// The cookies for a request, in the order in which they are sent (section 5.8.3).
+    /// Returns the cookies for a request in the order they're sent (section 5.8.3).
     mutating func retrieve(for origin: CookieOrigin, at date: Date) -> [Cookie] {
         var found: [CookieTable.Entry] = []
         func use(_ domain: String, isHost: Bool) {
@@ -163,5 +161,24 @@ struct CookieStore {
             return a == b ? $0.created < $1.created : a > b
         }
         return found.map(\.cookie)
+    }
+}
+
+/// Detects insecure cookies in one response that would shadow a secure cookie (RFC 6265bis, section 5.7, step 16).
+struct SecureCookies {
+    private var steps = 0
+    /// The maximum number of comparisons per response. Beyond it, every cookie counts as shadowing.
+    private static let maximumSteps = 1 << 20
+
+    mutating func hide(_ new: Cookie, in store: CookieStore) -> Bool {
+        for cookie in store.secureCookies(named: new.name) {
+            steps += 1 + (cookie.path.utf8.count + cookie.domain.utf8.count) / 64
+            if steps > Self.maximumSteps { return true }
+            let isRelated =
+                CookieRules.matches(host: cookie.domain, domain: new.domain)
+                || CookieRules.matches(host: new.domain, domain: cookie.domain)
+            if isRelated, CookieRules.matches(path: new.path, cookiePath: cookie.path) { return true }
+        }
+        return false
     }
 }

@@ -1,18 +1,18 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The cookies of a jar under their indices: by domain, path and name to find them, by last use and expiry to remove them.
-/// Neither a request nor a new cookie makes it look at all of them.
+/// Indexes the cookies of a jar by domain, path and name, and orders them by last use and by expiry. No operation on
+/// the request path scans all cookies.
 struct CookieTable {
     struct Entry {
         var cookie: Cookie
-        /// The order of creation; taken over from the cookie that this one has replaced, if there was one.
+        /// The creation order. A cookie that replaces another one inherits its position.
         let created: UInt64
-        /// Distinguishes the cookie from others that have had its slot.
+        /// Differs from the stamps of earlier cookies in the same slot.
         let stamp: UInt64
     }
 
-    /// The identity of a cookie among those of its domain (RFC 6265bis, section 5.7, step 23).
+    /// The identity of a cookie within its domain (RFC 6265bis, section 5.7, step 23).
     private struct Key: Hashable {
         let name: String
         let path: String
@@ -20,7 +20,7 @@ struct CookieTable {
 
         init(_ cookie: Cookie) { (name, path, isHostOnly) = (cookie.name, cookie.path, cookie.isHostOnly) }
 
-        /// Compares byte by byte: canonically equivalent names, and paths, are different ones.
+        /// Compares bytes, so canonically equivalent names or paths differ.
         static func == (a: Key, b: Key) -> Bool {
             a.isHostOnly == b.isHostOnly && a.name.hasSameBytes(as: b.name)
                 && a.path.hasSameBytes(as: b.path)
@@ -28,10 +28,10 @@ struct CookieTable {
     }
 
     private struct Domain {
-        /// By path; canonically equivalent ones are together.
+        /// Canonically equivalent paths share an entry.
         var paths: [String: [Key: Int]] = [:]
         var count = 0
-        /// Those that are not secure go first.
+        /// Insecure cookies are removed first.
         var plain = UseOrder.Ends()
         var secure = UseOrder.Ends()
     }
@@ -40,27 +40,24 @@ struct CookieTable {
     private var free: [Int] = []
     private var domains: [String: Domain] = [:]
     private var secureNames: [String: Set<Int>] = [:]
-    /// All cookies by their last use, and those of each domain.
+    /// All cookies by last use (`order`), and the cookies of each domain (`domainOrder`).
     private var (order, all, domainOrder) = (UseOrder(), UseOrder.Ends(), UseOrder())
     private var expiries = ExpiryOrder()
     private var clock: UInt64 = 0
 
-    /// The number of cookies.
     var count: Int { slots.count - free.count }
 
-    /// The number of cookies of a domain.
     func count(of domain: String) -> Int { domains[domain]?.count ?? 0 }
 
-    /// The cookies in the order of their creation.
+    /// The cookies in creation order.
     var cookies: [Cookie] { slots.compactMap(\.self).sorted { $0.created < $1.created }.map(\.cookie) }
 
-    /// The secure cookies of a name.
     func secureCookies(named name: String) -> some Sequence<Cookie> {
         (secureNames[name] ?? []).lazy.compactMap { slots[$0]?.cookie }
             .filter { $0.name.hasSameBytes(as: name) }
     }
 
-    /// Stores a cookie, and returns the one that it has replaced.
+    /// Stores a cookie and returns the one it replaced.
     @discardableResult
     mutating func insert(_ cookie: Cookie) -> Cookie? {
         let replaced = remove(like: cookie)
@@ -82,7 +79,7 @@ struct CookieTable {
         return replaced?.cookie
     }
 
-    /// Removes the cookie of the same name, domain and path, if there is one.
+    /// Removes the cookie with the same name, domain and path.
     @discardableResult
     mutating func remove(like cookie: Cookie) -> Entry? {
         guard let slot = domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)] else { return nil }
@@ -111,14 +108,13 @@ struct CookieTable {
         return entry
     }
 
-    /// Removes the cookies that have expired.
     mutating func removeExpired(at date: Date) {
         while let item = expiries.take(until: date) {
             if slots[item.slot]?.stamp == item.stamp { _ = remove(item.slot) }
         }
     }
 
-    /// Removes the cookies of a domain beyond a number: those that are not secure, the longest unused first.
+    /// Removes insecure cookies first, in order of last use.
     mutating func removeExcess(of domain: String, beyond limit: Int) {
         while count(of: domain) > limit, let slot = firstToGo(of: domain), remove(slot) != nil {}
     }
@@ -127,21 +123,19 @@ struct CookieTable {
         domains[domain].map { $0.plain.first >= 0 ? $0.plain.first : $0.secure.first }
     }
 
-    /// Removes the cookies beyond a number, the longest unused first.
+    /// Removes cookies above the limit, least recently used first.
     mutating func removeExcess(beyond limit: Int) {
         while count > limit, remove(all.first) != nil {}
     }
 
-    /// Whether there is a cookie exactly like that.
     func contains(_ cookie: Cookie) -> Bool {
         domains[cookie.domain]?.paths[cookie.path]?[Key(cookie)].map { slots[$0]?.cookie.isSame(as: cookie) ?? false }
             ?? false
     }
 
-    /// Whether there are cookies of a domain.
     func contains(domain: String) -> Bool { domains[domain] != nil }
 
-    /// The cookies of a domain below whose paths a path lies and that pass a test, as used now.
+    /// Appends the cookies that match the path and pass the test, and marks them as used.
     mutating func use(
         _ domain: String, at path: String, into found: inout [Entry], where isIncluded: (Cookie) -> Bool
     ) {
@@ -149,7 +143,7 @@ struct CookieTable {
         var used: [(slot: Int, entry: Entry)] = []
         Self.forEachPath(of: domains.values[index].paths, above: path) { keys in
             for slot in keys.values {
-                // By bytes: paths that are canonically equal are one key.
+                // Compare bytes, because canonically equivalent paths share an entry.
                 if let entry = slots[slot], CookieRules.matches(path: path, cookiePath: entry.cookie.path),
                     isIncluded(entry.cookie)
                 {
@@ -169,7 +163,8 @@ struct CookieTable {
         }
     }
 
-    /// Visits the paths that a path may lie below: looks each part of it up, or compares all where those are fewer.
+    /// Visits the entries whose path may match. Looks up each prefix of the path, or compares all entries if there are
+    /// fewer.
     private static func forEachPath(
         of paths: [String: [Key: Int]], above path: String, _ body: ([Key: Int]) -> Void
     ) {
@@ -188,5 +183,89 @@ struct CookieTable {
             visit(path[...index])
         }
         if path.utf8.last != slash { visit(path[...]) }
+    }
+}
+
+/// A min-heap of cookies by expiry. Items of removed cookies stay until they reach the top or make up most of the heap.
+struct ExpiryOrder {
+    struct Item {
+        let date: Date
+        let slot: Int
+        /// Differs from the stamps of earlier cookies in the same slot.
+        let stamp: UInt64
+    }
+
+    private var heap: [Item] = []
+    var count: Int { heap.count }
+
+    mutating func add(_ item: Item) {
+        heap.append(item)
+        var index = heap.count - 1
+        while index > 0, heap[index].date < heap[(index - 1) / 2].date {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Removes and returns the earliest item, if it isn't later than the date.
+    mutating func take(until date: Date) -> Item? {
+        guard let first = heap.first, first.date <= date else { return nil }
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            sink(0)
+        }
+        return first
+    }
+
+    mutating func prune(keeping isCurrent: (Item) -> Bool) {
+        heap.removeAll { !isCurrent($0) }
+        for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(index) }
+    }
+
+    private mutating func sink(_ start: Int) {
+        var index = start
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && heap[child].date < heap[least].date
+            {
+                least = child
+            }
+            if least == index { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+}
+
+/// Linked lists of slots in order of last use. Adding and removing a slot takes constant time.
+struct UseOrder {
+    /// The ends of a list, or -1 if it's empty.
+    struct Ends {
+        /// The least recently used slot.
+        fileprivate(set) var first = -1
+        fileprivate var last = -1
+    }
+
+    private var links: [(previous: Int, next: Int)] = []
+
+    /// Adds a slot that isn't in a list yet as the most recently used.
+    mutating func append(_ slot: Int, to ends: inout Ends) {
+        while links.count <= slot { links.append((-1, -1)) }
+        links[slot] = (ends.last, -1)
+        if ends.last < 0 { ends.first = slot } else { links[ends.last].next = slot }
+        ends.last = slot
+    }
+
+    mutating func remove(_ slot: Int, from ends: inout Ends) {
+        let (previous, next) = links[slot]
+        if previous < 0 { ends.first = next } else { links[previous].next = next }
+        if next < 0 { ends.last = previous } else { links[next].previous = previous }
+    }
+
+    mutating func use(_ slot: Int, in ends: inout Ends) {
+        if ends.last == slot { return }
+        remove(slot, from: &ends)
+        append(slot, to: &ends)
     }
 }

@@ -3,40 +3,40 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Writes a jar's file behind the responses that change it: together, soon after, one write at a time.
+/// Writes the file of a jar shortly after responses change it. Combines changes, and runs one write at a time.
 final class CookieWriter: Sendable {
     private struct State {
-        /// The version of the cookies that the file contains.
+        /// The version of the cookies in the file.
         var written: UInt64
-        /// The work that waits or writes, if there is any.
+        /// The pending or running write.
         var work: Task<Void, Never>?
-        /// The clock of the last plan.
+        /// The clock that scheduled the last write.
         var time: (any TimeSource)?
-        /// Why the last planned write has failed, until that is noted.
+        /// The error of the last scheduled write, until it's reported.
         var failure: CookieFileError?
         var hasEnded = false
     }
 
-    /// The time from a change to the write that contains it, with all that changes meanwhile.
+    /// The delay from a change to its write, which includes all changes made meanwhile.
     static let delay = Duration.seconds(1)
 
     private let contents: CookieContents
     private let file: CookieFile
     private let state: Mutex<State>
     private let hasFailed = Atomic(false)
-    /// Held by the write that is under way.
+    /// Held during a write.
     private let turn = Mutex(())
 
-    /// - Parameter contents: what the file contains already.
+    /// - Parameter contents: The cookies that the file already contains.
     init(_ file: CookieFile, _ contents: CookieContents) {
         (self.file, self.contents) = (file, contents)
         state = Mutex(State(written: contents.version))
         ExitHook.add(self)
     }
 
-    /// Plans a write, unless there is one already or nothing to write. The next plan repeats a write that has failed.
+    /// Schedules a write, unless one is pending or the file is up to date. Retries a failed write.
     ///
-    /// The work keeps neither the jar nor an exchange, so that the jar can end while it waits.
+    /// The task doesn't retain the jar or an exchange, so the jar can be released while it waits.
     func plan(by time: any TimeSource) {
         let former = state.withLock { state -> (any TimeSource)? in
             if state.written == contents.version || state.work != nil || state.hasEnded { return nil }
@@ -61,7 +61,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// The reason why a planned write has failed, once; nil where none has.
+    /// Returns the error of a failed scheduled write, once.
     func takeFailure() -> CookieFileError? {
         guard hasFailed.load(ordering: .acquiring) else { return nil }
         hasFailed.store(false, ordering: .relaxed)
@@ -71,7 +71,7 @@ final class CookieWriter: Sendable {
         }
     }
 
-    /// Whether nothing has changed since a version; then the next change plans anew.
+    /// Ends the work if the cookies haven't changed since a version. The next change then schedules a new write.
     private func hasFinished(_ version: UInt64) -> Bool {
         let (isDone, work) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             if contents.version != version { return (false, nil) }
@@ -82,7 +82,7 @@ final class CookieWriter: Sendable {
         return withExtendedLifetime(work) { isDone }
     }
 
-    /// Writes what the file does not contain yet. Blocks.
+    /// Writes the file if it's out of date. Blocks.
     func write(at date: Date) throws(CookieFileError) {
         let result = turn.withLock { _ -> Result<Void, CookieFileError> in
             let (cookies, version) = contents.snapshot
@@ -95,13 +95,13 @@ final class CookieWriter: Sendable {
         try result.get()
     }
 
-    /// Writes what is outstanding when the process ends. Blocks.
+    /// Writes pending changes at process exit. Blocks.
     func writeLast() {
         let time = state.withLock { $0.time }
         try? write(at: time?.date ?? Date())
     }
 
-    /// Writes what is outstanding, and ends the work: the jar is gone. Blocks.
+    /// Writes pending changes and stops the writer, because the jar has been released. Blocks.
     func end() {
         ExitHook.remove(self)
         let work = state.withLock { state in
@@ -113,7 +113,7 @@ final class CookieWriter: Sendable {
     }
 }
 
-/// Has the writers of all jars write what is outstanding when the process ends by `exit` or by returning from `main`.
+/// Writes pending changes of all jars when the process ends by `exit` or by returning from `main`.
 private enum ExitHook {
     private static let writers = Mutex<[ObjectIdentifier: CookieWriter]>([:])
     private static let isInstalled: Bool = atexit { ExitHook.run() } == 0

@@ -1,23 +1,23 @@
 import ErrandMessageSyntax
 
-/// The domains below which anybody can register a name, so that no cookie may cover them as a whole (RFC 6265bis,
-/// section 5.7, and publicsuffix.org).
+/// The domains under which anyone can register a name, so a cookie can't cover them (RFC 6265bis, section 5.7, and
+/// publicsuffix.org).
 ///
 /// ```swift
 /// var policy = CookiePolicy()
 /// policy.publicSuffixes = PublicSuffixes(list: text)      // the file public_suffix_list.dat
 /// ```
 ///
-/// No list is part of the library, because it changes by the week.
+/// The library doesn't include the list, because it changes weekly.
 public struct PublicSuffixes: Sendable {
     private let test: @Sendable (String) -> Bool
 
-    /// A rule by closure, which says whether a domain is a public suffix; the domain is in lower case, without a dot at
-    /// either end.
+    /// Creates a rule from a closure that returns whether a domain is a public suffix. The domain is in lowercase,
+    /// without leading or trailing dots.
     public init(_ isPublicSuffix: @escaping @Sendable (_ domain: String) -> Bool) { test = isPublicSuffix }
 
-    /// The rules that need no list, the default: a name of one label such as `com` or `localhost`, and the usual second
-    /// levels of countries, such as `co.uk` and `com.au`.
+    /// The default rules, which need no list: names with one label, such as `com` or `localhost`, and common
+    /// second-level domains of countries, such as `co.uk` and `com.au`.
     public static let wellKnown = PublicSuffixes { domain in
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if labels.count < 2 { return true }
@@ -29,9 +29,10 @@ public struct PublicSuffixes: Sendable {
         "ac", "co", "com", "edu", "gob", "gov", "gouv", "go", "mil", "ne", "net", "or", "org", "sch",
     ]
 
-    /// The rules of a list in the format of publicsuffix.org: one a line, `*.` for every label, `!` for an exception;
-    /// comments begin with `//`. Names in other scripts have to be in Punycode. A name that no rule matches is a public
-    /// suffix if it has one label.
+    /// Creates rules from a list in the format of publicsuffix.org.
+    ///
+    /// Each line contains one rule: `*.` matches any label, `!` marks an exception, and `//` begins a comment. Write
+    /// names in other scripts in Punycode. A name that matches no rule is a public suffix if it has only one label.
     public init(list: String) {
         var (rules, wildcards, exceptions): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         for line in list.split(whereSeparator: \.isNewline) {
@@ -52,8 +53,8 @@ public struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Whether the domain as a whole has no owner. The dot that ends an absolute name (RFC 1034, section 3.1) changes
-    /// nothing, and text with an empty label is no name.
+    /// Returns whether a domain is a public suffix, or isn't a valid name because of an empty label. Ignores the
+    /// trailing dot of an absolute name (RFC 1034, section 3.1).
     func contains(_ domain: String) -> Bool {
         let name = domain.utf8.last == UInt8(ascii: ".") ? String(domain.dropLast()) : domain
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

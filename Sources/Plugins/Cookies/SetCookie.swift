@@ -1,24 +1,24 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// A `Set-Cookie` field, read but not judged (RFC 6265bis, section 5.6).
+/// A parsed but not yet validated `Set-Cookie` field (RFC 6265bis, section 5.6).
 struct SetCookie: Sendable, Equatable {
     var name: String
     var value: String
-    /// Nil without one that can be parsed.
+    /// Nil if the attribute is missing or malformed.
     var maxAge: Int64?
     var expires: Date?
-    /// The domain without its leading dot, in lower case; empty without one.
+    /// The domain in lowercase without its leading dot, or an empty string if the attribute is missing.
     var domain = ""
-    /// Nil where the default path applies.
+    /// Nil if the default path applies.
     var path: String?
-    /// Whether there is a Path attribute of any value.
+    /// Whether there is a Path attribute, valid or not.
     var hasPath = false
     var isSecure = false
     var isHTTPOnly = false
     var sameSite = Cookie.SameSite.unspecified
 
-    /// Reads a field. Throws for a control character and for a name and a value that are too long or both empty.
+    /// Parses a field. Throws if it contains a control character, or if its name and value are too long or both empty.
     init(parsing text: String, limits: CookieLimits) throws(CookieRejection) {
         if text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) { throw .controlCharacter }
         let pair = text.utf8.prefix { $0 != UInt8(ascii: ";") }
@@ -34,20 +34,21 @@ struct SetCookie: Sendable, Equatable {
             let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first else { continue }
             let content = ASCII.trimmed(Substring(parts.count > 1 ? parts[1] : attribute[attribute.endIndex...]))
-            // Section 5.6, step 6 of the attributes: one that is too long counts as absent.
+            // Section 5.6, step 6 of the attribute parsing: ignore attributes that are too long.
             if content.utf8.count <= limits.maximumAttributeBytes {
                 read(Self.lowercased(ASCII.trimmed(Substring(key))), content)
             }
         }
     }
 
-    /// Of several attributes with one name the last counts.
+    /// If an attribute occurs several times, the last one wins.
     private mutating func read(_ name: String, _ content: Substring) {
         switch name {
         case "expires": expires = CookieDate.parse(String(content)) ?? expires
         case "max-age": maxAge = Self.seconds(content) ?? maxAge
         case "domain":
-            // By bytes: neither a sign above the dot nor a letter that is lower in ASCII only may change the name.
+            // Work on bytes: a combining character after the dot, or a letter whose lowercase form is ASCII, must not
+            // change the name.
             let isDotted = content.utf8.first == UInt8(ascii: ".")
             domain = Self.lowercased(isDotted ? Substring(content.utf8.dropFirst()) : content)
         case "path":
@@ -64,11 +65,83 @@ struct SetCookie: Sendable, Equatable {
         String(decoding: text.utf8.map(ASCII.lowercase), as: UTF8.self)
     }
 
-    /// Digits, perhaps behind a minus (section 5.6.2); nil for anything else.
+    /// Parses digits with an optional minus sign (section 5.6.2). Returns nil for anything else.
     private static func seconds(_ text: Substring) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text
         guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
         return isNegative ? -1 : ASCII.digits(digits) ?? .max
+    }
+}
+
+/// Parses the dates of `Expires`, which servers write in many formats (RFC 6265bis, section 5.1.1).
+enum CookieDate {
+    /// Returns nil if a part is missing or out of range, or if the day doesn't exist.
+    static func parse(_ text: String) -> Date? {
+        // The first token of the right form counts for each part, even if its value is out of range.
+        var (time, day, month, year): (Clock?, Int?, Int?, Int?)
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            if time == nil, let found = clock(token) {
+                time = found
+            } else if day == nil, let found = number(token, 1...2) {
+                day = found
+            } else if month == nil, let found = monthNumber(token) {
+                month = found
+            } else if year == nil, let found = number(token, 2...4) {
+                year = found
+            }
+        }
+        guard let time, time.isValid, let day, let month, var year else { return nil }
+        if year <= 69 { year += 2000 } else if year <= 99 { year += 1900 }
+        guard year >= 1601, (1...31).contains(day) else { return nil }
+        // The HTTP date parser rejects days that don't exist.
+        return HTTPDate.parse("Sun, \(padded(day)) \(months[month - 1]) \(padded(year, 4)) \(time.text) GMT")
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private struct Clock {
+        let hour: Int
+        let minute: Int
+        let second: Int
+
+        var isValid: Bool { hour < 24 && minute < 60 && second < 60 }
+        var text: String { [hour, minute, second].map { padded($0) }.joined(separator: ":") }
+    }
+
+    private static func padded(_ number: Int, _ width: Int = 2) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// Parses `8:49:37`, optionally followed by a non-digit and more.
+    private static func clock(_ token: Substring.UTF8View) -> Clock? {
+        let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2,
+            let hour = number(fields[0], 1...2), let minute = number(fields[1], 1...2),
+            let second = number(fields[2], 1...2)
+        else { return nil }
+        return Clock(hour: hour, minute: minute, second: second)
+    }
+
+    /// Returns the number at the start of a token, if it has an allowed number of digits.
+    private static func number(_ token: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int? {
+        let found = token.prefix(while: ASCII.isDigit)
+        guard digits.contains(found.count) else { return nil }
+        return found.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+
+    private static func monthNumber(_ token: Substring.UTF8View) -> Int? {
+        let name = String(decoding: token.prefix(3), as: UTF8.self)
+        return months.firstIndex { ASCII.equalsIgnoringCase($0, name) }.map { $0 + 1 }
     }
 }

@@ -1,6 +1,6 @@
 public import ErrandEssentials
 
-/// The settings of a ``CurlTransport``, the same for all its requests.
+/// The settings of a ``CurlTransport``, which apply to all its requests.
 ///
 /// ```swift
 /// var configuration = CurlConfiguration()
@@ -9,84 +9,83 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl(configuration))
 /// ```
 public struct CurlConfiguration: Sendable {
-    /// The versions of HTTP that are used.
+    /// The HTTP versions to use.
     public enum HTTPVersion: Sendable, Hashable {
-        /// HTTP/2 where TLS negotiates it, HTTP/1.1 elsewhere.
+        /// HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
         case automatic
-        /// HTTP/1.1 only.
+        /// Only HTTP/1.1.
         case http1
-        /// HTTP/3 with the servers that offer it for https by an `Alt-Svc` field (RFC 7838), and otherwise as with
-        /// ``automatic``: before the offer, through a proxy, where QUIC does not connect, and with a libcurl without
-        /// HTTP/3.
+        /// HTTP/3 with servers that offer it for https in an `Alt-Svc` field (RFC 7838). Falls back to ``automatic``
+        /// before the offer, through a proxy, if QUIC doesn't connect, or if libcurl lacks HTTP/3.
         case http3
-        /// HTTP/3 for https, with nothing to fall back on; HTTP/1.1 for http. With a libcurl without HTTP/3 every
-        /// request ends with `transportUnavailable`.
+        /// HTTP/3 for https, without a fallback, and HTTP/1.1 for http. If libcurl lacks HTTP/3, every request fails
+        /// with `transportUnavailable`.
         case http3Only
     }
 
-    /// The addresses of a host that the transport connects to.
+    /// The IP addresses the transport may connect to.
     public enum AddressFamily: Sendable, Hashable {
-        /// Both, IPv6 a little earlier (RFC 8305).
+        /// IPv4 and IPv6. IPv6 gets a small head start (RFC 8305).
         case any
-        /// IPv4 only.
+        /// Only IPv4.
         case v4
-        /// IPv6 only.
+        /// Only IPv6.
         case v6
     }
 
-    /// The maximum time to establish a connection: name lookup, TCP and TLS together. 30 seconds by default; the
-    /// request's own timeout ends it earlier if it is shorter.
+    /// The maximum time to establish a connection, including name lookup, TCP and TLS. A shorter request timeout takes
+    /// precedence. Defaults to 30 seconds.
     public var connectTimeout: Duration = .seconds(30)
-    /// The maximum number of open connections to all hosts; further requests wait. 256 by default.
+    /// The maximum number of open connections in total. Further requests wait. Defaults to 256.
     public var maximumConnections = 256
-    /// The maximum number of open connections to one host; further requests wait, and their timeout does not run. 64 by
-    /// default.
+    /// The maximum number of open connections per host. Further requests wait, and their timeout doesn't run meanwhile.
+    /// Defaults to 64.
     public var maximumConnectionsPerHost = 64
-    /// The time for which a connection without a request is kept open for the next one. 60 seconds by default.
+    /// How long to keep an idle connection open for reuse. Defaults to 60 seconds.
     public var keepAliveTime: Duration = .seconds(60)
-    /// The version of HTTP; by default HTTP/2 over TLS where the server supports it.
+    /// The HTTP version. Defaults to HTTP/2 over TLS, if the server supports it.
     public var httpVersion = HTTPVersion.automatic
-    /// The file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It names the hosts that were
-    /// visited, and only its owner can read it. Nil by default: the offers are in memory, and end with the transport.
+    /// A file that remembers which servers offer HTTP/3, for ``HTTPVersion/http3``. It contains the names of visited
+    /// hosts, and only its owner can read it. Defaults to `nil`, which keeps offers in memory until the transport is
+    /// deallocated.
     public var alternativeServicesFile: URL?
-    /// The addresses; both families by default.
+    /// The address family. Defaults to both families.
     public var addressFamily = AddressFamily.any
-    /// The addresses of hosts that are not looked up, IPv4 or IPv6, by host name; none by default.
+    /// IPv4 or IPv6 addresses by host name, used instead of a name lookup. Defaults to an empty dictionary.
     ///
     /// ```swift
     /// configuration.addresses = ["api.example.com": ["192.0.2.10", "2001:db8::10"]]
     /// ```
     ///
-    /// They hold for every port of the host, with or without a final dot in its URL, and change neither `Host` nor the name in its certificate. Where several
-    /// are given, one that does not connect is followed by the next. A request through a proxy connects to the proxy,
-    /// which looks the host up itself. Something that is no host name or no address ends every request with
-    /// `nameLookupFailed`.
+    /// The addresses apply to all ports of a host, with or without a final dot in the URL. They don't affect the `Host`
+    /// field or the name in the certificate. If an address doesn't connect, the transport tries the next one. Requests
+    /// through a proxy connect to the proxy, which looks up the host itself. An invalid host name or address makes
+    /// every request fail with `nameLookupFailed`.
     public var addresses: [String: [String]] = [:]
-    /// The server that looks up names by DNS over HTTPS (RFC 8484), such as `https://dns.example.com/dns-query`, in the
-    /// place of the system. Nil by default.
+    /// A DNS-over-HTTPS server for name lookups (RFC 8484), such as `https://dns.example.com/dns-query`. Defaults to
+    /// `nil`, which uses the system's resolver.
     ///
-    /// The name of that server itself is looked up by the system, unless ``addresses`` has it. If it does not respond,
-    /// a request ends with `nameLookupFailed`: the system is not asked instead. ``tls`` says which authorities may sign
-    /// its certificate; a libcurl over GnuTLS accepts those in the system's directory as well. A URL of another scheme than https ends every request with `nameLookupFailed`.
+    /// The system looks up the name of that server, unless ``addresses`` contains it. If the server doesn't respond,
+    /// the request fails with `nameLookupFailed`, without falling back to the system's resolver. ``tls`` determines the
+    /// authorities that may sign the server's certificate; a libcurl with GnuTLS also accepts the authorities in the
+    /// system's directory. A URL with a scheme other than https makes every request fail with `nameLookupFailed`.
     public var dnsOverHTTPS: URL?
-    /// Certificates, keys and versions.
+    /// Certificates, keys and TLS versions.
     public var tls = CurlTLS()
-    /// The proxies; by default those of the environment.
+    /// The proxies. Defaults to the environment's proxies.
     public var proxy = CurlProxy.environment
-    /// The name of a network interface, or a local address, from which connections start. The system's choice by
-    /// default.
+    /// The name of a network interface, or a local address, to connect from. Defaults to `nil`, which leaves the choice
+    /// to the system.
     public var localAddress: String?
-    /// The path of a Unix socket to which every connection goes, whatever the host of the URL and the proxy. None by
-    /// default.
+    /// The path of a Unix socket for all connections, regardless of the URL's host and the proxy. Defaults to `nil`.
     public var unixSocketPath: String?
-    /// Whether content codings are requested and decoded: gzip and deflate, br and zstd where the system has their
-    /// libraries. A request with an `Accept-Encoding` or a `Range` of its own gets the bytes as they are. True by
-    /// default.
+    /// Whether to request and decode content codings: gzip and deflate, and br and zstd if the system has their
+    /// libraries. A request with its own `Accept-Encoding` or `Range` receives the encoded bytes. Defaults to `true`.
     public var decodesContent = true
-    /// The maximum number of bytes of header fields of one response, informational ones and trailers included. 256 KiB
-    /// by default; more throw `invalidResponse`.
+    /// The maximum size of a response's header fields, in bytes, including informational responses and trailers. Larger
+    /// headers throw `invalidResponse`. Defaults to 256 KiB.
     public var maximumHeaderBytes = 256 << 10
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }

@@ -1,14 +1,14 @@
 public import Errand
 import ErrandEssentials
 
-/// An error of libcurl; the `underlying` one of an ``ErrandError`` that the transport throws.
+/// An error of libcurl. It is the `underlying` error of an ``ErrandError`` that the transport throws.
 public struct CurlError: DescribedError, Sendable, Hashable {
-    /// libcurl's `CURLcode`, such as 6 for a name that could not be resolved.
+    /// The `CURLcode`, such as 6 for a name that couldn't be resolved.
     public var code: Int32
-    /// libcurl's details of this case, or else its text for the code.
+    /// libcurl's details, or else its text for the code.
     public var message: String
 
-    /// Makes an error, for a test or a mapping of errors.
+    /// Creates an error, for example in tests.
     public init(code: Int32, message: String) {
         self.code = code
         self.message = message
@@ -17,6 +17,6 @@ public struct CurlError: DescribedError, Sendable, Hashable {
     /// The code and the text, in one line.
     public var description: String { "CURLcode \(code): \(message)" }
 
-    /// libcurl's code.
+    /// The `CURLcode`.
     public var errorCode: Int { Int(code) }
 }

@@ -15,16 +15,16 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     let choice: Choice
 
-    /// `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as set when the transport sends its first request; in
-    /// upper case too, except for `http_proxy`, which a web server would set from a header. A variable without a value
-    /// counts as one that is not set.
+    /// Reads `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport sends its first request.
+    /// Uppercase names work too, except for `http_proxy`, which a web server would set from a request header. Empty
+    /// variables count as unset.
     public static let environment = CurlProxy(choice: .environment)
 
-    /// No proxy, whatever the environment says.
+    /// Connects directly, regardless of the environment.
     public static let off = CurlProxy(choice: .off)
 
-    /// A proxy by its URL: http, https, socks4, socks4a, socks5 or socks5h, with credentials if it needs them. Hosts,
-    /// domains and addresses in `except` are connected to directly.
+    /// Uses a proxy with an http, https, socks4, socks4a, socks5 or socks5h URL, which may contain credentials.
+    /// Connects directly to the hosts, domains and addresses in `except`.
     public static func url(_ url: String, except: [String] = []) -> CurlProxy {
         CurlProxy(choice: .url(url, except))
     }
@@ -43,13 +43,13 @@ public struct CurlProxy: Sendable, CustomStringConvertible, CustomDebugStringCon
 
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// An empty mirror, because children would reveal the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The proxy for each scheme, as libcurl takes it.
+/// The proxy for each scheme, in libcurl's form.
 struct ProxyChoice {
-    /// Empty for none.
+    /// The proxy's URL, or empty for a direct connection.
     var http = ""
     var https = ""
     var exceptions = ""
@@ -61,7 +61,7 @@ struct ProxyChoice {
             (http, https) = (url, url)
             exceptions = except.joined(separator: ",")
         case .environment:
-            // As for curl, a variable without a value is one that is not set.
+            // As in curl, an empty variable counts as unset.
             func value(_ names: String...) -> String? {
                 for name in names { if let value = environment(name), !value.isEmpty { return value } }
                 return nil
@@ -75,8 +75,8 @@ struct ProxyChoice {
 
     var isNone: Bool { http.isEmpty && https.isEmpty }
 
-    /// Whether libcurl's text for a connection that could not be made is about a proxy: "Failed to connect to HOST port
-    /// PORT" with its address, or, of later versions, with that of the server, "via" or "over" the proxy.
+    /// Returns whether libcurl's text for a failed connection is about a proxy: "Failed to connect to HOST port PORT"
+    /// with the proxy's address or, in later versions, with the server's address, "via" or "over" the proxy.
     func isNamed(in detail: String) -> Bool {
         [http, https].contains { proxy in
             guard !proxy.isEmpty,

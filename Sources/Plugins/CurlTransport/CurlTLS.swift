@@ -1,25 +1,25 @@
 public import ErrandEssentials
 
-/// The servers that a ``CurlTransport`` trusts, and the certificate by which it identifies itself.
+/// The servers a ``CurlTransport`` trusts, and the certificate with which it identifies itself.
 ///
 /// ```swift
 /// configuration.tls.publicKeyPins["api.example.com"] = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", backupPin]
 /// ```
 ///
-/// Certificates are always verified. A setting that cannot be applied, such as a missing file or an invalid pin, ends
-/// every request with `insecureConnection`.
+/// Certificates are always verified. If a setting can't be applied, for example because of a missing file or an invalid
+/// pin, every request fails with `insecureConnection`.
 public struct CurlTLS: Sendable {
     /// The authorities that may sign a server's certificate.
     public enum Roots: Sendable, Hashable {
-        /// The authorities that the system trusts.
+        /// The authorities the system trusts.
         case system
-        /// The certificates of a PEM file, and no others.
+        /// Only the certificates in a PEM file.
         case file(URL)
-        /// Certificates in PEM, and no others. Needs libcurl 7.77.
+        /// Only these PEM certificates. Requires libcurl 7.77.
         case pem(Data)
     }
 
-    /// The minimum version of TLS.
+    /// The minimum TLS version.
     public enum Version: Sendable, Hashable {
         /// TLS 1.2.
         case v1_2
@@ -27,26 +27,28 @@ public struct CurlTLS: Sendable {
         case v1_3
     }
 
-    /// The trusted authorities; those of the system by default.
+    /// The trusted authorities. Defaults to the system's authorities.
     public var roots = Roots.system
-    /// The certificate for servers that request one; none by default.
+    /// The client certificate for servers that request one. Defaults to `nil`.
     public var identity: CurlClientIdentity?
-    /// The minimum version; TLS 1.2 by default.
+    /// The minimum TLS version. Defaults to TLS 1.2.
     public var minimumVersion = Version.v1_2
-    /// The accepted public keys by host, `"*"` for hosts that are not named: the SHA-256 of each SubjectPublicKeyInfo
-    /// in Base64. One match suffices, so keys can be rotated. No host by default. Case, a final dot and the spelling of
-    /// an address make no difference; a host in another script than Latin is written as Punycode. A key that is not a
-    /// host name ends every request with `insecureConnection` before anything is sent.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
+    /// SubjectPublicKeyInfo. One match suffices, so you can rotate keys. Defaults to an empty dictionary, which accepts
+    /// all keys.
+    ///
+    /// Host names ignore case, a final dot and the spelling of an address; write non-Latin names in Punycode. If a
+    /// dictionary key isn't a host name, every request fails with `insecureConnection` before it is sent.
     public var publicKeyPins: [String: [String]] = [:]
-    /// Whether a trusted certificate of any other host is accepted, so that its owner can read and change everything.
-    /// False by default; only for tests.
+    /// Whether to accept a trusted certificate of any other host, whose owner can then read and change everything. For
+    /// tests only. Defaults to `false`.
     public var dangerouslyAcceptsCertificatesOfOtherHosts = false
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
 }
 
-/// The certificate and the key of a client. Its description contains neither.
+/// A client's certificate and key. Its description doesn't reveal them.
 public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     enum Source: Sendable {
         case pemFiles(certificate: URL, key: URL)
@@ -59,17 +61,17 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
 
     var isInFiles: Bool { if case .pemFiles = source { true } else { false } }
 
-    /// Two PEM files.
+    /// Reads the certificate and the key from two PEM files.
     public static func pemFiles(certificate: URL, key: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pemFiles(certificate: certificate, key: key), password: password)
     }
 
-    /// PEM in memory. Needs a libcurl with OpenSSL; another one throws `transportUnavailable`.
+    /// Uses PEM in memory. Requires a libcurl with OpenSSL; otherwise, requests throw `transportUnavailable`.
     public static func pem(certificate: Data, key: Data, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pem(certificate: certificate, key: key), password: password)
     }
 
-    /// A PKCS#12 file, often called .p12 or .pfx. Needs a libcurl with OpenSSL; another one throws
+    /// Reads a PKCS#12 file (.p12 or .pfx). Requires a libcurl with OpenSSL; otherwise, requests throw
     /// `transportUnavailable`.
     public static func pkcs12(file: URL, password: String? = nil) -> CurlClientIdentity {
         CurlClientIdentity(source: .pkcs12(file), password: password)
@@ -79,6 +81,6 @@ public struct CurlClientIdentity: Sendable, CustomStringConvertible, CustomDebug
     public var description: String { "CurlClientIdentity(•••)" }
     /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// An empty mirror, because children would reveal the certificate and the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,10 @@
 #if canImport(Darwin)
 public import Errand
 
-/// The transport over libcurl, for Linux and Android; on Apple's platforms use `.urlSession` of `ErrandURLSessionTransport`.
+/// The transport over libcurl, for Linux and Android. On Apple's platforms, use `.urlSession` from
+/// `ErrandURLSessionTransport`.
 public enum CurlTransport: Transport {
-    /// Never called: there is no value of this type.
+    /// Never called, because this type has no values.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         switch self {}
     }
@@ -11,11 +12,11 @@ public enum CurlTransport: Transport {
 
 extension Transport where Self == CurlTransport {
     /// Unavailable on Apple's platforms.
-    @available(*, unavailable, message: "use .urlSession of ErrandURLSessionTransport on Apple's platforms")
+    @available(*, unavailable, message: "use .urlSession from ErrandURLSessionTransport on Apple platforms")
     public static var curl: CurlTransport { fatalError("unavailable") }
 
     /// Unavailable on Apple's platforms.
-    @available(*, unavailable, message: "use .urlSession(_:) of ErrandURLSessionTransport on Apple's platforms")
+    @available(*, unavailable, message: "use .urlSession(_:) from ErrandURLSessionTransport on Apple platforms")
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { fatalError("unavailable") }
 }
 #endif

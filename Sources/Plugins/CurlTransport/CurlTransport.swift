@@ -1,34 +1,36 @@
 // Start here: `transport: .curl`, or ``CurlTransport`` with a ``CurlConfiguration``.
 //
-// Transfer/  one exchange: its request, its response, its errors and timings
-// Connection/  connections for other protocols than HTTP
+// Transfer/      one exchange: its request, its response, its errors and timings
+// Connection/    connections for protocols other than HTTP
 // Alternatives/  the servers that offer HTTP/3
-// Loop/      the thread that waits for sockets and timers, and the tables of sockets and origins
-// Library/   libcurl: loading, versions, handles, options
-// Coding/    content codings
-// CShim/     the calls that Swift cannot make
+// Loop/          the thread that waits for sockets and timers, and the tables of sockets and origins
+// Library/       libcurl: loading, versions, handles, options
+// Coding/        content codings
+// CShim/         calls that Swift can't make
 
 #if os(Linux) || os(Android)
 public import Errand
 import Synchronization
 
-/// Sends requests with the system's libcurl, which is loaded at run time, or with a linked one.
+/// A transport that sends requests with libcurl, either the system's, loaded at run time, or a linked one.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// ```
 ///
-/// libcurl is loaded when the first transport is made. Each transport starts one thread and one pool of connections at
-/// its first request. When the transport is released, its connections are closed and its thread ends; a streamed body
-/// that still has a reader keeps them until it has ended. `send` throws only ``ErrandError``: `transportUnavailable` if
-/// libcurl is missing or older than 7.76, and a code for each error of libcurl with a ``CurlError`` as `underlying`.
+/// The first transport loads libcurl. Each transport starts one thread and one connection pool with its first request.
+/// When the transport is deallocated, it closes its connections and ends its thread; a streamed body with a reader
+/// keeps both alive until it has ended.
+///
+/// `send` only throws ``ErrandError``: `transportUnavailable` if libcurl is missing or older than 7.76,
+/// and a matching code for each libcurl error, with a ``CurlError`` as `underlying`.
 public final class CurlTransport: Transport {
-    /// The settings of the transport.
+    /// The transport's settings.
     public let configuration: CurlConfiguration
     let started = Mutex<CurlLoop?>(nil)
 
-    /// Makes a transport. libcurl is loaded now, once for the process, if there are descriptors; its failure is thrown
-    /// by the first request. Nothing else is opened or started before that request.
+    /// Creates a transport. Loads libcurl, once per process and if descriptors are available; if that fails, the first
+    /// request throws the error. Everything else is opened and started with the first request.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         self.configuration = configuration
         _ = try? CurlLibrary.load()
@@ -43,7 +45,7 @@ public final class CurlTransport: Transport {
         return try await Transfer(request, options, loop).response()
     }
 
-    /// Waits while there are no descriptors for one, for as long as the request's timeout.
+    /// Returns the loop. Waits for missing descriptors, up to the request's timeout.
     @inline(never) func loop(_ options: TransportOptions) async throws -> CurlLoop {
         var since: ContinuousClock.Instant?
         while true {
@@ -51,7 +53,7 @@ public final class CurlTransport: Transport {
                 let now = options.time.now
                 if (since ?? now).duration(to: now) >= options.timeout {
                     throw ErrandError(
-                        .timedOut, "the process or the system had no descriptors within \(duration: options.timeout)")
+                        .timedOut, "no file descriptor became free within \(duration: options.timeout)")
                 }
                 since = since ?? now
             }
@@ -74,7 +76,7 @@ extension Transport where Self == CurlTransport {
     /// A new transport over the system's libcurl, with the default ``CurlConfiguration``.
     public static var curl: CurlTransport { CurlTransport() }
 
-    /// A new transport over the system's libcurl.
+    /// Creates a transport over the system's libcurl.
     public static func curl(_ configuration: CurlConfiguration) -> CurlTransport { CurlTransport(configuration) }
 }
 #endif

@@ -1,13 +1,14 @@
 import ErrandEssentials
 
-/// The code with which a service says how a request went: a number, or a text such as `"A0401"`.
+/// The code with which a service reports a request's outcome: a number, or a text such as `"A0401"`.
 ///
 /// ```swift
 /// let code = EnvelopeCode("0000")
 /// let isSuccess = code == 0 || code == "SUCCESS"
 /// ```
 ///
-/// Services write one code in several ways: `0`, `"0"`, `"0000"` and `0.0` are equal. A Boolean is 1 or 0.
+/// Services write the same code in different ways: `0`, `"0"`, `"0000"` and `0.0` are equal. A Boolean counts as 1 or
+/// 0.
 public struct EnvelopeCode: Sendable, Hashable {
     private enum Form: Hashable {
         case number(Int64)
@@ -16,13 +17,13 @@ public struct EnvelopeCode: Sendable, Hashable {
 
     private let form: Form
 
-    /// A code that is a number.
+    /// Creates a code from a number.
     public init(_ number: some BinaryInteger) { form = Int64(exactly: number).map(Form.number) ?? .text("\(number)") }
 
-    /// A code that is a text; a number if its text is one.
+    /// Creates a code from a text. If the text is a number, so is the code.
     public init(_ text: String) { form = Int64(text).map(Form.number) ?? .text(text) }
 
-    /// The number; nil for a text, and for a number beyond `Int`.
+    /// The code as a number, or `nil` if it is a text or exceeds `Int`.
     public var number: Int? {
         if case .number(let number) = form { return Int(exactly: number) }
         return nil
@@ -40,17 +41,17 @@ extension EnvelopeCode: CustomStringConvertible, LosslessStringConvertible {
 }
 
 extension EnvelopeCode: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    /// A code that is a number.
+    /// Creates a code from a number.
     public init(integerLiteral value: Int64) { form = .number(value) }
-    /// A code that is a text; a number if its text is one.
+    /// Creates a code from a text. If the text is a number, so is the code.
     public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension EnvelopeCode: Codable {
-    /// Decodes a number, a string or a Boolean. Throws the error of the decoder for anything else.
+    /// Decodes a number, a string or a Boolean. Throws the decoder's error for other values.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Decoded as an `Int64` or a `Double`, a long number would lose digits.
+        // As an `Int64` or `Double`, a long number would lose digits.
         if let number = try? container.decode(Decimal.self) {
             self.init("\(number)")
         } else if let text = try? container.decode(String.self) {

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The failure that a service reports in the envelope of its response, whatever the status.
+/// A failure that a service reports in a response's envelope, whatever the HTTP status.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as EnvelopeError {
@@ -9,16 +9,16 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// Its `localizedDescription` is the message of the service, for people; its `description` is for logs, and leaves that out.
+/// `localizedDescription` is the service's message, for users. `description` is for logs and leaves out the message.
 public struct EnvelopeError: Error, RequestFailure {
-    /// The envelope, with its other members.
+    /// The envelope, with all its members.
     public var envelope: any ResponseEnvelope
     /// The response, with at most the first 64 KiB of its body.
     public var response: HTTPResponse?
 
     private static let maximumBodyBytes = 64 << 10
 
-    /// Makes an error of an envelope and the response that it was read from.
+    /// Creates an error from an envelope and its response.
     public init(_ envelope: some ResponseEnvelope, response: HTTPResponse) {
         self.envelope = envelope
         self.response = response
@@ -28,8 +28,8 @@ public struct EnvelopeError: Error, RequestFailure {
         }
     }
 
-    /// Makes an error of one that Errand throws for a status that the request does not accept, if the body of its response is
-    /// an envelope; nil otherwise.
+    /// Creates an error from an ``Errand/ErrandError`` with an unacceptable status, if the response's body is an
+    /// envelope. Returns `nil` for other errors.
     ///
     /// ```swift
     /// agent.configure { $0.mapError = { EnvelopeError($0, in: Reply.self) ?? $0 } }
@@ -41,35 +41,35 @@ public struct EnvelopeError: Error, RequestFailure {
         self.init(envelope, response: response)
     }
 
-    /// The code of the service.
+    /// The service's code.
     public var code: EnvelopeCode { envelope.code }
-    /// The sentence that the service has for people.
+    /// The service's message for users.
     public var message: String? { envelope.message }
-    /// Whether the service refuses the credential.
+    /// Whether the service rejects the credential.
     public var refusesCredential: Bool { envelope.refusesCredential }
-    /// By the status: 408, 425, 429, 500, 502, 503 and 504. Codes of services that may be repeated are a matter of
+    /// Whether the status is 408, 425, 429, 500, 502, 503 or 504. To retry by the service's codes, use
     /// `RetryPolicy.repeatsError`.
     public var isRetryable: Bool { response.map { StatusCodes.retryable.contains($0.status) } ?? false }
 }
 
 extension EnvelopeError: DescribedError, CustomDebugStringConvertible {
-    /// The code, status and URL of the response, without the values of its query and without the message.
+    /// The response's code, status and URL, without query values and the message.
     public var description: String {
         "the service reported the code \(code)" + (response.map { " (\($0))" } ?? "")
     }
 
-    /// The same as `description`, so that no dump shows more.
+    /// The same as `description`.
     public var debugDescription: String { description }
 
-    /// The sentence of the status, or that the service refused the request.
+    /// The sentence for the status, or that the service refused the request.
     public var failureSentence: FailureSentence {
         guard let response, response.status >= 400 else { return .refused }
         return .status(response.status)
     }
 
-    /// The message of the service; the sentence if there is none.
+    /// The service's message, or the sentence if the message is missing.
     public var errorDescription: String? { failureSentence.text(for: self, message: message) }
 
-    /// The code, if it is a number; 1 otherwise.
+    /// The code if it is a number, otherwise 1.
     public var errorCode: Int { code.number ?? 1 }
 }

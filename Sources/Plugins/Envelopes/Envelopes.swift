@@ -1,1 +1,1 @@
-// Start here: describe the envelope by a ``ResponseEnvelope``, and conform a request to ``EnvelopedRequest``.
+// Start here: describe the envelope with a ``ResponseEnvelope``, and conform a request to ``EnvelopedRequest``.

@@ -2,18 +2,18 @@ public import Errand
 import ErrandEssentials
 
 extension ResponseCheck {
-    /// Throws ``EnvelopeError`` for a response whose envelope reports a failure, and `decodingFailed` for one that has none; for
-    /// the ``Errand/Request/outcomeCheck`` of a request that decodes its response itself.
+    /// Throws ``EnvelopeError`` if the envelope reports a failure, and `decodingFailed` if the response has no
+    /// envelope. Use it as the ``Errand/Request/outcomeCheck`` of a request that decodes its own response.
     ///
     /// ```swift
     /// var outcomeCheck: ResponseCheck? { .envelope(Reply.self) }
     /// ```
     ///
-    /// An empty body passes where there can be none: for HEAD, and for the statuses 204, 205 and 304.
+    /// An empty body passes for HEAD and for the statuses 204, 205 and 304.
     ///
     /// - Parameters:
-    ///   - type: the envelope.
-    ///   - method: of the request; GET by default.
+    ///   - type: the envelope's type.
+    ///   - method: the request's method. Defaults to GET.
     public static func envelope<Envelope: ResponseEnvelope>(
         _ type: Envelope.Type, method: HTTPMethod = .get
     ) -> ResponseCheck {
@@ -26,23 +26,23 @@ extension ResponseCheck {
     }
 }
 
-/// The longest envelope that is looked for in a file.
+/// The maximum size in bytes of a file to check for an envelope.
 private let maximumFileBytes = 1 << 20
 
 extension HTTPResponse {
-    /// The envelope; nil if the body is the content itself, in a file or as a stream.
+    /// `nil` if the body is a stream, or a file that isn't JSON or exceeds the limit.
     fileprivate func envelope<Envelope: ResponseEnvelope>() async throws -> Envelope? {
         if body.data != nil { return try decoded(as: Envelope.self) }
         guard let file = body.file, let mediaType, ContentTypes.json.contains(mediaType),
             let length = body.length, length <= maximumFileBytes
         else { return nil }
-        // A separate reader, so that the body can still be read.
+        // Use a separate reader, to leave the body unread.
         var copy = self
         copy.body = HTTPBody(try await HTTPBody(file: file).collect(upTo: maximumFileBytes))
         return try? copy.decoded(as: Envelope.self)
     }
 
-    /// The model in an envelope, by the decoder of the request. Throws `decodingFailed`.
+    /// Returns the model in an envelope, using the request's decoder. Throws `decodingFailed`.
     func content<Envelope: ResponseEnvelope, Value: Decodable>(of type: Envelope.Type) throws -> Value {
         if let optional = Value.self as? any ExpressibleByNilLiteral.Type, data.isEmpty,
             let none = optional.init(nilLiteral: ()) as? Value
@@ -58,7 +58,7 @@ extension HTTPResponse {
     }
 }
 
-/// The model of a success, decoded with its envelope in one pass over the body.
+/// The model of a success, decoded together with its envelope in one pass.
 private struct EnvelopeContent<Envelope: ResponseEnvelope, Value: Decodable>: Decodable {
     let value: Value
 

@@ -1,4 +1,6 @@
-/// The frame that a service puts around each of its models: a code, a message, and the model under a key of its own.
+public import Errand
+
+/// The structure that a service wraps around each model: a code, a message, and the model under a key.
 ///
 /// ```swift
 /// struct Reply: ResponseEnvelope {
@@ -11,38 +13,38 @@
 /// }
 /// ```
 ///
-/// It decodes the frame and not the model, which a failure may replace by anything, such as `""` or `{}`: the model is
-/// decoded of a success alone. Other fields of the frame, such as the total of a list, are further properties.
+/// The envelope doesn't decode the model itself. A failure may contain anything in its place, such as `""` or `{}`, so
+/// the model is decoded only after a success. Add properties for other fields, such as a list's total.
 public protocol ResponseEnvelope: Decodable, Sendable {
-    /// The code of the service, a number or a text.
+    /// The service's code, a number or a text.
     var code: EnvelopeCode { get }
-    /// The sentence that the service has for people; nil, the default, if it has none.
+    /// The service's message for users. Defaults to `nil`.
     var message: String? { get }
-    /// Whether the service did what it was asked to.
+    /// Whether the service fulfilled the request.
     var isSuccess: Bool { get }
-    /// Whether a failure means that the credential is refused, such as one that has expired; false by default. A session
-    /// of `ErrandAuthentication` refreshes it then, and sends the request again.
+    /// Whether a failure means that the service rejects the credential, for example because it expired. A session of
+    /// `ErrandAuthentication` then refreshes it and sends the request again. Defaults to `false`.
     var refusesCredential: Bool { get }
-    /// The key of the model; `"data"` by default. With a decoder that converts keys, the converted one.
+    /// The key of the model. Defaults to `"data"`. If the decoder converts keys, use the converted key.
     static var valueKey: String { get }
-    /// Decodes the model of a success; by default what stands under ``valueKey``, where an optional is nil for null and for
-    /// a key that is missing. For models that are encrypted, or that stand deeper.
+    /// Decodes the model of a success. By default it decodes the value under ``valueKey``; an optional is `nil` if the
+    /// value is null or missing. Implement it for encrypted or more deeply nested models.
     ///
     /// - Parameters:
-    ///   - type: the model.
-    ///   - decoder: of the whole envelope.
+    ///   - type: the model's type.
+    ///   - decoder: the decoder of the whole envelope.
     func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value
 }
 
 extension ResponseEnvelope {
-    /// Nil.
+    /// Defaults to `nil`.
     public var message: String? { nil }
-    /// False.
+    /// Defaults to `false`.
     public var refusesCredential: Bool { false }
-    /// `"data"`
+    /// Defaults to `"data"`.
     public static var valueKey: String { "data" }
 
-    /// The value under ``valueKey``.
+    /// Decodes the value under ``valueKey``.
     public func value<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         let container = try decoder.container(keyedBy: ValueKey.self)
         let key = ValueKey(stringValue: Self.valueKey)
@@ -56,11 +58,44 @@ extension ResponseEnvelope {
     }
 }
 
-/// A key that is known when the program runs.
 private struct ValueKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
     init(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
+}
+
+extension Call where Output: Decodable {
+    /// Creates a call that returns the model in an envelope.
+    ///
+    /// ```swift
+    /// let user = try await agent.send(Call<User>(.get, "users/7", in: Reply.self)).value
+    /// ```
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        in envelope: (some ResponseEnvelope).Type, configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { try $0.content(of: envelope) }) { call in
+            (call.outcomeCheck, call.acceptableContentTypes) = (.envelope(envelope, method: method), .json)
+            configure(&call)
+        }
+    }
+}
+
+extension Call where Output == Void {
+    /// Creates a call that only checks the envelope.
+    ///
+    /// ```swift
+    /// try await agent.send(Call<Void>(.delete, "users/7", in: Reply.self))
+    /// ```
+    public init(
+        _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
+        in envelope: (some ResponseEnvelope).Type, configure: (inout Call) -> Void = { _ in }
+    ) {
+        self.init(method, path, query: query, body: body, decode: { _ in }) { call in
+            call.outcomeCheck = .envelope(envelope, method: method)
+            configure(&call)
+        }
+    }
 }

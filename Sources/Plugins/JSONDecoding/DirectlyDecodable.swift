@@ -1,19 +1,19 @@
 import ErrandEssentials
 
-/// The types that are read without their `init(from:)`.
+/// Types that are read without calling their `init(from:)`.
 protocol DirectlyDecodable: Decodable {
-    /// The value at a position, or the error that says why there is none.
+    /// Returns the value at a position, or throws the reason why it can't be read.
     ///
     /// - Parameters:
-    ///   - frame: the frame around the value; its own without a step.
-    ///   - position: the position of the value; ``ValueFrame/absent`` for a null that the text doesn't contain.
-    ///   - step: the step from the frame.
+    ///   - frame: The frame around the value or, without a step, the value's own frame.
+    ///   - position: The value's position. ``ValueFrame/absent`` for a null that the text doesn't contain.
+    ///   - step: The step from the frame to the value.
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Self
 
-    /// The array at a position of which all elements are just as their type wants them; nil for any other.
+    /// Returns the array at a position, or `nil` unless the type can read every element directly.
     static func array(in document: JSONDocument, at position: Int) -> [Self]?
 
-    /// The dictionary at a position of which all values are just as their type wants them; nil for any other.
+    /// Returns the dictionary at a position, or `nil` unless the type can read every value directly.
     static func dictionary(in document: JSONDocument, at position: Int) -> [String: Self]?
 }
 
@@ -24,9 +24,9 @@ extension DirectlyDecodable {
 
 // MARK: Scalars
 
-/// Types whose values most often are just as they want them.
+/// Scalar types, which can usually read their values directly.
 protocol DirectlyDecodableScalar: DirectlyDecodable {
-    /// The value at a position; nil for one of another kind or form, or beyond the range.
+    /// Returns the value at a position, or `nil` if it has another kind or form, or is out of range.
     static func value(in document: JSONDocument, at position: Int) -> Self?
 }
 
@@ -95,7 +95,7 @@ extension UInt32: DirectlyDecodableScalar {}
 extension UInt64: DirectlyDecodableScalar {}
 extension UInt128: DirectlyDecodableScalar {}
 
-// MARK: Types of Foundation
+// MARK: Foundation types
 
 extension Data: DirectlyDecodable {
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> Data {
@@ -148,7 +148,7 @@ extension Array: DirectlyDecodable where Element: Decodable {
     }
 }
 
-/// No strategy converts these keys.
+/// Key strategies don't apply to a dictionary's keys.
 extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     static func value(of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?) throws -> [String: Value] {
         var values: [String: Value] = [:]
@@ -162,7 +162,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
             guard frame.entry.isObject else { throw frame.mismatch([String: Any].self, frame.entry, nil) }
             let convertsKeys = frame.document.convertsKeys
             try frame.document.forEachMember(at: frame.position) { name, position in
-                // Of equal keys the first one counts.
+                // If keys repeat, the first one is used.
                 guard values.index(forKey: name) == nil else { return }
                 let key = convertsKeys ? PositionKey.name(name) : .entry(name)
                 values.updateValue(try frame.value(Value.self, at: position, .key(key)), forKey: name)
@@ -172,18 +172,18 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     }
 }
 
-// Values under the names that generic code has for their types: a cast between types that are the same.
+// Casts between a concrete type and the generic type that names it, which are the same type here.
 extension DirectlyDecodable {
     static func value<Value: Decodable>(
         as type: Value.Type, of frame: ValueFrame, at position: Int, _ step: ValueFrame.Step?
     ) throws -> Value {
         let value = try value(of: frame, at: position, step)
         if case let value as Value = value { return value }
-        // Another type; not for a value that a frame asks for.
+        // Another type, which a frame never asks for.
         return try frame.scoped(at: position, step) { try Value(from: $0) }
     }
 
-    /// Reads an array if all its elements are just as their type wants them; returns whether they are.
+    /// Reads an array if the type can read every element directly. Returns whether it succeeded.
     fileprivate static func readArray<Values>(in document: JSONDocument, at position: Int, into values: inout Values)
         -> Bool
     {
@@ -194,7 +194,7 @@ extension DirectlyDecodable {
         return true
     }
 
-    /// Reads a dictionary if all its values are just as their type wants them; returns whether they are.
+    /// Reads a dictionary if the type can read every value directly. Returns whether it succeeded.
     fileprivate static func readDictionary<Values>(
         in document: JSONDocument, at position: Int, into values: inout Values
     ) -> Bool {
@@ -202,5 +202,17 @@ extension DirectlyDecodable {
         else { return false }
         values = found
         return true
+    }
+}
+
+extension ValueFrame {
+    /// Reads a value, either directly or by calling its type's `init(from:)`.
+    ///
+    /// - Parameter step: The step from this frame, or `nil` to read this frame's own value.
+    func value<Value: Decodable>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
+        if let direct = type as? any DirectlyDecodable.Type {
+            return try direct.value(as: type, of: self, at: position, step)
+        }
+        return try scoped(at: position, step) { try Value(from: $0) }
     }
 }

@@ -1,13 +1,12 @@
 import ErrandEssentials
 
-/// Dates such as `2024-05-06T12:34:56Z`.
+/// Reads dates such as `2024-05-06T12:34:56Z`.
 enum ISO8601Date {
-    /// The date; nil for a text that is none.
     static func date(_ text: String) -> Date? {
         short(text.utf8) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 
-    /// The common form: to the second, in UTC, in a year of the calendar of today. Foundation reads all others.
+    /// Reads the common form: with seconds, in UTC, in the year 1600 or later. Foundation reads all other forms.
     private static func short(_ utf8: String.UTF8View) -> Date? {
         guard utf8.count == 20 else { return nil }
         let text = Array(utf8)
@@ -35,7 +34,7 @@ enum ISO8601Date {
         }
     }
 
-    /// The days since 1970: years begin in March here, so that the leap day is the last one.
+    /// Returns the days since 1970. Counts years from March, so the leap day comes last.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let (year, month) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = year / 4 - year / 100 + year / 400

@@ -1,16 +1,15 @@
 import ErrandJSONSyntax
 
-/// Makes the index of a text in one pass, and checks the whole text on the way (RFC 8259).
+/// Builds the index of a text in one pass, and checks the whole text (RFC 8259).
 struct IndexBuilder {
-    /// How many arrays and objects may be open at once, as in `JSONDecoder`.
+    /// The maximum number of open arrays and objects, the same as in `JSONDecoder`.
     static let maximumDepth = 512
-    /// In the place of the container around one that is in none.
+    /// Marks a container that isn't in another one.
     private static let none = IndexEntry.limit
 
-    /// The entries of a text.
     static func entries(of text: [UInt8]) throws(JSONDecodingError) -> [IndexEntry] {
         try checkLength(text.count)
-        // Most texts have eight bytes or more for each entry.
+        // Most texts have at least eight bytes per entry.
         let empty = IndexEntry(.null, start: 0, length: 0)
         var entries = [IndexEntry](repeating: empty, count: text.count / 8 + 32)
         var progress = Progress()
@@ -32,7 +31,7 @@ struct IndexBuilder {
         }
     }
 
-    /// Throws for a text of so many bytes that its entries have no room for them.
+    /// Throws if the text is too long for the offsets in its entries.
     static func checkLength(_ count: Int) throws(JSONDecodingError) {
         guard count <= IndexEntry.limit else {
             throw JSONDecodingError(.tooLarge, "at most 1 GiB of text expected", byte: IndexEntry.limit)
@@ -42,19 +41,17 @@ struct IndexBuilder {
     private enum Problem: Equatable {
         case fault(JSONFault)
         case depth
-        /// The entries are full: the index goes on with more of them.
+        /// The entries are full. Indexing continues once there are more.
         case noRoom
     }
 
-    /// How far the index is, before a key or a value.
+    /// The state of the scan before a key or value.
     private struct Progress {
         var index = 0
-        /// The number of entries.
         var count = 0
-        /// The entry of the innermost container that is open.
+        /// The entry of the innermost open container.
         var open = IndexBuilder.none
         var isObject = false
-        /// The number of open containers.
         var depth = 0
     }
 
@@ -69,7 +66,7 @@ struct IndexBuilder {
         @inline(__always) init(_ index: Int, _ fault: JSONFault) { self.init(index, .fault(fault)) }
     }
 
-    /// A string from its opening quote.
+    /// A string, scanned from its opening quote.
     private struct StringToken {
         let end: JSONTokenEnd
         var kind = IndexEntry.Kind.string
@@ -93,7 +90,7 @@ struct IndexBuilder {
         }
     }
 
-    /// Goes on to the next byte that is not white space, and returns it; zero at the end.
+    /// Skips whitespace and returns the next byte, or zero at the end.
     @inline(__always) private static func skip(_ text: Span<UInt8>, _ index: inout Int) -> UInt8 {
         index = JSONGrammar.skipSpace(in: text, from: index)
         return index < text.count ? text[index] : 0
@@ -102,7 +99,7 @@ struct IndexBuilder {
     private static func index(
         _ text: Span<UInt8>, _ progress: inout Progress, into entries: consuming MutableSpan<IndexEntry>
     ) -> Stop {
-        // Local, so that they are kept in registers.
+        // Local copies, which stay in registers.
         var (index, count, open) = (progress.index, progress.count, progress.open)
         var (isObject, depth) = (progress.isObject, progress.depth)
         defer { progress = Progress(index: index, count: count, open: open, isObject: isObject, depth: depth) }
@@ -145,7 +142,7 @@ struct IndexBuilder {
                 isObject = byte == JSONGrammar.openBrace
                 depth &+= 1
                 if depth > maximumDepth { return Stop(index, .depth) }
-                // Until it is closed, an entry has the container around it for its length.
+                // The length of an open container's entry temporarily stores the container around it.
                 entries[count] = IndexEntry(isObject ? .object : .array, start: index, length: open)
                 count &+= 1
                 open = count &- 1
@@ -167,7 +164,7 @@ struct IndexBuilder {
                 index = end.index
             }
 
-            // Behind a value: the containers that end here, then the next element.
+            // After a value: closes the containers that end here, then moves on to the next element.
             while true {
                 byte = skip(text, &index)
                 if open == none { return index == text.count ? Stop(index) : Stop(index, .end) }
@@ -186,6 +183,65 @@ struct IndexBuilder {
                 depth &-= 1
                 index &+= 1
             }
+        }
+    }
+}
+
+/// A key or value in the index of a text, with its kind, start, and length.
+///
+/// Entries have the order of the tokens: a container comes before its contents, and a key before its value. A
+/// container's length counts entries including itself; the length of any other value counts bytes.
+struct IndexEntry {
+    enum Kind: UInt8 {
+        case null, `false`, `true`
+        /// A number of digits, possibly with a minus sign.
+        case integer
+        /// A number with a fraction or an exponent.
+        case number
+        case string
+        /// A string with escapes.
+        case escapedString
+        case array
+        case object
+        /// An object with a key that has an escape or isn't ASCII.
+        case irregularObject
+    }
+
+    private let bits: UInt64
+
+    /// The largest start and length. A text can't be longer.
+    static let limit = 1 << 30 - 1
+
+    @inline(__always) init(_ kind: Kind, start: Int, length: Int) {
+        bits = Self.head(kind, length: length) &<< 30 | UInt64(truncatingIfNeeded: start)
+    }
+
+    /// The bits of an entry except its start.
+    @inline(__always) static func head(_ kind: Kind, length: Int) -> UInt64 {
+        UInt64(kind.rawValue) &<< 30 | UInt64(truncatingIfNeeded: length)
+    }
+
+    @inline(__always) var head: UInt64 { bits &>> 30 }
+    @inline(__always) var kind: Kind { Kind(rawValue: UInt8(truncatingIfNeeded: bits &>> 60)) ?? .null }
+    /// The index of a number's first byte, or of the byte after a string's opening quote.
+    @inline(__always) var start: Int { Int(truncatingIfNeeded: bits & 0x3FFF_FFFF) }
+    @inline(__always) var length: Int { Int(truncatingIfNeeded: bits &>> 30 & 0x3FFF_FFFF) }
+
+    @inline(__always) func isKind(_ kind: Kind) -> Bool { bits &>> 60 == UInt64(kind.rawValue) }
+    @inline(__always) var isContainer: Bool { bits &>> 60 >= UInt64(Kind.array.rawValue) }
+    @inline(__always) var isObject: Bool { bits &>> 60 >= UInt64(Kind.object.rawValue) }
+    /// The number of entries that the value occupies.
+    @inline(__always) var span: Int { isContainer ? length : 1 }
+
+    /// The kind of the value in `JSONDecoder`'s words.
+    var name: String {
+        switch kind {
+        case .null: "null"
+        case .false, .true: "bool"
+        case .integer, .number: "number"
+        case .string, .escapedString: "a string"
+        case .array: "an array"
+        case .object, .irregularObject: "a dictionary"
         }
     }
 }

@@ -1,1 +1,1 @@
-// Start here: ``FastJSONDecoder`` takes the place of `JSONDecoder`.
+// Start here: ``FastJSONDecoder`` replaces `JSONDecoder`.

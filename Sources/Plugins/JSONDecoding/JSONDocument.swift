@@ -2,49 +2,45 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// A text with its index and the settings of its decoder: what all frames of a decoding share.
+/// A text with its index and its decoder's settings, shared by all frames of a decoding.
 final class JSONDocument {
     let options: FastJSONDecoder
     let userInfo: [CodingUserInfoKey: Any]
-    /// Whether keys are converted before they are compared.
     let convertsKeys: Bool
     /// The text in UTF-8.
     private let text: [UInt8]
     private let entries: [IndexEntry]
 
-    /// Checks a text, and makes its index.
     init(_ text: [UInt8], options: FastJSONDecoder) throws(JSONDecodingError) {
         entries = try IndexBuilder.entries(of: text)
         (self.text, self.options, userInfo) = (text, options, options.userInfo)
         if case .useDefaultKeys = options.keyDecodingStrategy { convertsKeys = false } else { convertsKeys = true }
     }
 
-    /// The entry at a position of the index.
     @inline(__always) subscript(position: Int) -> IndexEntry { entries[position] }
 
-    /// The position behind a value and all that it contains.
+    /// Returns the position after a value and its contents.
     @inline(__always) func next(after position: Int) -> Int { position &+ entries[position].span }
 
-    /// The bytes of a scalar; those of a string are without quotes.
+    /// Returns the bytes of a scalar; for a string, without its quotes.
     func bytes(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start..<entry.start &+ entry.length] }
 
-    /// The bytes of a string, with its quotes.
+    /// Returns the bytes of a string with its quotes.
     func quoted(_ entry: IndexEntry) -> ArraySlice<UInt8> { text[entry.start - 1..<entry.start + entry.length + 1] }
 
-    /// The number of an entry.
     func number(_ entry: IndexEntry) -> JSONNumber {
         JSONNumber(text[entry.start..<entry.start &+ entry.length].span)
     }
 
-    /// How many elements to reserve memory for before the first one is decoded: at most 64 KiB of them.
+    /// Returns the number of elements to reserve memory for up front, at most 64 KiB of them.
     ///
-    /// Two bytes of a text are enough for an element, whatever size its type has, so the text must not decide how much is
-    /// reserved. A longer array grows while its elements are decoded.
+    /// An element takes only two bytes of text, whatever the size of its type, so the text must not decide how much
+    /// memory is reserved. A longer array grows while its elements are decoded.
     @inline(__always) static func room<Element>(for count: Int, _ type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
 
-    // MARK: Values; nil for one of another kind, or beyond the range
+    // MARK: Values, nil for another kind or out of range
 
     @inline(__always) func bool(at position: Int) -> Bool? {
         let entry = entries[position]
@@ -63,7 +59,7 @@ final class JSONDocument {
         String(decoding: text[start..<start &+ count], as: UTF8.self)
     }
 
-    /// An integer of digits only; `number` has the value of any other.
+    /// Returns an integer written only in digits. `number` handles all other forms.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int) -> Value? {
         let entry = entries[position]
         guard entry.isKind(.integer) else { return nil }
@@ -98,7 +94,7 @@ final class JSONDocument {
         return value.isNormal || value == 0 && number.isZero ? value : nil
     }
 
-    /// The elements of an array of which all can be read; nil if one cannot.
+    /// Returns `nil` if any element can't be read.
     @inline(__always) func array<Element>(at position: Int, _ read: (Int) -> Element?) -> [Element]? {
         guard entries[position].isKind(.array) else { return nil }
         let end = next(after: position)
@@ -111,12 +107,12 @@ final class JSONDocument {
         return elements
     }
 
-    /// The members of an object of which all can be read; nil if one cannot.
+    /// Returns `nil` if any member can't be read.
     @inline(__always) func dictionary<Value>(at position: Int, _ read: (Int) -> Value?) -> [String: Value]? {
         guard entries[position].isObject else { return nil }
         var key = position + 1
         let end = next(after: position)
-        // Half of the entries are values; an object with large ones in it has fewer.
+        // Half the entries are values, or fewer if the object contains large values.
         var values = [String: Value](minimumCapacity: min((end - key) / 2, 1_024))
         while key < end {
             guard let name = string(at: key), let value = read(key + 1) else { return nil }
@@ -128,28 +124,28 @@ final class JSONDocument {
 
     // MARK: Members
 
-    /// Where to look for the next key of an object first: types ask for their keys in the order of the text more often than
-    /// not.
+    /// Where to look first for an object's next key, because types mostly ask for keys in the order of the text.
     struct MemberCursor {
-        /// The position of the key; the end of the object behind the last one.
+        /// The position of the key, or the end of the object after the last key.
         var key: Int
-        /// The marks of all keys before it.
+        /// The combined marks of all keys before it.
         var passed: UInt64 = 0
     }
 
     enum Search {
-        /// The position of the value.
         case found(Int)
         case absent
-        /// The object has more members before the key than a search looks at.
+        /// The object has more members before the key than a search examines.
         case tooMany
     }
 
-    /// A longer search than this is left to a table.
+    /// Longer searches use a table instead.
     private static let longestSearch = 32
 
-    /// Looks for a key in an object, byte by byte. Of equal keys the first one counts, as in `JSONDecoder`: the key at the
-    /// cursor is taken if none before it can be equal, by its mark; otherwise the keys are compared from the first one on.
+    /// Looks for a key in an object, comparing bytes. If keys repeat, the first one is used, as in `JSONDecoder`.
+    ///
+    /// Takes the key at the cursor if the marks rule out an equal key before it. Otherwise, compares the keys from the
+    /// first one on.
     @inline(__always)
     func find(_ name: String, inObjectAt position: Int, _ cursor: inout MemberCursor) -> Search {
         name.withSpan { name in
@@ -182,13 +178,12 @@ final class JSONDocument {
         }
     }
 
-    /// One of 64 bits for the length and the first byte of a key: keys with different marks are not equal.
+    /// One of 64 bits, derived from the length and first byte of a key. Keys with different marks aren't equal.
     @inline(__always) private func mark(of key: IndexEntry) -> UInt64 {
-        // An empty key has the quote behind it.
+        // For an empty key, the byte is its closing quote.
         1 &<< (UInt64(text[key.start]) &* 5 &+ UInt64(truncatingIfNeeded: key.length) &* 11)
     }
 
-    /// Calls a function with each key of an object and the position of its value.
     func forEachMember(at position: Int, _ body: (String, Int) throws -> Void) rethrows {
         var key = position + 1
         let end = next(after: position)
@@ -200,7 +195,7 @@ final class JSONDocument {
 }
 
 extension Dictionary where Key == String {
-    /// Of equal keys the first one counts.
+    /// Sets a value, unless the key already has one.
     @inline(__always) mutating func setIfAbsent(_ key: String, _ value: Value) {
         { if $0 == nil { $0 = value } }(&self[key])
     }

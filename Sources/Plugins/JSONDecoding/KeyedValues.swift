@@ -1,6 +1,5 @@
 /// The members of an object, as a type with coding keys reads them.
 struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// The frame of the object.
     let frame: ValueFrame
 
     var codingPath: [any CodingKey] { frame.codingPath }
@@ -89,7 +88,7 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try frame.value(type, at: position, .key(key))
     }
 
-    // MARK: Containers within
+    // MARK: Nested containers
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
@@ -111,14 +110,14 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Positions
 
-    /// The position of the value of a key, which has to be there.
+    /// Returns the position of a key's value. Throws if the key is missing.
     @inline(__always) private func position(_ key: Key) throws -> Int {
         let position = frame.find(key.stringValue)
         if position < 0 { throw frame.missing(key) }
         return position
     }
 
-    /// The position of the value of a key; nil for none, and for null.
+    /// Returns the position of a key's value, or `nil` if the key is missing or its value is null.
     @inline(__always) private func present(_ key: Key) -> Int? {
         let position = frame.find(key.stringValue)
         return position < 0 || frame.document[position].isKind(.null) ? nil : position
@@ -134,5 +133,36 @@ struct KeyedValues<Key: CodingKey>: KeyedDecodingContainerProtocol {
         guard let position = present(key) else { return nil }
         if let value = frame.document.integer(Value.self, at: position) { return value }
         return try frame.integer(Value.self, at: position, .key(key))
+    }
+}
+
+/// A step of a coding path that doesn't correspond to a type's coding key.
+enum PositionKey: CodingKey {
+    case index(Int)
+    /// A key of a dictionary if a key strategy is set, or `super`.
+    case name(String)
+    /// A key of a dictionary with the default keys. Like `JSONDecoder`'s keys, it has an integer value if its text is
+    /// an integer.
+    case entry(String)
+
+    static let `super` = PositionKey.name("super")
+
+    init(stringValue: String) { self = .name(stringValue) }
+
+    init(intValue: Int) { self = .index(intValue) }
+
+    var stringValue: String {
+        switch self {
+        case .index(let index): "Index \(index)"
+        case .name(let name), .entry(let name): name
+        }
+    }
+
+    var intValue: Int? {
+        switch self {
+        case .index(let index): index
+        case .name: nil
+        case .entry(let name): Int(name)
+        }
     }
 }

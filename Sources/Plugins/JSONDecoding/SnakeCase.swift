@@ -1,8 +1,9 @@
 import ErrandEssentials
 
-/// `.convertFromSnakeCase`, as `JSONDecoder` reads it.
+/// Implements `.convertFromSnakeCase` as `JSONDecoder` does.
 enum SnakeCase {
-    /// "user_name" as "userName". Underscores at the ends stay where they are, and a key without others stays as it is.
+    /// Converts "user_name" to "userName". Keeps underscores at both ends. Returns keys without other underscores
+    /// unchanged.
     static func camelCase(_ key: String) -> String {
         let head = key.prefix { $0 == "_" }
         guard head.endIndex < key.endIndex else { return key }

@@ -1,6 +1,6 @@
-/// The elements of an array, one after the other.
+/// The elements of an array, read one after another.
 ///
-/// Its fields are narrow so that it fits into an existential without an allocation; a position of the index has 30 bits.
+/// Its fields are narrow so it fits in an existential without an allocation. Positions in the index have only 30 bits.
 struct UnkeyedValues: UnkeyedDecodingContainer {
     private let frame: ValueFrame
     private var position: Int32
@@ -86,7 +86,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         return value
     }
 
-    // MARK: Containers within
+    // MARK: Nested containers
 
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
@@ -110,7 +110,7 @@ struct UnkeyedValues: UnkeyedDecodingContainer {
         return decoder
     }
 
-    /// The position of the next element, which has to be there.
+    /// Returns the position of the next element. Throws at the end.
     @inline(__always) private func element(_ type: Any.Type) throws -> Int {
         if isAtEnd { throw atEnd(type) }
         return Int(position)

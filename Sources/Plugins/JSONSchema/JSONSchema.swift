@@ -1,9 +1,9 @@
-// Start here: make a ``JSONSchema``, and use it as the shape of a request or to validate data.
+// Start here: create a ``JSONSchema``, and use it as a request's shape or to validate data.
 //
-// Source/   the documents of a schema, and what references lead to
-// Compile/  keywords compiled into a program
+// Source/   a schema's documents, and resolving references
+// Compile/  compiling keywords into a program
 // Machine/  the validator that runs the program over a text
-// Format/   the formats of strings
+// Format/   string formats
 
 public import ErrandEssentials
 public import ErrandJSONValidation
@@ -16,23 +16,20 @@ import ErrandSupport
 /// try orders.validate(data)
 /// ```
 ///
-/// A schema is compiled when it is made: an invalid one is rejected, with the position of the fault, before it
-/// validates anything. Validation reads the text once and builds no objects. A schema can be used wherever a
-/// ``JSONShape`` can: as a check, as the shape of a ``JSONValidatedRequest``, and on its own.
+/// Creating a schema compiles it, so an invalid schema is rejected up front, with the position of the fault. Validation
+/// reads the text once and doesn't build objects. You can use a schema wherever you can use a ``JSONShape``: as a
+/// check, as the shape of a ``JSONValidatedRequest``, or on its own.
 public struct JSONSchema: JSONValidating {
-    /// The documents of a schema.
     static let maximumDocuments = 1_000
-    /// The levels of a document of a schema.
     static let maximumDepth = 512
-    /// The annotations of a text.
     static let maximumAnnotations = 100_000
 
     let program: SchemaProgram
 
     /// Compiles a schema.
     ///
-    /// Nothing is ever fetched: a reference to another document leads to one of the standard's metaschemas, or to the
-    /// document that the resolver returns for its absolute URI.
+    /// No document is ever fetched. A reference to another document resolves to one of the standard's metaschemas, or
+    /// to the document that the resolver returns for the absolute URI.
     ///
     /// ```swift
     /// let bundled = ["https://example.com/address.json": second]
@@ -40,15 +37,16 @@ public struct JSONSchema: JSONValidating {
     /// ```
     ///
     /// - Parameters:
-    ///   - data: the text of the schema, or of a document that contains it.
-    ///   - pointer: where in the document the schema is, as a JSON Pointer: `/components/schemas/Order` in an OpenAPI 3.1
-    ///     document. Empty by default, for the document itself.
-    ///   - uri: the absolute URI of the document, which relative references are resolved against; its `$id` by default.
-    ///   - dialect: the version of a schema without `$schema`; 2020-12 by default.
-    ///   - formats: whether `format` rejects strings; it does not by default.
-    ///   - limits: the limits of compiling.
-    ///   - resolver: returns the document with a URI, or nil if it has none; without one there are no other documents.
-    /// - Throws: ``JSONSchemaError``, with the place of the fault.
+    ///   - data: The text of the schema, or of a document that contains it.
+    ///   - pointer: The schema's position in the document as a JSON Pointer, such as `/components/schemas/Order` in an
+    ///     OpenAPI 3.1 document. Defaults to empty, for the whole document.
+    ///   - uri: The document's absolute URI, which relative references are resolved against. Defaults to its `$id`.
+    ///   - dialect: The version of a schema without `$schema`. Defaults to 2020-12.
+    ///   - formats: Whether `format` rejects strings. By default, it doesn't.
+    ///   - limits: The limits for compiling.
+    ///   - resolver: Returns the document with a URI, or `nil` if it's unknown. Without a resolver, only the standard's
+    ///     metaschemas can be referenced.
+    /// - Throws: ``JSONSchemaError`` with the position of the fault.
     public init(
         _ data: Data, at pointer: String = "", uri: String = "", dialect: JSONSchemaDialect = .draft2020_12,
         formats: JSONSchemaFormats = .annotation, limits: JSONSchemaLimits = .standard,
@@ -71,10 +69,11 @@ public struct JSONSchema: JSONValidating {
         program = try SchemaCompiler(registry, formats: formats).compile(location)
     }
 
-    /// Reads a schema from a file, and compiles it; see ``init(_:at:uri:dialect:formats:limits:resolver:)``. The file's URL is
-    /// the URI of the document.
+    /// Reads a schema from a file and compiles it. The file's URL is the document's URI.
     ///
-    /// - Throws: ``JSONSchemaError``; for what is no regular file, or cannot be read, too.
+    /// For the other parameters, see ``init(_:at:uri:dialect:formats:limits:resolver:)``.
+    ///
+    /// - Throws: ``JSONSchemaError``, also if the file isn't a regular file or can't be read.
     public init(
         contentsOf file: URL, at pointer: String = "", dialect: JSONSchemaDialect = .draft2020_12,
         formats: JSONSchemaFormats = .annotation, limits: JSONSchemaLimits = .standard,
@@ -93,7 +92,8 @@ public struct JSONSchema: JSONValidating {
         guard file.isFileURL else { throw failure(.notJSON, "the URL is not that of a file") }
         let limit = max(limits.maximumBytes, 0)
         do throws(SystemFile.Failure) {
-            // A pipe would block, and a device has no end. What is read counts: a file may grow, or have no size.
+            // Rejects pipes, which would block, and devices, which never end. Counts the bytes read, because a file may
+            // grow or report no size.
             let opened = try SystemFile(file.path, [.read, .onlyRegular])
             if opened.status?.size ?? 0 <= Int64(limit) {
                 var text = Data()
@@ -107,23 +107,26 @@ public struct JSONSchema: JSONValidating {
         throw failure(.tooLarge, "it has more bytes than the limit of \(limits.maximumBytes)")
     }
 
-    /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the schema. Each one
-    /// has the pointer to the value, and the location of the keyword of the schema.
+    /// Validates a JSON text. Throws violations of RFC 8259 and of the schema, up to a limit.
+    ///
+    /// Each problem has the pointer to the value and the location of the keyword in the schema.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         let error = data.withSpan { program.validate($0, limits) }
         if let error { throw error }
     }
 
-    /// The annotations of a valid text: what the schemas that its values fit say of them, such as `title`, `format`,
-    /// `deprecated`, `contentMediaType`, and keywords that the standard does not know (2020-12 core, section 7.7).
+    /// Returns the annotations of a valid text, which come from the schemas that its values fit.
+    ///
+    /// Annotations are keywords such as `title`, `format`, `deprecated`, and `contentMediaType`, and keywords that the
+    /// standard doesn't define (2020-12 core, section 7.7).
     ///
     /// ```swift
     /// let schema = try JSONSchema(data)
     /// let deprecated = try schema.annotations(of: first).filter { $0.keyword == "deprecated" }
     /// ```
     ///
-    /// It takes memory for each annotation. Throws the problems of a text that is not valid, and one of the kind
-    /// ``JSONProblem/Kind/limit`` for more than 100,000 annotations.
+    /// Each annotation takes memory. Throws the problems of an invalid text, or a problem of the kind
+    /// ``JSONProblem/Kind/limit`` if there are more than 100,000 annotations.
     public func annotations(
         of data: Data, limits: JSONLimits = .standard
     ) throws(JSONValidationError) -> [JSONAnnotation] {

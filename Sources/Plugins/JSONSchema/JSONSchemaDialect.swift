@@ -1,19 +1,20 @@
 /// The versions of JSON Schema.
 ///
-/// A schema names its own with `$schema`; this one applies to a schema that does not.
+/// If a schema has `$schema`, that version applies instead.
 public enum JSONSchemaDialect: Sendable, Hashable, CaseIterable {
-    /// Draft 7: `definitions`, `items` as a list, and a `$ref` that replaces everything beside it. Draft 6 is read as it.
+    /// Draft 7: `definitions`, `items` as a list, and a `$ref` that overrides all keywords next to it. Also used for
+    /// draft 6.
     case draft7
     /// Draft 2019-09: `$defs`, `$anchor`, `$recursiveRef`, `unevaluatedProperties`.
     case draft2019_09
-    /// Draft 2020-12, that of OpenAPI 3.1: `prefixItems`, `$dynamicRef`.
+    /// Draft 2020-12, which OpenAPI 3.1 uses: `prefixItems`, `$dynamicRef`.
     case draft2020_12
 }
 
-/// The meaning of the keyword `format`.
+/// How the keyword `format` is treated.
 public enum JSONSchemaFormats: Sendable, Hashable {
-    /// An annotation that rejects nothing, as the specification has it by default.
+    /// As an annotation that never rejects a string, which is the specification's default.
     case annotation
-    /// An assertion: a string that does not have the format is a problem. Unknown formats reject nothing.
+    /// As an assertion: a string that doesn't have the format is a problem. Unknown formats are ignored.
     case assertion
 }

@@ -1,4 +1,4 @@
-/// The limits of compiling a schema, with all documents that it refers to. Negative numbers count as zero.
+/// The limits for compiling a schema and all documents that it refers to. Negative numbers count as zero.
 ///
 /// ```swift
 /// var limits = JSONSchemaLimits()
@@ -6,15 +6,16 @@
 /// let schema = try JSONSchema(data, limits: limits)
 /// ```
 public struct JSONSchemaLimits: Sendable, Hashable {
-    /// The maximum number of steps: a value that is read, a keyword, a byte of a URI, a part of a pattern. 25,000,000 by
-    /// default, less than a second.
+    /// The maximum number of steps. Defaults to 25,000,000, less than a second.
+    ///
+    /// Each value that is read takes a step, as does each keyword, byte of a URI, and part of a pattern.
     public var maximumSteps = 25_000_000
-    /// The maximum number of bytes that the documents and what is compiled of them take, as an estimate; 80 MiB by default.
+    /// The maximum size in bytes of the documents and the compiled schema, as an estimate. Defaults to 80 MiB.
     public var maximumBytes = 80 << 20
 
     /// The default limits.
     public static let standard = JSONSchemaLimits()
 
-    /// Makes the default limits.
+    /// Creates the default limits.
     public init() {}
 }

@@ -1,20 +1,20 @@
 public import ErrandEssentials
 import ErrandJSONSyntax
 
-/// The JSON text of one value, for a custom check.
+/// The JSON text of a single value, passed to custom checks.
 public struct JSONFragment: Sendable {
-    /// The bytes of the value, without surrounding white space.
+    /// The bytes of the value, without surrounding whitespace.
     public let data: Data
 
     package init(data: Data) { self.data = data }
 
-    /// The value as an integer; nil if it is not a number, has a fraction, or exceeds `Int`.
+    /// The value as an integer, or `nil` if it isn't a number, has a fraction, or doesn't fit `Int`.
     public var integer: Int? { number { JSONNumber.integer(in: $0, 0..<$0.count) } }
 
-    /// The value as a number; nil if it is not a number. Infinite if it exceeds `Double`.
+    /// The value as a number, or `nil` if it isn't a number. Infinite if it exceeds the range of `Double`.
     public var double: Double? { number { JSONNumber.double(in: $0, 0..<$0.count) } }
 
-    /// The value as a boolean; nil if it is not one.
+    /// The value as a Boolean, or `nil` if it isn't `true` or `false`.
     public var boolean: Bool? {
         switch data.first {
         case 0x74: true
@@ -23,16 +23,16 @@ public struct JSONFragment: Sendable {
         }
     }
 
-    /// The value as a string, with escapes resolved; nil if it is not a string.
+    /// The value as a string with escapes resolved, or `nil` if it isn't a string.
     public var string: String? {
         guard data.first == JSONGrammar.quote else { return nil }
         return data.withSpan { JSONContent(1, $0.count - 1).string(in: $0) }
     }
 
-    /// Whether the value is null.
+    /// Whether the value is `null`.
     public var isNull: Bool { data.first == 0x6E }
 
-    /// Decodes the value; throws the error of the decoder.
+    /// Decodes the value. Throws the decoder's error.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()) throws
         -> Value
     {

@@ -1,40 +1,49 @@
-/// The limits of the texts that a validator accepts. Negative numbers count as zero.
+/// The limits that a JSON text must stay within to be validated. Negative numbers count as zero.
 public struct JSONLimits: Sendable, Hashable {
-    /// The maximum nesting of arrays and objects; 512 by default. Each level in use takes about 100 bytes of memory.
+    /// The maximum nesting of arrays and objects. Defaults to 512. Each level in use takes about 100 bytes of memory.
     public var maximumDepth = 512
-    /// The maximum length of the text in bytes; 64 MiB by default, the most that an agent collects in memory.
+    /// The maximum length of the text in bytes. Defaults to 64 MiB, the most that an agent collects in memory.
     public var maximumBytes = 64 << 20
-    /// The maximum number of problems that are listed; further ones are counted. 20 by default.
+    /// The maximum number of problems to list; further problems are only counted. Defaults to 20.
     public var maximumProblems = 20
-    /// The maximum number of keys in all open objects together, which are stored to find duplicates; keys that a shape
-    /// names do not count. 100,000 by default, about 5 MB. A text with more is rejected.
+    /// The maximum number of keys to remember, across all open objects, for finding duplicates.
+    ///
+    /// Keys that a shape names don't count. Defaults to 100,000, which takes about 5 MB. A text with more keys is
+    /// rejected.
     public var maximumKeys = 100_000
-    /// The maximum length in bytes of a string that is matched against a pattern; 64 KiB by default.
+    /// The maximum length in bytes of a string that is matched against a pattern. Defaults to 64 KiB.
     public var maximumPatternBytes = 64 << 10
-    /// The maximum number of steps to match one string; 4,000,000 by default, a few hundredths of a second. A string takes
-    /// at most its number of characters times the number of parts of the pattern, with counted repetitions expanded.
+    /// The maximum number of steps to match one string. Defaults to 4,000,000, a few hundredths of a second.
+    ///
+    /// A string takes at most its number of characters times the number of parts in the pattern, after counted
+    /// repetitions are expanded.
     public var maximumPatternSteps = 4_000_000
-    /// The maximum number of elements that are stored for `uniqueItems` of a schema, in all open arrays together; 1,000,000
-    /// by default, about 60 MB. A text with more is rejected.
+    /// The maximum number of elements to store for a schema's `uniqueItems`, across all open arrays.
+    ///
+    /// Defaults to 1,000,000, which takes about 60 MB. A text with more elements is rejected.
     public var maximumUniqueItems = 1_000_000
-    /// The maximum number of steps that a text may take altogether: each schema within a JSON Schema, or each of several
-    /// shapes, that is applied to a value; each step of a pattern; and some bytes that are compared, hashed or read for a
-    /// format. 40,000,000 by default, less than a second. A text that takes more is rejected.
+    /// The maximum number of steps for the whole text. Defaults to 40,000,000, less than a second.
+    ///
+    /// Applying a schema within a JSON Schema, or one of several shapes, to a value takes a step. So does each step of
+    /// a pattern, and each group of bytes that is compared, hashed, or read for a format. A text that takes more steps
+    /// is rejected.
     public var maximumSteps = 40_000_000
-    /// The maximum number of bytes of memory that a text may take beside itself: for keys and elements that are stored, and
-    /// for what a schema derives from the combinations that occur in it. An estimate; 64 MiB by default. A text that takes
-    /// more is rejected.
+    /// The maximum memory in bytes that validation may use in addition to the text, as an estimate. Defaults to 64 MiB.
+    ///
+    /// The memory holds keys and elements, and the states that a schema derives from the combinations in the text. A
+    /// text that needs more is rejected.
     public var maximumMemoryBytes = 64 << 20
-    /// Whether duplicate keys in an object are rejected; true by default. If not, each of the values has to fit.
+    /// Whether to reject duplicate keys in an object. Defaults to true. If false, every value of a duplicate key must
+    /// fit.
     public var refusesRepeatedKeys = true
 
     /// The default limits.
     public static let standard = JSONLimits()
 
-    /// Makes the default limits.
+    /// Creates the default limits.
     public init() {}
 
-    /// The limits without negative numbers.
+    /// The limits with negative numbers replaced by zero.
     package var clamped: JSONLimits {
         var limits = self
         for limit in [

@@ -1,42 +1,49 @@
-/// One problem of a JSON text. It contains no values of the text, only keys and kinds.
+/// A problem in a JSON text. It never contains values from the text, only keys and kinds.
 public struct JSONProblem: Sendable, Hashable {
-    /// The kind of a problem. Cases may be added: write a `default`.
+    /// The kind of a problem. Handle unknown kinds with a `default`, because cases may be added.
     public enum Kind: Sendable, Hashable {
-        /// The text is not JSON; nothing after the position was read.
+        /// The text isn't JSON. The validator stopped at this position.
         case syntax
-        /// The value has another type.
+        /// The value has the wrong type.
         case type
-        /// The value has the right type but violates a range, a length, a count, a pattern or constants.
+        /// The value has the right type but violates a range, length, count, pattern, or list of constants.
         case value
         /// A required key is missing.
         case missing
-        /// A closed object has a key that its shape does not name.
+        /// A closed object has a key that its shape doesn't name.
         case unexpectedKey
-        /// An object has a key twice, with or without escapes.
+        /// An object has the same key twice. Keys are compared after resolving escapes.
         case duplicateKey
-        /// The text exceeds ``JSONLimits``; nothing after the position was read. Also a string that is too long, or takes
-        /// too many steps, for its pattern; the text after that one was read.
+        /// A limit in ``JSONLimits`` was exceeded. The validator stopped at this position.
+        ///
+        /// If a string is too long for its pattern, or takes too many steps, the validator still reads the text after
+        /// it.
         case limit
-        /// The shape itself cannot be used with any text: it is too deep, or a pattern in it is not supported.
+        /// The shape can't be used with any text: it is nested too deeply, or contains an unsupported pattern.
         case shape
     }
 
-    /// The kind of the problem.
+    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    ///
+    /// For a missing key, this is its expected position. Long pointers are truncated with `…` after about a kilobyte.
     public var kind: Kind
-    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`; for a missing key the position where it is expected.
-    /// Empty for the whole document. Truncated with `…` after about a kilobyte.
+    /// The position as a JSON Pointer (RFC 6901), such as `/3/name`. Empty for the whole document.
+    ///
+    /// If a key is missing, this is where it was expected. Long pointers are truncated with `…` after about a kilobyte.
     public var pointer: String
-    /// The expected value: "a string".
+    /// The expected value, such as "a string".
     public var expected: String
-    /// The found value: "a number". Never the value itself.
+    /// The kind of value that was found, such as "a number". Never the value itself.
     public var found: String
-    /// The offset in bytes of the value, of the opening quote of a key, or, for a missing key, of the object's brace.
+    /// The offset in bytes of the value or the key's opening quote. If a key is missing, the offset of the object's
+    /// brace.
     public var offset: Int
-    /// The location of the keyword of a `JSONSchema` that the value violates: the URI of its document with a JSON Pointer
-    /// as the fragment, such as `#/properties/id/minimum`. Nil for shapes, and for what is not JSON.
+    /// The location of the `JSONSchema` keyword that the value violates, such as `#/properties/id/minimum`.
+    ///
+    /// Consists of the document's URI and a JSON Pointer as the fragment. `nil` for shapes, and if the text isn't JSON.
     public var schemaLocation: String?
 
-    /// Makes a problem.
+    /// Creates a problem.
     public init(
         kind: Kind, pointer: String, expected: String, found: String, offset: Int, schemaLocation: String? = nil
     ) {
@@ -50,8 +57,8 @@ public struct JSONProblem: Sendable, Hashable {
 }
 
 extension JSONProblem: CustomStringConvertible {
-    /// `/3/name: expected a string, found a number (byte 214)`, or `/7/tags: missing, expected an array`; behind it the
-    /// location in the schema, if there is one.
+    /// A message such as `/3/name: expected a string, found a number (byte 214)` or
+    /// `/7/tags: missing, expected an array`, followed by the location in the schema, if any.
     public var description: String {
         schemaLocation.map { "\(message), by \(MessageText.shown($0, limit: 1_200))" } ?? message
     }

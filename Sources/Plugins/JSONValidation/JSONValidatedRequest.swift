@@ -10,16 +10,16 @@ public import Errand
 /// }
 /// ```
 ///
-/// The shape may be a `JSONSchema` of ErrandJSONSchema: `var shape: JSONSchema { Self.schema }`, with the schema in a
-/// `static let`.
+/// To validate against a `JSONSchema` from ErrandJSONSchema, declare `var shape: JSONSchema { Self.schema }` and keep
+/// the schema in a `static let`.
 ///
-/// It provides the filter ``JSONValidation``, so that every agent validates its response. An agent that has that filter
-/// itself, with limits of its own, validates the response once, with those limits.
+/// The request brings its own ``JSONValidation`` filter, so every agent validates the response. If you add that filter
+/// to an agent with other limits, the response is still validated only once, with the agent's limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
-    /// ``JSONShape``, or another type to validate against, such as `JSONSchema`: the type of ``shape``.
+    /// The type of ``shape``: ``JSONShape``, or another validating type such as `JSONSchema`.
     associatedtype ResponseShape: JSONValidating = JSONShape
 
-    /// The shape of the body, or a schema.
+    /// The shape or schema of the body.
     var shape: ResponseShape { get }
 }
 

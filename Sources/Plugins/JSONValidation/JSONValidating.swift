@@ -1,10 +1,65 @@
+public import Errand
 public import ErrandEssentials
 
-/// A description of JSON texts that they are validated against: a ``JSONShape``, or a `JSONSchema` of
-/// ErrandJSONSchema.
+/// A type that validates JSON texts: ``JSONShape``, or `JSONSchema` from ErrandJSONSchema.
 public protocol JSONValidating: Sendable {
-    /// Validates a JSON text, and throws its problems, up to a limit.
+    /// Validates a JSON text. Throws the problems it finds, up to a limit.
     func validate(_ data: Data, limits: JSONLimits) throws(JSONValidationError)
 }
 
 extension JSONShape: JSONValidating {}
+
+extension ResponseCheck {
+    /// Rejects a response if its body doesn't fit the shape. You don't need a filter for this check.
+    ///
+    /// ```swift
+    /// var checks: [ResponseCheck] { [.json(["id": .integer])] }
+    /// ```
+    ///
+    /// Throws an `ErrandError` with the code `checkFailed`, the response, and a ``JSONValidationError`` as
+    /// `underlying`. Accepts an empty body only if a body is impossible: for HEAD, and for the statuses 204, 205, and
+    /// 304 (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5). A body that was delivered to a file is read from
+    /// there, within the limits. A streamed body is rejected, because the check would consume it.
+    ///
+    /// - Parameters:
+    ///   - shape: The shape of the body.
+    ///   - method: The request's method, which determines whether a body is possible. Defaults to GET.
+    ///   - limits: The limits for the body.
+    public static func json(
+        _ shape: JSONShape, method: HTTPMethod = .get, limits: JSONLimits = .standard
+    ) -> ResponseCheck {
+        json(validating: shape, method, limits)
+    }
+
+    /// Rejects a response if its body doesn't fit a `JSONSchema` from ErrandJSONSchema, or another validating type. See
+    /// ``json(_:method:limits:)``.
+    public static func json(
+        _ validator: some JSONValidating, method: HTTPMethod = .get, limits: JSONLimits = .standard
+    ) -> ResponseCheck {
+        json(validating: validator, method, limits)
+    }
+
+    private static func json(validating shape: some JSONValidating, _ method: HTTPMethod, _ limits: JSONLimits)
+        -> ResponseCheck
+    {
+        ResponseCheck("json") { response in
+            let hasNone = method == .head || [204, 205, 304].contains(response.status)
+            if hasNone, response.body.data?.isEmpty == true || response.body.length == 0 { return }
+            do {
+                try shape.validate(try await bytes(of: response, limits), limits: limits)
+            } catch let error as JSONValidationError {
+                throw ErrandError(.checkFailed, error.description, response: response, underlying: error)
+            }
+        }
+    }
+
+    private static func bytes(of response: HTTPResponse, _ limits: JSONLimits) async throws -> Data {
+        if let data = response.body.data { return data }
+        guard let file = response.body.file else {
+            throw ErrandError(
+                .checkFailed, "a streamed body cannot be validated; request its delivery as data", response: response)
+        }
+        // A separate reader leaves the response's body readable.
+        return try await HTTPBody(file: file).collect(upTo: limits.maximumBytes)
+    }
+}

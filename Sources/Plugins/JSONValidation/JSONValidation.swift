@@ -1,22 +1,22 @@
-// Start here: conform a request to ``JSONValidatedRequest``, and describe its response by a ``JSONShape``.
+// Start here: conform a request to ``JSONValidatedRequest`` and describe its response with a ``JSONShape``.
 //
-// Shape/    shapes: what one writes
-// Engine/   shapes compiled, and the validator that reads the text once
-// Pattern/  regular expressions of ECMA-262
-// Common/   what this module shares with JSON Schema
+// Shape/    shapes, the types that users write
+// Engine/   compiled shapes, and the validator that reads the text once
+// Pattern/  ECMA-262 regular expressions
+// Common/   code shared with JSON Schema
 
 public import Errand
 
-/// The filter that validates the response to every ``JSONValidatedRequest``, including responses from a cache.
+/// Validates the response to every ``JSONValidatedRequest``, including cached responses.
 ///
-/// The request provides it. Add it to the filters of an agent to set other limits: the outermost one that is named
-/// applies. It only adds a check to the call. Put it before a filter that retries when a check rejects the response, so
-/// that the filter runs the check.
+/// Each such request brings this filter itself. Add it to an agent to set other limits; if you list it more than once,
+/// the outermost one applies. The filter only adds a check to the call. Put it before any filter that retries after a
+/// failed check, so that filter runs this check too.
 public struct JSONValidation: Filter {
-    /// The limits of the responses that it accepts.
+    /// The limits for the responses.
     public var limits: JSONLimits
 
-    /// Makes the filter with limits of its own; the standard ones by default.
+    /// Creates the filter. Defaults to the standard limits.
     public init(limits: JSONLimits = .standard) { self.limits = limits }
 
     /// `JSON validation`
@@ -25,9 +25,9 @@ public struct JSONValidation: Filter {
     /// ``FilterTraits/unique``
     public var traits: FilterTraits { .unique }
 
-    /// Adds the check, and calls `next`; throws the errors of `next`.
+    /// Adds the check and calls `next`. Throws the errors of `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // The type alone first: a cast that fails is slow.
+        // Checks the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any JSONValidatedRequest.Type,
             let request = exchange.request as? any JSONValidatedRequest
         else {
@@ -42,6 +42,6 @@ extension Filter where Self == JSONValidation {
     /// Validates with the standard limits: `filters: [.jsonValidation]`.
     public static var jsonValidation: JSONValidation { JSONValidation() }
 
-    /// Validates with other limits.
+    /// Validates with the given limits.
     public static func jsonValidation(limits: JSONLimits) -> JSONValidation { JSONValidation(limits: limits) }
 }

@@ -1,8 +1,8 @@
 // Start here: give an agent the accessories ``LoadingIndicator`` and ``RequestLog``.
 //
-// Indicator/  the indicator: its state, its rules of time, views and terminals that show it
+// Indicator/  the indicator: its state, timing rules, views and terminal spinner
 // Log/        the log: records, levels, and the sinks that write them
-// Events/     an accessory made of a closure
+// Events/     an accessory made of closures
 
-// Who logs masks other bodies as well.
+// Re-exported because apps that log also need to mask bodies.
 @_exported public import ErrandRedaction

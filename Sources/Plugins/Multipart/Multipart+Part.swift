@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 
 extension Multipart {
-    /// One part: the source of its bytes, and its headers.
+    /// One part: its content and its headers.
     ///
     /// ```swift
     /// let parts: [Multipart.Part] = [
@@ -11,8 +11,8 @@ extension Multipart {
     /// ]
     /// ```
     ///
-    /// Names and file names may contain any characters, including line ends, quotes and any script: they are escaped in
-    /// the header.
+    /// Names and file names may contain any characters, including line breaks, quotes and any script. They are escaped
+    /// in the header.
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
@@ -21,13 +21,13 @@ extension Multipart {
             case stream(length: Int64?, isReplayable: Bool, open: @Sendable () throws -> HTTPBody)
         }
 
-        /// The name of the form's field; a part of a form needs one.
+        /// The name of the form field. Required in a form.
         public var name: String?
-        /// The file name under which the receiver is to save the part; nil for none.
+        /// The file name to suggest to the receiver, or `nil` to omit it.
         public var fileName: String?
-        /// Sent as the part's `Content-Type`; nil for none.
+        /// The part's `Content-Type`, or `nil` to omit it.
         public var contentType: String?
-        /// Further headers of the part. A `Content-Disposition` or a `Content-Type` among them replaces the part's own.
+        /// Additional headers. A `Content-Disposition` or `Content-Type` here replaces the part's own.
         public var headers: HTTPHeaders = [:]
         let content: Content
 
@@ -36,7 +36,7 @@ extension Multipart {
             self.contentType = contentType
         }
 
-        /// The same part with further headers.
+        /// Returns a copy of the part with additional headers.
         public func with(_ headers: HTTPHeaders) -> Part {
             var copy = self
             copy.headers.merge(headers)
@@ -46,29 +46,29 @@ extension Multipart {
 }
 
 extension Multipart.Part {
-    /// A text field, in UTF-8 and unchanged, without a `Content-Type`, as browsers send it.
+    /// Creates a text field: UTF-8, unchanged, and without a `Content-Type`, as browsers send it.
     public static func field(_ name: String, _ value: String) -> Self { Self(.data(Data(value.utf8)), name, nil, nil) }
 
-    /// A field with a number or a boolean.
+    /// Creates a field with a number or Boolean.
     public static func field(_ name: String, _ value: some LosslessStringConvertible) -> Self {
         field(name, String(value))
     }
 
-    /// Bytes in memory.
+    /// Creates a part from bytes in memory.
     ///
     /// - Parameters:
     ///   - data: the bytes.
-    ///   - name: the name of the field; nil, the default, for none.
-    ///   - fileName: the name of the file; nil, the default, for none.
-    ///   - contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
+    ///   - name: the name of the field. Defaults to `nil`.
+    ///   - fileName: the name of the file. Defaults to `nil`.
+    ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
     public static func data(
         _ data: Data, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
         Self(.data(data), name, fileName, contentType ?? FileTypes.contentType(of: fileName ?? ""))
     }
 
-    /// A value as JSON, written by `encoder`, or by the agent's encoder if that is a `JSONEncoder`. Encoded when the
-    /// request is built.
+    /// Creates a part with a value as JSON. Uses `encoder`, or the agent's encoder if that is a `JSONEncoder`. Encodes
+    /// the value when the request is built.
     public static func json(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
     ) -> Self {
@@ -78,14 +78,14 @@ extension Multipart.Part {
         return Self(.encoded(encode, nil), name, fileName, "application/json")
     }
 
-    /// A value in the format of `encoder`, or of the agent's encoder. Encoded when the request is built.
+    /// Creates a part with an encoded value. Encodes it when the request is built.
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - name: the name of the field; nil, the default, for none.
-    ///   - fileName: the name of the file; nil, the default, for none.
-    ///   - encoder: the encoder; the agent's by default.
-    ///   - contentType: that of the encoder by default.
+    ///   - name: the name of the field. Defaults to `nil`.
+    ///   - fileName: the name of the file. Defaults to `nil`.
+    ///   - encoder: the encoder. Defaults to the agent's.
+    ///   - contentType: the media type. Defaults to the encoder's.
     public static func encoded(
         _ value: some Encodable & Sendable, name: String? = nil, fileName: String? = nil,
         encoder: (any BodyEncoder)? = nil, contentType: String? = nil
@@ -93,14 +93,14 @@ extension Multipart.Part {
         Self(.encoded({ try $0.encode(value) }, encoder), name, fileName, contentType)
     }
 
-    /// A file, read while it is sent. It must not change from the building of the request to the end of the last
-    /// attempt; see ``MultipartError/Code/fileChanged``.
+    /// Creates a part from a file, which is read while it is sent. Don't change the file from the time the request is
+    /// built until its last attempt ends; see ``MultipartError/Code/fileChanged``.
     ///
     /// - Parameters:
     ///   - url: the URL of the file.
-    ///   - name: the name of the field; nil, the default, for none.
-    ///   - fileName: the file's name by default; empty for none.
-    ///   - contentType: by default the type for the extension, else `application/octet-stream`.
+    ///   - name: the name of the field. Defaults to `nil`.
+    ///   - fileName: the name to send. Defaults to the file's name; pass an empty string to omit it.
+    ///   - contentType: the media type. Default: by the file's extension, otherwise `application/octet-stream`.
     public static func file(
         _ url: URL, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -109,14 +109,14 @@ extension Multipart.Part {
         return Self(.file(url), name, saved.isEmpty ? nil : saved, type)
     }
 
-    /// A stream that is opened anew for every attempt.
+    /// Creates a part from a stream that can be opened again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: in bytes; nil where it is not known, and then the whole body is sent without a length.
-    ///   - name: the name of the field; nil, the default, for none.
-    ///   - fileName: the name of the file; nil, the default, for none.
-    ///   - contentType: by default the type for the extension of `fileName`, else `application/octet-stream`.
-    ///   - open: opens the stream; called for each attempt.
+    ///   - length: the length in bytes. Defaults to `nil`, which sends the whole body without a length.
+    ///   - name: the name of the field. Defaults to `nil`.
+    ///   - fileName: the name of the file. Defaults to `nil`.
+    ///   - contentType: the media type. Default: by the extension of `fileName`, otherwise `application/octet-stream`.
+    ///   - open: opens the stream. Called for each attempt.
     public static func stream(
         length: Int64? = nil, name: String? = nil, fileName: String? = nil, contentType: String? = nil,
         open: @escaping @Sendable () throws -> HTTPBody
@@ -125,7 +125,7 @@ extension Multipart.Part {
         return Self(.stream(length: length, isReplayable: true, open: open), name, fileName, type)
     }
 
-    /// A body that can be sent once; one in memory any number of times.
+    /// Creates a part from a body. Unless the body is in memory, it can be sent only once.
     public static func stream(
         _ body: HTTPBody, name: String? = nil, fileName: String? = nil, contentType: String? = nil
     ) -> Self {
@@ -142,8 +142,8 @@ extension Multipart.Part: CustomStringConvertible, CustomDebugStringConvertible,
     public var description: String {
         "\(name.map { "field \($0)" } ?? "a part")" + (fileName.map { ", file \($0)" } ?? "")
     }
-    /// The same as `description`, so that no dump shows more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -5,8 +5,8 @@
 
 public import ErrandMessageSyntax
 
-/// A body that consists of several, each with headers of its own: a form with files, or another multipart type (RFC
-/// 2046, section 5.1).
+/// A request body of several parts, each with its own headers: a form with files, or another multipart type (RFC 2046,
+/// section 5.1).
 ///
 /// ```swift
 /// struct UploadPhoto: Request {
@@ -21,23 +21,23 @@ public import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// It is a value, which any method may send any number of times. Files are checked when a request is built and read
-/// while it is sent; the length of the whole is announced whenever that of each part is known.
+/// Use it with any method, as often as you like. Files are checked when a request is built and read while it is sent.
+/// The total length is announced if the length of every part is known.
 public struct Multipart: Sendable {
-    /// The subtype: ``Subtype/formData`` by default.
+    /// The subtype. Defaults to ``Subtype/formData``.
     public var subtype: Subtype
-    /// The parts in the order in which they are sent.
+    /// The parts, in the order in which they are sent.
     public var parts: [Part]
-    /// Parameters of the `Content-Type` beside the boundary, such as `type` of `multipart/related` (RFC 2387); none by
-    /// default.
+    /// Parameters of the `Content-Type` in addition to the boundary, such as `type` for `multipart/related` (RFC 2387).
+    /// Default: no parameters.
     public var parameters: FieldParameters
-    /// The separator of the parts; nil, the default, for one of 128 random bits, made anew for each call.
+    /// The separator between parts. Defaults to `nil`, which creates a random boundary of 128 bits for each call.
     ///
-    /// Every part is searched for a given boundary, and a part that contains it makes the request fail with
+    /// If you set a boundary, each part is searched for it. A part that contains it makes the request fail with
     /// ``MultipartError/Code/boundaryInPart``.
     public var boundary: String?
 
-    /// Makes a body of parts.
+    /// Creates a body from parts.
     public init(
         _ subtype: Subtype = .formData, parameters: FieldParameters = FieldParameters(), boundary: String? = nil,
         parts: [Part]
@@ -48,12 +48,12 @@ public struct Multipart: Sendable {
 
     /// A subtype of `multipart/`: any token.
     public struct Subtype: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// In lower case.
+        /// The name, in lower case.
         public let description: String
 
-        /// Makes a subtype of any name; it is checked when a request is built.
+        /// Creates a subtype with any name. The name is checked when a request is built.
         public init(_ name: String) { description = name.lowercased() }
-        /// Makes a subtype of any name.
+        /// Creates a subtype with any name.
         public init(stringLiteral value: String) { self.init(value) }
 
         /// A form (RFC 7578).

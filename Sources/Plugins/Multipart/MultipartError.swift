@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure to send or to read a multipart body.
+/// A failure to send or read a multipart body.
 ///
 /// ```swift
 /// do { try await agent.send(UploadPhoto(photo: photo)) } catch let error as ErrandError {
@@ -9,18 +9,18 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A request that cannot be sent fails with an ``Errand/ErrandError`` whose `underlying` error is this one: with the
-/// code ``Errand/ErrandError/Code/fileFailed`` for a file, ``Errand/ErrandError/Code/invalidRequest`` for the rest. Reading a
-/// body throws this error itself. The description contains no bytes of a body.
+/// If a request can't be sent, it fails with an ``Errand/ErrandError`` that has this error as its `underlying` error.
+/// Its code is ``Errand/ErrandError/Code/fileFailed`` for a file, otherwise ``Errand/ErrandError/Code/invalidRequest``.
+/// Reading a body throws this error directly. The description never contains bytes of a body.
 public struct MultipartError: CodedError, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Codes are stable and suitable for metrics.
     public typealias Code = FailureCode<MultipartError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence with what was expected and what came.
+    /// A sentence that describes the failure: the expected and the actual value.
     public var message: String
-    /// The underlying failure.
+    /// The underlying failure, if any.
     public var underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -30,7 +30,7 @@ public struct MultipartError: CodedError, Sendable {
     /// The code and the message.
     public var description: String { "\(code): \(message)" }
 
-    /// The failure as the error of a request.
+    /// Wraps the failure in a request's error.
     static func sending(
         _ code: ErrandError.Code, _ own: Code, _ message: String, underlying: (any Error)? = nil
     ) -> ErrandError {
@@ -39,32 +39,33 @@ public struct MultipartError: CodedError, Sendable {
 }
 
 extension FailureCode<MultipartError> {
-    /// A file cannot be read: it is not there, no regular file, or not permitted. Sending.
+    /// Sending: a file can't be read. It doesn't exist, isn't a regular file, or access isn't permitted.
     public static var fileUnreadable: Self { Self("fileUnreadable", 1) }
-    /// A file is not what it was when the request was built: it changed, shrank, grew, was replaced or removed. Sending.
+    /// Sending: a file was changed, replaced or removed since the request was built.
     public static var fileChanged: Self { Self("fileChanged", 2) }
-    /// A stream has other bytes than it announced. Sending.
+    /// Sending: a stream's length differs from its announced length.
     public static var partLengthMismatch: Self { Self("partLengthMismatch", 3) }
-    /// A part cannot be described: a form's part without a name, a header with a control character. Sending.
+    /// Sending: a part can't be described, such as a form part without a name or a header with a control character.
     public static var invalidPart: Self { Self("invalidPart", 4) }
-    /// The given boundary is invalid. Sending.
+    /// Sending: the given boundary is invalid.
     public static var invalidBoundary: Self { Self("invalidBoundary", 5) }
-    /// A part contains the given boundary. Sending.
+    /// Sending: a part contains the given boundary.
     public static var boundaryInPart: Self { Self("boundaryInPart", 6) }
-    /// The response has no multipart type, or its type has no boundary. Reading.
+    /// Reading: the response isn't multipart, or its type lacks a boundary.
     public static var notMultipart: Self { Self("notMultipart", 7) }
-    /// The headers of a part are malformed. Reading.
+    /// Reading: the headers of a part are malformed.
     public static var malformedPart: Self { Self("malformedPart", 8) }
-    /// More parts, longer headers or more bytes before the first part than ``MultipartLimits`` allows. Reading.
+    /// Reading: there are more parts, longer headers or more bytes before the first part than ``MultipartLimits``
+    /// allows, or a part has more than 100 headers.
     public static var limitExceeded: Self { Self("limitExceeded", 9) }
-    /// The body ended before its last part did. Reading.
+    /// Reading: the body ended before its last part.
     public static var truncated: Self { Self("truncated", 10) }
-    /// The body of a part is read that the reader has passed, or by two readers at once. Reading.
+    /// Reading: the part's body was read after the reader moved on, or by two readers at once.
     public static var partPassed: Self { Self("partPassed", 11) }
 }
 
 extension MultipartError {
-    /// The sentence for people.
+    /// The sentence to show to users.
     public var failureSentence: FailureSentence {
         switch code {
         case .fileUnreadable, .fileChanged: .fileFailed

@@ -2,17 +2,17 @@ public import Errand
 import ErrandEssentials
 
 extension RequestBody {
-    /// A form with fields and files (RFC 7578).
+    /// Creates a form with fields and files (RFC 7578).
     ///
     /// ```swift
     /// let call = Call<Void>(.put, "photo", body: .multipart(.field("title", "Sea"), .file(photo, name: "photo")))
     /// ```
     ///
-    /// Without parts there is no body. The body can be sent again unless a part is a stream that cannot. A part that
-    /// cannot be sent, such as a missing file, throws before anything is sent.
+    /// Without parts, the body is empty. It can be sent again unless a part is a stream that can be read only once. A
+    /// part that can't be sent, such as a missing file, throws before anything is sent.
     public static func multipart(_ parts: Multipart.Part...) -> RequestBody { .multipart(Multipart(parts: parts)) }
 
-    /// A form with the parameters as its first fields, and then the parts.
+    /// Creates a form with parameters as its first fields, followed by parts.
     ///
     /// ```swift
     /// let body = RequestBody.multipart(["title": "Sea", "tags": ["a", "b"]], [.file(photo, name: "photo")])
@@ -20,8 +20,8 @@ extension RequestBody {
     ///
     /// - Parameters:
     ///   - parameters: the first fields.
-    ///   - parts: the parts behind them.
-    ///   - encoding: how arrays, nested values and booleans become fields; that of a URL-encoded form by default.
+    ///   - parts: the parts after them.
+    ///   - encoding: how arrays, nested values and Booleans become fields. Default: as in a URL-encoded form.
     public static func multipart(
         _ parameters: Parameters, _ parts: [Multipart.Part], encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -32,7 +32,7 @@ extension RequestBody {
         }
     }
 
-    /// A body of a multipart type.
+    /// Creates a body of any multipart type.
     ///
     /// ```swift
     /// let body = RequestBody.multipart(Multipart(.related, parts: [.json(["name": "Sea"]), .file(photo)]))

@@ -1,6 +1,6 @@
 public import Errand
 
 extension ActivityKind {
-    /// The delivery of an entry of an outbox: from its turn to what became of it, with its request as its child.
+    /// The delivery of one outbox entry, from its turn to its outcome. The entry's request is a child of this activity.
     public static let outbox = ActivityKind(rawValue: "outbox")
 }

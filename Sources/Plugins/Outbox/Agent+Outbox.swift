@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 
 extension Agent {
-    /// Opens the outbox of a directory, and begins to send what it holds.
+    /// Opens the outbox stored in a directory and starts sending its entries.
     ///
     /// ```swift
     /// let outbox = try await agent.outbox(at: directory, sending: [.type("comment", PostComment.self)]) { refusal in
@@ -11,15 +11,15 @@ extension Agent {
     /// try await outbox.enqueue(PostComment(thread: 7, text: "Hello"))
     /// ```
     ///
-    /// Several processes may open the same directory: one of them sends, all of them enqueue. Throws ``OutboxError``.
+    /// Several processes can open the same directory: one sends, all can enqueue. Throws ``OutboxError``.
     ///
     /// - Parameters:
-    ///   - directory: the outbox's own, for one user; it is created where there is none.
-    ///   - types: what it sends; entries of other types are refused.
-    ///   - options: limits and waits.
-    ///   - time: the clock; the system's by default.
-    ///   - decide: the handler that decides on entries that are refused; without one, expired entries are dropped, and
-    ///     others stop their lane. Called on any thread.
+    ///   - directory: A directory used only by this outbox and for one user. It's created if it doesn't exist.
+    ///   - types: The request types that the outbox sends. It refuses entries of other types.
+    ///   - options: Limits and waits.
+    ///   - time: The clock. Defaults to the system's.
+    ///   - decide: Decides what happens to refused entries. By default, expired entries are dropped, and other refused
+    ///     entries stop their lane. Called on any thread.
     public func outbox(
         at directory: URL, sending types: [OutboxType], options: OutboxOptions = OutboxOptions(),
         time: some TimeSource = SystemTimeSource(),

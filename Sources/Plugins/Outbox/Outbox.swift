@@ -1,13 +1,13 @@
 // Start here: conform a request to ``OutboxRequest``, open an ``Outbox`` with `agent.outbox(at:sending:)`, enqueue.
 //
-// Queue/    which entry is sent next: pure
+// Queue/    chooses the next entry to send; pure
 // Storage/  the log on the disk
-// Engine/   the two joined: changes, deliveries, refusals
+// Engine/   connects both: changes, deliveries, refusals
 
 import Errand
 import ErrandEssentials
 
-/// Requests on a disk that are sent when there is a network: each once by its key, in order within a lane.
+/// A queue of requests that is stored on the disk and sent when a network is available.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: [.type("comment", PostComment.self)])
@@ -15,9 +15,10 @@ import ErrandEssentials
 /// for await state in outbox.states { show(state.entries) }
 /// ```
 ///
-/// An entry survives the end of the process and of the machine once `enqueue` has returned. It is sent at least
-/// once, each time with the same `Idempotency-Key`, and removed after its response. Safe to use from any thread. The
-/// end of the object closes the outbox; its entries stay. It keeps its agent alive.
+/// Once `enqueue` returns, the entry survives a crash of the process or machine. The outbox sends it at least once,
+/// always with the same `Idempotency-Key`, and removes it after the response. Entries of a lane are sent in order.
+///
+/// Safe to use from any thread. An outbox keeps its agent alive. Deallocating it closes it; its entries stay.
 public final class Outbox: Sendable {
     private let engine: OutboxEngine
 
@@ -25,12 +26,12 @@ public final class Outbox: Sendable {
 
     deinit { engine.end() }
 
-    /// Stores a request, and returns when it survives a crash of the machine.
+    /// Stores a request, and returns once it would survive a crash of the machine.
     ///
     /// - Parameters:
-    ///   - request: of a registered type.
-    ///   - dependencies: entries that have to be sent before, in any lane; those that are gone already count as sent.
-    /// - Returns: the number of the entry; that of the older one, where the request replaces it.
+    ///   - request: A request of a registered type.
+    ///   - dependencies: Entries of any lane to send first. Entries that no longer exist count as sent.
+    /// - Returns: The entry's ID. If the request replaces an older entry, this is the older entry's ID.
     @discardableResult
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: OutboxEntry.ID...
@@ -38,7 +39,7 @@ public final class Outbox: Sendable {
         try await enqueue(request, after: dependencies)
     }
 
-    /// Stores a request that is sent after others.
+    /// Stores a request to send after others.
     @discardableResult
     public func enqueue<R: OutboxRequest>(
         _ request: R, after dependencies: [OutboxEntry.ID]
@@ -49,69 +50,68 @@ public final class Outbox: Sendable {
         return OutboxEntry.ID(rawValue: id)
     }
 
-    /// Removes an entry, and returns whether it was there. One that is being sent is cancelled, but a server may have
-    /// received it.
+    /// Removes an entry, and returns whether it existed. An entry being sent is cancelled, but a server may already
+    /// have received it.
     @discardableResult
     public func remove(_ id: OutboxEntry.ID) async throws -> Bool {
-        // If the removal can't be written, the entry stays: a cancelled request would only be sent again.
+        // If this write fails, the entry stays, and a cancelled request would only be sent again.
         let wasThere = try await engine.commit(.remove(id.rawValue)) != nil
         engine.cancel(id.rawValue)
         return wasThere
     }
 
-    /// Removes all entries, such as when a user signs out.
+    /// Removes all entries, for example when a user signs out.
     public func removeAll() async throws {
         try await withThrowingTaskGroup { group in
-            // Written together.
+            // Concurrent removals are written together.
             for entry in state.entries { group.addTask { _ = try await self.remove(entry.id) } }
             try await group.waitForAll()
         }
     }
 
-    /// The stored request of an entry; nil if there is none, or one of another type. Throws `decodingFailed`, or
-    /// `fileFailed` where the file cannot be read.
+    /// Returns an entry's stored request, or `nil` if the entry doesn't exist or has another type. Throws
+    /// `decodingFailed`, or `fileFailed` if the file can't be read.
     @concurrent public func request<R: OutboxRequest>(_ type: R.Type, of id: OutboxEntry.ID) async throws -> R? {
         try engine.request(R.self, of: id.rawValue)
     }
 
-    /// All entries now; takes time in proportion to their number.
+    /// The current entries. Takes time proportional to their number.
     public var state: OutboxState { engine.snapshot }
 
-    /// The state now and after each change; a slow reader gets the latest one.
+    /// The current state, then the state after each change. A slow reader gets only the latest.
     public var states: OutboxStates { OutboxStates(engine: engine) }
 
-    /// Ends the waits after failures, such as when the system reports that the network is back.
+    /// Ends the waits after failures. Call it when the system reports that the network is back, for example.
     public func networkIsBack() { engine.networkIsBack() }
 
-    /// Starts no further delivery; those under way go on.
+    /// Starts no more deliveries. Deliveries in progress continue.
     public func pause() { engine.setPaused(true) }
 
-    /// Sends again after ``pause()``.
+    /// Resumes sending after ``pause()``.
     public func resume() { engine.setPaused(false) }
 
-    /// Resumes a stopped lane: sends the entry that stopped it again, then those behind it.
+    /// Resumes a stopped lane: sends the entry that stopped it again, then the entries after it.
     public func resume(lane: String) { engine.resume(lane) }
 
-    /// Cancels what is being sent, and returns when nothing runs any more and another process may send. The entries
-    /// stay.
+    /// Cancels deliveries in progress, and returns once another process can send. Entries stay on the disk.
     public func close() async { await engine.close() }
 }
 
-/// The states of an ``Outbox``: the state now, then one after each change, of which a slow reader gets the latest.
+/// The states of an ``Outbox``: the current one, then one after each change. A slow reader gets only the latest.
 public struct OutboxStates: AsyncSequence, Sendable {
     let engine: OutboxEngine
 
-    /// An iterator of its own for each reader.
+    /// Creates an independent iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(versions: engine.versions.states.makeAsyncIterator(), engine: engine)
     }
 
-    /// The iterator of the states.
+    /// The iterator of ``OutboxStates``.
     public struct Iterator: AsyncIteratorProtocol {
         var versions: AsyncStream<UInt64>.Iterator
         weak var engine: OutboxEngine?
 
-        /// The next state; nil once the outbox is closed.
+        /// Returns the next state, or `nil` once the outbox is closed.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OutboxState? {
             await versions.next(isolation: actor).flatMap { _ in engine?.snapshot }
         }

@@ -1,59 +1,58 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request that waits in an ``Outbox``, as a screen shows it. It has no content: ``Outbox/request(_:of:)`` reads
-/// that.
+/// A request waiting in an ``Outbox``, for display. Read the request itself with ``Outbox/request(_:of:)``.
 ///
-/// The requests of a delivery carry it as a tag: `activity.tags[OutboxEntry.self]`.
+/// The requests of a delivery carry the entry as a tag: `activity.tags[OutboxEntry.self]`.
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// The number of an entry. It never changes, no other entry of the directory gets it, and a later entry has a
-    /// greater one.
+    /// The number of an entry. It never changes and is never reused in the directory. Later entries have greater
+    /// numbers.
     public struct ID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
-        /// The number, from 1.
+        /// The number, starting at 1.
         public let rawValue: UInt64
-        /// A number that an app has stored.
+        /// Creates an ID from a stored number.
         public init(rawValue: UInt64) { self.rawValue = rawValue }
         /// Whether the first entry is older.
         public static func < (a: ID, b: ID) -> Bool { a.rawValue < b.rawValue }
-        /// The number.
+        /// The number in decimal.
         public var description: String { "\(rawValue)" }
     }
 
-    /// Where an entry is on its way. Cases may be added: write a `default`.
+    /// The progress of an entry. More cases may be added, so write a `default`.
     public enum State: Sendable, Hashable {
-        /// Its turn has not come: others of its lane are before it, or others are being sent.
+        /// The entry waits for earlier entries of its lane, or for a free delivery slot.
         case waiting
-        /// It waits for the entries that it was enqueued after.
+        /// The entry waits for its dependencies.
         case blocked
-        /// It is being sent, or its handler decides.
+        /// The entry is being sent, or the handler is deciding about it.
         case sending
-        /// An attempt failed; the next one is at this instant, or when the network is back.
+        /// An attempt failed. The next one starts at this instant, or when the network is back.
         case delayed(until: ContinuousClock.Instant)
-        /// It was refused, and its lane has stopped.
+        /// The entry was refused, and its lane has stopped.
         case stopped
     }
 
-    /// The number of the entry.
+    /// The entry's number.
     public let id: ID
     /// The registered name of the request's type.
     public let name: String
-    /// The lane of the request.
+    /// The request's lane.
     public let lane: String
-    /// When it was enqueued.
+    /// When the request was enqueued.
     public let enqueued: Date
-    /// The time after which it is no longer worth sending; nil for no limit.
+    /// When the entry expires, or `nil` if it doesn't.
     public let expiry: Date?
-    /// The value of its `Idempotency-Key`, without quotation marks: the same for all of its attempts.
+    /// The value of the `Idempotency-Key` header, without quotation marks. All attempts use the same key.
     public let idempotencyKey: String
-    /// Where it is on its way.
+    /// The entry's progress.
     public internal(set) var state: State
-    /// How many attempts have failed in this process.
+    /// The number of failed attempts in this process.
     public internal(set) var failures: Int
-    /// The last failure, in a sentence without secrets; nil for none.
+    /// A description of the last failure, without secrets, or `nil` if no attempt failed.
     public internal(set) var lastError: String?
 }
 
 extension OutboxEntry: TagKey {
-    /// Nil: the request does not come from an outbox.
+    /// `nil`: the request doesn't come from an outbox.
     public static var defaultValue: OutboxEntry? { nil }
 }

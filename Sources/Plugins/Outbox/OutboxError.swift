@@ -2,14 +2,14 @@ public import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A failure of an outbox itself. What was enqueued before stays.
+/// A failure of the outbox itself. Entries enqueued before it stay.
 public struct OutboxError: Error, Sendable {
-    /// The kind of failure; codes may be added.
+    /// The kind of failure. More codes may be added.
     public typealias Code = FailureCode<OutboxError>
 
     /// The kind of failure.
     public let code: Code
-    /// A sentence for developers, without a full stop. Files are named by their whole paths.
+    /// A sentence for developers, without a full stop. It contains the full paths of files.
     public let message: String
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
@@ -25,37 +25,37 @@ public struct OutboxError: Error, Sendable {
         do { return try body() } catch { throw Self(error) }
     }
 
-    /// One line: the code and the message.
+    /// The code and the message on one line.
     public var description: String { "\(code): \(message)" }
 }
 
 extension OutboxError: CodedError {}
 
 extension FailureCode<OutboxError> {
-    /// Another process holds the lock of the directory for too long.
+    /// Another process holds the directory's lock for too long.
     public static var busy: Self { Self("busy", 1) }
-    /// The outbox holds as many entries, or bytes, as it may.
+    /// The outbox has reached its maximum number of entries or bytes.
     public static var queueFull: Self { Self("queueFull", 2) }
-    /// The value of the request is larger than an entry may be.
+    /// The encoded request is larger than an entry may be, or the name of its lane or its replacement key is too long.
     public static var tooLarge: Self { Self("tooLarge", 3) }
     /// The outbox was closed.
     public static var closed: Self { Self("closed", 4) }
-    /// The type of the request is not registered, or two types have one name.
+    /// The request's type isn't registered, or two types share a name.
     public static var unregisteredType: Self { Self("unregisteredType", 5) }
-    /// The request could not be encoded.
+    /// The request couldn't be encoded.
     public static var encodingFailed: Self { Self("encodingFailed", 6) }
-    /// The stored value could not be decoded.
+    /// The stored value couldn't be decoded.
     public static var decodingFailed: Self { Self("decodingFailed", 7) }
-    /// The file was written by another version of this module; it stays as it is.
+    /// The file was written by another version of this module. It isn't changed.
     public static var unknownFormat: Self { Self("unknownFormat", 8) }
-    /// There is no room on the disk, or in the user's quota.
+    /// The disk or the user's quota is full.
     public static var noSpace: Self { Self("noSpace", 9) }
-    /// Any other failure of the file, such as a link in its place, or a log without a number for another entry.
+    /// Any other file failure, such as a link in the file's place, or a log that has run out of entry numbers.
     public static var fileFailed: Self { Self("fileFailed", 10) }
 }
 
 extension OutboxError {
-    /// The sentence for people.
+    /// The sentence to show to users.
     public var failureSentence: FailureSentence {
         switch code {
         case .busy: .alreadyRunning

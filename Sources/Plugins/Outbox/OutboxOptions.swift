@@ -1,6 +1,6 @@
 public import Errand
 
-/// The limits and waits of an ``Outbox``. Other values of all properties are taken for the nearest that make sense.
+/// The limits and waits of an ``Outbox``. Values out of range are replaced by the nearest valid value.
 ///
 /// ```swift
 /// var options = OutboxOptions(maximumConcurrent: 2)
@@ -8,33 +8,33 @@ public import Errand
 /// let outbox = try await agent.outbox(at: directory, sending: types, options: options)
 /// ```
 public struct OutboxOptions: Sendable {
-    /// How many lanes are sent at once; 4 by default.
+    /// The number of lanes sent at the same time. Defaults to 4.
     public var maximumConcurrent: Int
-    /// The waits after failures that pass, for each lane: 1 second, doubled up to 5 minutes, in part at random by
-    /// default. A `Retry-After` of the server counts, up to an hour.
+    /// How long a lane waits after a temporary failure. Defaults to 1 second, doubling up to 5 minutes, with jitter. A
+    /// `Retry-After` from the server can extend the wait, up to one hour.
     public var backoff: Backoff
-    /// The maximum number of entries; 10,000 by default.
+    /// The maximum number of entries. Defaults to 10,000.
     public var maximumEntries = 10_000
-    /// The maximum size of all entries in bytes; 64 MiB by default.
+    /// The maximum size of all entries in bytes. Defaults to 64 MiB.
     public var maximumBytes = 64 << 20
-    /// The maximum size of an entry's encoded request in bytes; 1 MiB by default, at most 16 MiB.
+    /// The maximum size of one encoded request in bytes. Defaults to 1 MiB; at most 16 MiB.
     public var maximumEntryBytes = 1 << 20
-    /// The maximum age of an entry whose request sets none; nil, the default, for no limit. Counted by the calendar's
-    /// clock.
+    /// The maximum age of entries whose request doesn't set one. Defaults to `nil`: no limit. Measured by the
+    /// calendar's clock.
     public var maximumAge: Duration?
-    /// Whether this process may send; true by default. One that only enqueues, such as an extension of an app, says
-    /// false.
+    /// Whether this process may send. Defaults to `true`. Set it to `false` in a process that only enqueues, such as an
+    /// app extension.
     public var allowsSending = true
-    /// The time between two looks for what another process has enqueued, and whether it still sends; 2 seconds by
-    /// default.
+    /// How often to check for entries that another process enqueued, and whether that process still sends. Defaults to
+    /// 2 seconds.
     public var checkInterval: Duration = .seconds(2)
-    /// Whether another kind of error passes, so that the entry waits and is sent again; nil by default. Errors of the
-    /// network, of the connection's security, and retryable statuses such as 503 wait anyway.
+    /// Returns whether an error is temporary, so the entry waits and is sent again. Defaults to `nil`. Network errors,
+    /// connection security errors, and retryable statuses such as 503 are always temporary.
     public var repeatsError: (@Sendable (any Error) -> Bool)?
-    /// The options that each delivery is sent with.
+    /// The call options of each delivery.
     public var call = CallOptions()
 
-    /// Makes options; the defaults are those of the properties.
+    /// Creates options with the defaults of the properties.
     public init(
         maximumConcurrent: Int = 4, backoff: Backoff = Backoff(base: .seconds(1), maximumDelay: .seconds(300))
     ) {

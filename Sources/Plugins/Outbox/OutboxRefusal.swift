@@ -1,8 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// An entry that cannot be sent as it is; the handler of the outbox decides what becomes of it. Its lane waits for
-/// that.
+/// An entry that can't be sent as it is. Its lane waits until the outbox's handler decides what to do.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: types) { refusal in
@@ -12,50 +11,50 @@ public import ErrandEssentials
 /// }
 /// ```
 ///
-/// A process that ends before the decision is stored asks again after its next start.
+/// If the process ends before the decision is stored, the handler is asked again after the next start.
 public struct OutboxRefusal: Sendable {
-    /// Why an entry is not sent. Cases may be added: write a `default`.
+    /// The reason why an entry wasn't sent. More cases may be added, so write a `default`.
     public enum Reason: Sendable, Hashable {
-        /// The server, a check, a filter or the decoder refused; see ``OutboxRefusal/error``.
+        /// The server, a check, a filter, or the decoder rejected it. See ``OutboxRefusal/error``.
         case failed
-        /// Another user is signed in than the one who enqueued it. Nothing was sent.
+        /// A different user is signed in now than when the entry was enqueued. The request wasn't sent.
         case userChanged
-        /// It is older than its maximum age.
+        /// The entry is older than its maximum age.
         case expired
-        /// An entry that it was enqueued after was dropped, removed or damaged.
+        /// A dependency was dropped, removed, or damaged.
         case dependencyLost
-        /// No type is registered under its name.
+        /// No type is registered under the entry's name.
         case unknownType
-        /// Its stored value does not decode as the type that is registered now.
+        /// The stored value doesn't decode as the type that is registered now.
         case decodingFailed
     }
 
-    /// The entry.
+    /// The refused entry.
     public let entry: OutboxEntry
-    /// Why it is not sent.
+    /// The reason for the refusal.
     public let reason: Reason
-    /// The request; nil for an unknown type, and where decoding failed.
+    /// The request, or `nil` if its type is unknown or decoding failed.
     public let request: (any OutboxRequest)?
-    /// The stored value of the request, as JSON, such as one of an earlier version of the app.
+    /// The stored request as JSON. An earlier version of your app may have written it.
     public let value: Data
-    /// The error of the request, or that of decoding.
+    /// The error of the request, or of decoding it.
     public let error: (any Error)?
 
-    /// The response that the request failed with, if there was one.
+    /// The response that the request failed with, if any.
     public var response: HTTPResponse? { (error as? any RequestFailure)?.response }
 
-    /// The decision without a handler: an expired entry is dropped, any other stops its lane.
+    /// The default decision: drops expired entries, and stops the lane of all others.
     public var standardDecision: OutboxDecision { reason == .expired ? .drop : .stop }
 }
 
-/// The further treatment of an entry that was refused.
+/// What happens to a refused entry.
 public enum OutboxDecision: Sendable {
-    /// The entry is removed. Entries that were enqueued after it are refused in their turn.
+    /// Removes the entry. Entries that depend on it are refused when their turn comes.
     case drop
-    /// This request is sent in its place, with a new `Idempotency-Key` and without its dependencies. Its lane stays.
+    /// Sends this request instead, in the same lane, with a new `Idempotency-Key` and without dependencies.
     case edit(any OutboxRequest)
-    /// It is sent again after this time, at least that of the backoff.
+    /// Sends the entry again after this time, or after the backoff if that is longer.
     case retry(after: Duration = .zero)
-    /// Its lane stops until ``Outbox/resume(lane:)``, the removal or the replacement of the entry, or the next opening.
+    /// Stops the lane until you call ``Outbox/resume(lane:)``, remove or replace the entry, or open the outbox again.
     case stop
 }

@@ -1,7 +1,6 @@
 public import Errand
 
-/// A request that an ``Outbox`` keeps until a server has received it: its `Codable` value is stored, and the request is
-/// built anew when it is sent, with the token, the signature and the environment of that moment.
+/// A request that an ``Outbox`` keeps until a server has received it.
 ///
 /// ```swift
 /// struct PostComment: OutboxRequest {
@@ -16,29 +15,32 @@ public import Errand
 /// }
 /// ```
 ///
-/// Stored properties are written to the disk in the clear, so they hold no secret. Computed ones are not stored: no
-/// header is, unless a stored property holds it.
+/// The outbox stores the `Codable` value and builds the HTTP request each time it sends it, so an attempt uses the
+/// current token, signature, and environment.
+///
+/// Stored properties are written to the disk unencrypted, so don't put secrets in them. Computed properties aren't
+/// stored, and neither are headers, unless a stored property contains them.
 public protocol OutboxRequest: Request, Codable {
-    /// Entries of a lane are sent one after the other, the oldest first; lanes are sent side by side. Empty by default:
-    /// one lane for all that have none of their own.
+    /// The lane of the request. Entries of a lane are sent one after the other, the oldest first; different lanes are
+    /// sent concurrently. Defaults to an empty string, a lane that all requests without a lane share.
     var outboxLane: String { get }
-    /// An entry replaces the one of the same type, lane and key that has not been sent yet, in its place. Nil by
-    /// default: nothing is replaced.
+    /// A key for replacing an older entry. A new entry takes the place of an unsent entry with the same type, lane, and
+    /// key. Defaults to `nil`: doesn't replace anything.
     var replacementKey: String? { get }
-    /// How long the entry is worth sending; after that the outbox's handler decides. Nil by default: as
-    /// ``OutboxOptions/maximumAge`` says.
+    /// The maximum age of the entry. After that, the outbox's handler decides. Defaults to `nil`: uses
+    /// ``OutboxOptions/maximumAge``.
     var outboxMaximumAge: Duration? { get }
-    /// Returns the request that is sent instead of both, where this one replaces an older one; itself by default.
+    /// Returns the request to send when this request replaces an older one. Defaults to this request.
     func merging(_ older: Self) -> Self
 }
 
 extension OutboxRequest {
-    /// Empty.
+    /// Defaults to an empty string.
     public var outboxLane: String { "" }
-    /// Nil.
+    /// Defaults to `nil`.
     public var replacementKey: String? { nil }
-    /// Nil.
+    /// Defaults to `nil`.
     public var outboxMaximumAge: Duration? { nil }
-    /// The request itself.
+    /// Returns this request.
     public func merging(_ older: Self) -> Self { self }
 }

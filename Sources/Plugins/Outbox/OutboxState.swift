@@ -1,18 +1,18 @@
-/// The entries of an ``Outbox`` at a moment, for a screen.
+/// The entries of an ``Outbox`` at a moment, for display.
 public struct OutboxState: Sendable {
     /// All entries, the oldest first.
     public let entries: [OutboxEntry]
-    /// Whether this process sends; false while another one that has the directory open does.
+    /// Whether this process sends. `false` if another process does, or if the options forbid it.
     public let isSender: Bool
-    /// Whether ``Outbox/pause()`` was called.
+    /// Whether sending is paused, see ``Outbox/pause()``.
     public let isPaused: Bool
-    /// The last hundred places at which files were damaged.
+    /// The last 100 places where the file was damaged.
     public let damage: [OutboxDamage]
 }
 
-/// Bytes of an outbox's file that are damaged; other entries are not affected.
+/// A damaged part of an outbox's file. It doesn't affect other entries.
 public struct OutboxDamage: Sendable, Hashable {
-    /// The entry that is lost; nil where the bytes do not say, as after a write that a crash interrupted.
+    /// The lost entry, or `nil` if it can't be determined, for example after a crash interrupted a write.
     public let entry: OutboxEntry.ID?
     /// The number of damaged bytes.
     public let byteCount: Int

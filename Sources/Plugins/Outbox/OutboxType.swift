@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A type of request that an ``Outbox`` sends, under the name that is stored with each entry.
+/// A request type that an ``Outbox`` sends, and the name stored with its entries.
 ///
 /// ```swift
 /// let outbox = try await agent.outbox(at: directory, sending: [
@@ -10,20 +10,20 @@ import ErrandEssentials
 /// ])
 /// ```
 ///
-/// The name outlives versions of the app: a type may be renamed, its name here may not.
+/// The name must stay the same in all versions of your app. You can rename the type.
 public struct OutboxType: Sendable {
     let name: String
     let identity: ObjectIdentifier
     let decode: @Sendable (Data) throws -> any OutboxRequest
     let deliver: @Sendable (any OutboxRequest, OutboxEntry, ScopedAgent, CallOptions) async throws -> Void
 
-    /// Registers a type.
+    /// Registers a request type.
     ///
     /// - Parameters:
-    ///   - name: unique among the types of an outbox, and the same in all versions of an app.
-    ///   - type: the type of the requests.
-    ///   - sent: receives each response, before the entry is removed: an app that is killed in between sends the
-    ///     request once more, with the same key, and receives the response again.
+    ///   - name: A name that is unique within the outbox and the same in all versions of your app.
+    ///   - type: The type of the requests.
+    ///   - sent: Receives each response before the entry is removed. If the app is killed in between, the outbox sends
+    ///     the request again with the same key and delivers the response again.
     public static func type<R: OutboxRequest>(
         _ name: String, _ type: R.Type, sent: @escaping @Sendable (OutboxDelivery<R>) async -> Void = { _ in }
     ) -> OutboxType {
@@ -45,9 +45,9 @@ public struct OutboxType: Sendable {
     }
 }
 
-/// A request of an outbox that was sent, with its response.
+/// A request that the outbox sent, and its response.
 public struct OutboxDelivery<R: OutboxRequest>: Sendable {
-    /// The entry, which is removed next.
+    /// The entry. It's removed next.
     public let entry: OutboxEntry
     /// The request.
     public let request: R

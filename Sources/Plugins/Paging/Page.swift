@@ -2,23 +2,22 @@ public import Errand
 
 /// One page of a list.
 public struct Page<Item: Sendable, Output: Sendable>: Sendable {
-    /// The position of the page in the list.
+    /// The page's position in the list.
     public let position: PagePosition
-    /// The items of the page.
+    /// The page's items.
     public let items: [Item]
-    /// The number of items in the whole list; nil where the server does not say.
+    /// The number of items in the whole list, or `nil` if the server doesn't report it.
     public let total: Int?
-    /// The position of the next page; nil on the last one.
+    /// The position of the next page, or `nil` on the last page.
     public let next: PagePosition?
-    /// The response that the page was read from.
+    /// The response that contained the page.
     public let response: Response<Output>
-    /// Whether the page shows the same items as the page before.
     let isRepeated: Bool
 
-    /// Whether the page is the first of the list.
+    /// Whether this is the first page of the list.
     public var isFirst: Bool { position.isFirst }
-    /// Whether the page is the last of the list.
+    /// Whether this is the last page of the list.
     public var isLast: Bool { next == nil }
-    /// The number of the page; see ``PagePosition/number``.
+    /// The page's number; see ``PagePosition/number``.
     public var number: Int { position.number }
 }

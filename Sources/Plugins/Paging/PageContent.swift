@@ -1,12 +1,12 @@
 import Errand
 import ErrandEssentials
 
-/// What a page contains, for the comparison with the page after it: a server that doesn't know the parameter for the page
-/// sends the same items again and again, and so do many servers beyond the last page.
+/// A fingerprint to compare a page with the next. A server that doesn't know the page parameter, and many servers
+/// beyond the last page, send the same items again.
 struct PageContent: Sendable {
-    /// Of the identities of the items, or of their values; nil if these don't tell one page from another.
+    /// A hash of the items' identities or values, or `nil` if they can't tell pages apart.
     private let items: Int?
-    /// Of the bytes of the body; nil if they are not in memory, or the items don't tell one page from another.
+    /// A hash of the body's bytes, or `nil` if they aren't in memory or the items can't tell pages apart.
     private let body: Int?
     private let count: Int
 
@@ -15,16 +15,15 @@ struct PageContent: Sendable {
         var values: [AnyHashable?] = items.map(Self.identity)
         if values.contains(where: { $0 == nil }) { values = items.map(Self.value) }
         let known = values.compactMap { $0 }
-        // A list of readings may well have two pages of zeros.
+        // A list of sensor readings can have two pages of zeros.
         let areEqual = count > 1 && known.count == count && known.allSatisfy { $0 == known[0] }
         self.items = known.isEmpty || areEqual ? nil : values.hashValue
         body = areEqual ? nil : response.body.data.map { Array($0).hashValue }
     }
 
-    /// Whether the content tells one page from another.
+    /// Whether the fingerprint can tell pages apart.
     var isTelling: Bool { items != nil || body != nil }
 
-    /// Whether a page shows the same items as another one.
     func isSame(as other: PageContent) -> Bool {
         guard count > 0, count == other.count else { return false }
         return items != nil && items == other.items || body != nil && body == other.body
@@ -32,7 +31,7 @@ struct PageContent: Sendable {
 
     // MARK: Items
 
-    /// What the item's type calls its identity. That of an object, unless its class says otherwise, is its address.
+    /// The item's `id`, if it is `Identifiable`. Ignores the default `id` of objects, which is their address.
     private static func identity(_ item: Any) -> AnyHashable? {
         func id(_ item: some Identifiable) -> AnyHashable { AnyHashable(item.id) }
         let found = (item as? any Identifiable).map { id($0) }
@@ -41,7 +40,7 @@ struct PageContent: Sendable {
 
     private static let maximumDepth = 4
 
-    /// The item itself if it's hashable, otherwise the values of its properties as far as they are.
+    /// The item itself if it's hashable, otherwise the values of its hashable properties.
     private static func value(_ item: Any) -> AnyHashable? { value(item, depth: 0) }
 
     private static func value(_ item: Any, depth: Int) -> AnyHashable? {
@@ -52,16 +51,14 @@ struct PageContent: Sendable {
     }
 }
 
-/// What the pages before have shown, which a position carries along. It doesn't distinguish positions.
+/// Facts about the previous pages, carried along by a position. They don't affect equality of positions.
 struct PageHistory: Sendable, Hashable {
-    /// The number of items of the largest page.
     var largest = 0
-    /// The content of the page before; nil where a page is named by the one before, or was jumped to.
+    /// The content of the previous page. `nil` if the server names pages by cursor or link, or after a jump to a page.
     var content: PageContent?
-    /// How many pages in a row have brought nothing that is known to be new.
+    /// The number of consecutive pages without items that are known to be new.
     var idlePages = 0
 
-    /// How many there may be.
     static let maximumIdlePages = 1_000
 
     static func == (a: Self, b: Self) -> Bool { true }

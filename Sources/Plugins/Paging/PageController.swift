@@ -2,60 +2,60 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Loads the pages of a list for a screen: the first, the next, the previous, any; and holds the state that the screen
-/// shows.
+/// Loads pages of a list for a screen, in any order, and holds the state that the screen shows.
 ///
 /// ```swift
 /// let articles = PageController(GetArticles(), on: agent)
-/// try await articles.next()                               // the first page, then the ones after it
+/// try await articles.next()                               // the first page; later calls add the following pages
 /// show(articles.state.items)
 /// for await state in articles.states { show(state.items, state.isLoading) }
 /// ```
 ///
-/// One page is loaded at a time: other calls are ignored meanwhile, except ``reload(options:)`` and
-/// ``cachedThenFresh(_:)``, which start over. A page is
-/// added once it has been loaded; a failure changes nothing, and the same call requests the same page again. Cancelling
-/// the calling task cancels the loading, and so do ``cancel()`` and the end of the controller. Safe to use from any
+/// The controller loads one page at a time and ignores further calls in the meantime. Only ``reload(options:)`` and
+/// ``cachedThenFresh(_:)`` interrupt a load, because they start over. A page appears once it has loaded. After a
+/// failure the pages stay as they are, and the same call requests the same page again.
+///
+/// To cancel a load, cancel the calling task, call ``cancel()``, or release the controller. Safe to use from any
 /// thread.
 public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The state that a screen shows.
     public struct State: Sendable {
-        /// The visible pages in their order: ``PageController/next()`` adds one, every other call replaces them by one.
+        /// The visible pages, in order. ``PageController/next()`` adds a page; every other call replaces them with one
+        /// page.
         public internal(set) var pages: [Page<Item, Output>] = [] {
             didSet { pagesVersion &+= 1 }
         }
-        /// Whether a page is being loaded.
+        /// Whether a page is loading.
         public internal(set) var isLoading = false
-        /// The error of the last load, unless it was cancelled; nil once another one starts.
+        /// The error of the last load, or `nil` if it was cancelled. The next load resets it.
         public internal(set) var error: (any Error)? {
             didSet { if error != nil || oldValue != nil { errorVersion &+= 1 } }
         }
-        /// The number of changes so far; errors cannot be compared, and pages should not be.
+        /// Counts changes, because errors can't be compared and comparing pages is expensive.
         private(set) var pagesVersion = 0
         private(set) var errorVersion = 0
 
         /// The items of all visible pages.
         public var items: [Item] { pages.flatMap(\.items) }
-        /// The last visible page; nil before the first one was loaded.
+        /// The last visible page, or `nil` before the first load.
         public var page: Page<Item, Output>? { pages.last }
-        /// The number of items in the whole list; nil where the server does not say.
+        /// The number of items in the whole list, or `nil` if the server doesn't report it.
         public var total: Int? { page?.total }
-        /// Whether the page is the first of the list; true before any was loaded.
+        /// Whether the last visible page is the list's first page. `true` before the first load.
         public var isFirst: Bool { page?.isFirst ?? true }
-        /// Whether the page is the last of the list; false before any was loaded.
+        /// Whether the last visible page is the list's last page. `false` before the first load.
         public var isLast: Bool { page?.isLast ?? false }
     }
 
-    /// Belongs to the state and is not shown. Its lock is taken within that of the broadcaster.
+    /// State that isn't shown. Take its lock inside the broadcaster's lock.
     private struct Guarded {
-        /// The positions of the loaded pages, so that those that only their predecessors can name are found again.
+        /// The positions of loaded pages, to find pages again whose names only the previous page knows.
         var visited: [PagePosition] = []
-        /// The URL of the first page, where links lead on.
         var firstURL: URL?
-        /// The number of items of the first page; 0 before it was loaded.
+        /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
         var run: UInt64 = 0
-        /// All visible pages belong to the user of the first one.
+        /// All visible pages belong to the first page's user.
         var pin = UserPin()
         var task: Task<Page<Item, Output>, any Error>?
     }
@@ -67,13 +67,13 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     private let broadcaster = StateBroadcaster(State())
     private let guarded = Mutex(Guarded())
 
-    /// Makes a controller that has loaded nothing yet.
+    /// Creates a controller without loading a page.
     ///
     /// - Parameters:
     ///   - list: the list.
-    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
+    ///   - start: the position that ``next()`` starts with, for example a stored position. Defaults to the first page.
     ///   - agent: sends the requests.
-    ///   - options: for every request.
+    ///   - options: the options for every request.
     public init(
         _ list: PageList<Item, Output>, startingAt start: PagePosition? = nil, on agent: some Agent,
         options: CallOptions = CallOptions()
@@ -81,13 +81,9 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         (self.list, self.start, self.agent, self.options) = (list, start ?? list.first, agent, options)
     }
 
-    /// Makes a controller that has loaded nothing yet.
+    /// Creates a controller for the list of a request. For the other parameters, see the initializer with a list.
     ///
-    /// - Parameters:
-    ///   - request: a request for a page of the list.
-    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
-    ///   - agent: sends the requests.
-    ///   - options: for every request.
+    /// - Parameter request: a request for a page of the list.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -99,12 +95,13 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     /// The current state.
     public var state: State { broadcaster.state }
 
-    /// The state, now and after each change; a slow reader gets the latest one. Ends with the controller.
+    /// The current state and every later state. A slow reader gets only the latest. Ends with the controller.
     public var states: AsyncStream<State> { broadcaster.states }
 
-    /// Loads the page after the visible ones, at the beginning the one to start at, and adds it. Returns nil and sends
-    /// nothing while a page is being loaded and after the last one. Throws the error of the request, and
-    /// ``PagingError``.
+    /// Loads the page after the visible pages and adds it. The first call loads the start page.
+    ///
+    /// Returns `nil` without sending a request while a page is loading and after the last page. Throws any error of the
+    /// request, and ``PagingError``.
     @discardableResult
     public func next() async throws -> Page<Item, Output>? {
         try await load { state, _ in
@@ -113,8 +110,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the page before the last visible one, and shows it alone. Returns nil and sends nothing while a page is
-    /// being loaded and on the first one.
+    /// Loads the page before the last visible page and shows only that page. Returns `nil` without sending a request
+    /// while a page is loading and on the first page.
     @discardableResult
     public func previous() async throws -> Page<Item, Output>? {
         try await load { state, guarded in
@@ -123,9 +120,10 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the page with a number, counted as its style counts, and shows it alone. Returns nil and sends nothing
-    /// while a page is being loaded. Throws `unreachablePage` for a number below the first, and, where pages are named
-    /// by cursors or links, for a page that was not shown yet.
+    /// Loads the page with this number, in the numbering of the list's style, and shows only that page.
+    ///
+    /// Returns `nil` without sending a request while a page is loading. Throws `unreachablePage` for a number before
+    /// the first page. If cursors or links name the pages, also throws it for a page that wasn't shown yet.
     @discardableResult
     public func load(page number: Int) async throws -> Page<Item, Output>? {
         try await load { _, guarded in
@@ -135,44 +133,44 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Loads the last visible page again, and replaces it. Returns nil and sends nothing while a page is being loaded
-    /// and before the first one.
+    /// Loads the last visible page again and replaces it. Returns `nil` without sending a request while a page is
+    /// loading and before the first page.
     @discardableResult
     public func refresh() async throws -> Page<Item, Output>? {
         try await load { state, _ in state.page.map { ($0.position.withoutContent, .replace) } }
     }
 
-    /// Starts over: cancels the current load, loads the first page, and shows it alone once it was loaded. The
-    /// cancelled call returns nil.
+    /// Starts over: cancels the current load and loads the first page. The visible pages stay until it has loaded. The
+    /// cancelled call returns `nil`.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
-    /// try await articles.reload(options: .cache(.reload))     // pull to refresh, past the cache
+    /// try await articles.reload(options: .cache(.reload))     // pull to refresh, bypassing the cache
     /// ```
     ///
-    /// - Parameter options: for this page, added to the controller's own; none by default.
+    /// - Parameter options: further options for this page.
     @discardableResult
     public func reload(options: CallOptions = CallOptions()) async throws -> Page<Item, Output>? {
         cancel()
         return try await load(options) { _, _ in (self.list.first, .start) }
     }
 
-    /// Starts over as ``reload(options:)`` does, and until the first page comes shows what `cached` finds of it. Where
-    /// that is nothing, or fails, what was shown before stays. Returns the fresh page; if it fails, the stored one stays.
+    /// Starts over like ``reload(options:)``, but shows the cached first page until the fresh page arrives. If the
+    /// cache lookup fails, the visible pages stay. Returns the fresh page. If loading it fails, the cached page stays.
     ///
     /// ```swift
     /// let articles = PageController(GetArticles(), on: agent)
     /// try await articles.cachedThenFresh(.cache(.cacheOnlyIncludingStale))
     /// ```
     ///
-    /// - Parameter cached: for the request that looks into the cache, added to the controller's own options.
+    /// - Parameter cached: the options for the cache lookup, added to the controller's options.
     @discardableResult
     public func cachedThenFresh(_ cached: CallOptions) async throws -> Page<Item, Output>? {
         cancel()
         return try await load(preview: cached) { _, _ in (self.list.first, .start) }
     }
 
-    /// Cancels the current load; the call that awaits it returns nil.
+    /// Cancels the current load. The call that awaits it returns `nil`.
     public func cancel() {
         let task = broadcaster.update { state -> Task<Page<Item, Output>, any Error>? in
             guard state.isLoading else { return nil }
@@ -188,7 +186,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     private enum Placement { case add, replace, show, start }
 
-    /// The position of the page with this many before it. Throws `unreachablePage` where it is not known.
+    /// Throws `unreachablePage` if the position isn't known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
         if index >= 0, index < guarded.visited.count { return guarded.visited[index].withoutContent }
         if index >= 0, let position = list.first.at(index: index, largest: guarded.firstCount) { return position }
@@ -197,7 +195,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - more: options for this page.
-    ///   - preview: options for a request before, whose page is shown until this one comes; nil for none.
+    ///   - preview: options for an earlier request, whose page is shown until this page arrives.
     private func load(
         _ more: CallOptions = CallOptions(), preview: CallOptions? = nil,
         _ choose: (borrowing State, borrowing Guarded) throws -> (PagePosition, Placement)?
@@ -230,7 +228,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         }
         let end = broadcaster.update { state in
             guarded.withLock { guarded -> Result<Page<Item, Output>, any Error>? in
-                // Another call has taken over; the result of this one is dropped.
+                // Drop the result: another call has taken over.
                 guard guarded.run == run else { return nil }
                 (state.isLoading, guarded.task) = (false, nil)
                 let end = result.flatMap { page in Result { try Self.checked(page, guarded) } }
@@ -246,7 +244,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         return try end?.get()
     }
 
-    /// Shows a page alone while the load with a number goes on.
     private func show(_ page: Page<Item, Output>, of run: UInt64, _ pin: UserPin) {
         broadcaster.update { state in
             guarded.withLock { guarded in
@@ -261,7 +258,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         run: UInt64, placement: Placement, pin: UserPin, task: Task<Page<Item, Output>, any Error>
     )
 
-    /// Throws `repeatedPage` where a page names itself or an earlier one as the next.
+    /// Throws `repeatedPage` if a page names itself or an earlier page as the next page.
     private static func checked(
         _ page: Page<Item, Output>, _ guarded: borrowing Guarded
     ) throws -> Page<Item, Output> {
@@ -279,7 +276,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     ) {
         switch placement {
         case .add:
-            // An empty page after others shows nothing: the one before was the last.
+            // An empty page after others isn't shown: the page before was the last.
             if page.items.isEmpty, let last = state.pages.last, page.isLast {
                 state.pages[state.pages.count - 1] = last.ending(with: page)
                 return
@@ -299,7 +296,6 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 }
 
 extension Page {
-    /// The same page as the last of its list.
     fileprivate func ending(with empty: Page) -> Page {
         Page(
             position: position, items: items, total: empty.total ?? total, next: nil, response: response,

@@ -1,10 +1,10 @@
 public import Errand
 import ErrandEssentials
 import ErrandHTTPFields
+import Synchronization
 
-/// A list that a server delivers in pages: the request for a page, and the items of a response.
-///
-/// Every ``PagedRequest`` is such a list. This type serves requests without a type of their own:
+/// Describes a list that a server delivers in pages: how to request a page and read its items. Every ``PagedRequest``
+/// can become such a list. Use this type if you don't want to declare a request type:
 ///
 /// ```swift
 /// let users = PageList(.number(size: 50)) { page in
@@ -17,7 +17,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
     public let first: PagePosition
     private let send: @Sendable (PagePosition, any Agent, CallOptions) async throws -> Page<Item, Output>
 
-    /// Makes the list that begins with a request's page.
+    /// Creates a list from a request. Starts with the first page, in the request's style and size.
     public init<R: PagedRequest>(_ request: R) where R.Item == Item, R.Output == Output {
         first = request.page.first
         send = { position, agent, options in
@@ -30,14 +30,14 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Makes a list whose requests a closure makes.
+    /// Creates a list from a closure that returns the request for a page.
     ///
     /// - Parameters:
-    ///   - first: the first page, with the style and the size.
-    ///   - items: the items of a response.
-    ///   - total: the number of items in the whole list; nil, the default, where the server does not say.
-    ///   - cursor: the name of the next page in the style ``PagePosition/cursor(size:)``.
-    ///   - request: makes the request for a page.
+    ///   - first: the first page, with the style and size.
+    ///   - items: returns the items of a response.
+    ///   - total: returns the number of items in the whole list. Default: `nil`, if the server doesn't report it.
+    ///   - cursor: returns the name of the next page in the style ``PagePosition/cursor(size:)``.
+    ///   - request: returns the request for a page.
     public init<R: Request>(
         _ first: PagePosition, items: @escaping @Sendable (Response<Output>) throws -> [Item],
         total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
@@ -52,7 +52,7 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// Makes a list whose requests a closure makes, and whose outputs are the items.
+    /// Creates a list from a closure that returns the request for a page. Each output is an array of items.
     public init<R: Request>(
         _ first: PagePosition, total: @escaping @Sendable (Response<Output>) throws -> Int? = { _ in nil },
         request: @escaping @Sendable (PagePosition) throws -> R
@@ -60,12 +60,12 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
         self.init(first, items: { $0.value }, total: total, request: request)
     }
 
-    /// Sends the request for one page. Throws the error of the request, and ``PagingError``.
+    /// Loads one page. Throws any error of the request, and ``PagingError``.
     ///
-    /// If a counted page shows the same items as the page before, the one after it is requested as well, and returned if
-    /// it shows others: items that were added meanwhile have moved these from one page to the next. If it doesn't, the
-    /// server repeats its last page, or doesn't count pages: the result is an empty page without a next one, or
-    /// `repeatedPage` if the total promises more.
+    /// If a numbered or offset page has the same items as the previous page, the page after it is requested too. If
+    /// that page has other items, it's returned: items added in the meantime had shifted the list by a page. Otherwise
+    /// the server repeats its last page or ignores page numbers. The result is then an empty last page, or
+    /// `repeatedPage` if the total promises more items.
     public func page(
         _ position: PagePosition, on agent: any Agent, options: CallOptions = CallOptions()
     ) async throws -> Page<Item, Output> {
@@ -82,8 +82,8 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             position: position, items: [], total: total, next: nil, response: page.response, isRepeated: true)
     }
 
-    /// The response to the request for a page, and the URL of the first page, in the style of links. A link may lead to
-    /// any server: elsewhere the request goes without its own secrets.
+    /// Returns the response and, in the link style, the URL of the first page. A link may lead to any server, so a
+    /// request to another origin doesn't carry its own secrets.
     private static func response<R: Request>(
         to request: R, _ position: PagePosition, _ agent: any Agent, _ options: CallOptions
     ) async throws -> (Response<Output>, source: URL?) where R.Output == Output {
@@ -124,16 +124,16 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             isRepeated: isRepeated)
     }
 
-    /// Completes the position of the page after one of this many items; false if that was the last one.
+    /// Completes the position of the next page. Returns `false` if this page was the last.
     private static func name(
         _ next: inout PagePosition, after position: PagePosition, count: Int, total: Int?, cursor: String?,
         _ http: HTTPResponse
     ) throws -> Bool {
         switch position.style {
         case .number, .offset:
-            // An empty page is the last one whatever the total says; otherwise the list might have no end.
+            // An empty page is always the last, whatever the total, or the list might never end.
             if count == 0 { return false }
-            // A server may give fewer items than it was asked for, so that only a page before tells which one is short.
+            // A server may limit the page size, so a page is only short compared with an earlier page.
             guard let total, total >= 0 else { return count >= position.history.largest }
             return next.offset < total
         case .cursor:
@@ -154,5 +154,21 @@ public struct PageList<Item: Sendable, Output: Sendable>: Sendable {
             next.url = url
         }
         return true
+    }
+}
+
+/// Records the first URL of a request: as sent, before redirects, or as built if the request isn't sent.
+final class SourceWatch: Accessory {
+    private let state = Mutex<URL?>(nil)
+
+    var url: URL? { state.withLock { $0 } }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        switch event {
+        case .built(let request), .sending(let request, _, hop: 1):
+            let url = request.url
+            state.withLock { $0 = url }
+        default: break
+        }
     }
 }

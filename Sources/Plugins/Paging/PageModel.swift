@@ -1,7 +1,7 @@
 public import Errand
 public import Observation
 
-/// The state of a ``PageController`` for views that observe it: SwiftUI's, or any code by `withObservationTracking`.
+/// Publishes the state of a ``PageController`` to SwiftUI views, and to any code that uses `withObservationTracking`.
 ///
 /// ```swift
 /// @MainActor func screen() async throws {
@@ -11,16 +11,16 @@ public import Observation
 /// }
 /// ```
 ///
-/// A view that reads ``items`` is notified when these change, and not when ``isLoading`` does. When a call returns, the
-/// model has its result; changes that are made through the controller appear at the main actor's next turn. The model
-/// keeps its controller, and only its views keep the model.
+/// A view that reads only ``items`` isn't notified when ``isLoading`` changes. When a call returns, the model already
+/// has its result. Changes made directly through the controller appear on the main actor's next turn. The model keeps
+/// its controller alive.
 @MainActor @Observable
 public final class PageModel<Item: Sendable, Output: Sendable> {
     /// The visible pages, in order.
     public private(set) var pages: [Page<Item, Output>] = []
-    /// Whether a page is being loaded.
+    /// Whether a page is loading.
     public private(set) var isLoading = false
-    /// The error of the last load, unless it was cancelled; nil once another one starts.
+    /// See ``PageController/State/error``.
     public private(set) var error: (any Error)?
 
     /// The controller that loads the pages.
@@ -28,7 +28,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
     @ObservationIgnored private var shown = PageController<Item, Output>.State()
     @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Makes a model of a controller, which may be used directly as well.
+    /// Creates a model for a controller. You can still use the controller directly.
     public init(_ controller: PageController<Item, Output>) {
         self.controller = controller
         let states = controller.states
@@ -41,13 +41,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         }
     }
 
-    /// Makes a model with a controller of its own that has loaded nothing yet.
-    ///
-    /// - Parameters:
-    ///   - request: a request for a page of the list.
-    ///   - start: the position that ``next()`` begins with, such as one that was stored; the first page by default.
-    ///   - agent: sends the requests.
-    ///   - options: for every request.
+    /// Creates a model with its own controller. Takes the parameters of a ``PageController``.
     public convenience init<R: PagedRequest>(
         _ request: R, startingAt start: PagePosition? = nil, on agent: some Agent, options: CallOptions = CallOptions()
     ) where R.Item == Item, R.Output == Output {
@@ -58,13 +52,13 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
 
     /// The items of all visible pages.
     public var items: [Item] { pages.flatMap(\.items) }
-    /// The last visible page; nil before the first one was loaded.
+    /// The last visible page, or `nil` before the first load.
     public var page: Page<Item, Output>? { pages.last }
-    /// The number of items in the whole list; nil where the server does not say.
+    /// See ``PageController/State/total``.
     public var total: Int? { page?.total }
-    /// Whether the page is the first of the list; true before any was loaded.
+    /// See ``PageController/State/isFirst``.
     public var isFirst: Bool { page?.isFirst ?? true }
-    /// Whether the page is the last of the list; false before any was loaded.
+    /// See ``PageController/State/isLast``.
     public var isLast: Bool { page?.isLast ?? false }
 
     /// See ``PageController/next()``.
@@ -109,7 +103,7 @@ public final class PageModel<Item: Sendable, Output: Sendable> {
         update()
     }
 
-    /// Takes over the state of the controller, which is never older than one that a stream has delivered.
+    /// Copies the controller's state, which is never older than a state from the stream.
     private func update() {
         let old = shown
         shown = controller.state

@@ -1,82 +1,81 @@
 public import Errand
 public import ErrandEssentials
 
-/// The position of a page in a list, and how a request names it.
+/// The position of a page in a list, in the server's style of naming pages.
 ///
 /// ```swift
 /// PagePosition.number()                   // 1, 2, 3 …, 10 items each
 /// PagePosition.offset(size: 50)           // 0, 50, 100 …
-/// PagePosition.cursor()                   // what the page before names
-/// PagePosition.link()                     // the "next" link of the page before (RFC 8288)
+/// PagePosition.cursor()                   // a text from the previous page
+/// PagePosition.link()                     // the previous page's "next" link (RFC 8288)
 /// ```
 public struct PagePosition: Sendable, Hashable {
-    /// The way in which a server names its pages.
+    /// How a server names its pages.
     public enum Style: Sendable, Hashable {
-        /// By number, beginning with this one.
+        /// By number, starting with `first`.
         case number(first: Int)
         /// By the number of items before the page.
         case offset
-        /// By a text from the page before.
+        /// By a text from the previous page.
         case cursor
-        /// By a URL in the `Link` header of the page before.
+        /// By a URL in the previous page's `Link` header.
         case link
     }
 
-    /// The way in which the server names its pages.
+    /// How the server names its pages.
     public let style: Style
-    /// The requested number of items in a page; 10 by default, 1 at least.
+    /// The number of items to request per page. Defaults to 10, at least 1.
     public let size: Int
-    /// The number of pages before it.
+    /// The number of pages before this page.
     public internal(set) var index = 0
-    /// The number of items before it, as far as it was reached page by page.
+    /// The number of items before this page. After a jump it may be an estimate.
     public internal(set) var offset = 0
-    /// The cursor from the page before; nil for the first page, and in other styles.
+    /// The cursor from the previous page. `nil` for the first page and in other styles.
     public internal(set) var cursor: String?
-    /// The link of the page before; nil for the first page, and in other styles.
+    /// The link from the previous page. `nil` for the first page and in other styles.
     public internal(set) var url: URL?
-    /// The URL of the first page, once a link has led on from there: its origin gets the request's own secrets.
+    /// The URL of the first page. Its origin receives the request's own secrets.
     var source: URL?
-    /// The pages before.
     var history = PageHistory()
 
     private init(_ style: Style, size: Int) { (self.style, self.size) = (style, max(1, size)) }
 
-    /// Pages by number; the first number is 1 by default.
+    /// Names pages by number. The first page has number 1 by default.
     public static func number(first: Int = 1, size: Int = 10) -> PagePosition {
         Self(.number(first: first), size: size)
     }
-    /// Pages by the number of items before them.
+    /// Names pages by the number of items before them.
     public static func offset(size: Int = 10) -> PagePosition { Self(.offset, size: size) }
-    /// Pages by a cursor from the page before.
+    /// Names pages by a cursor from the previous page.
     public static func cursor(size: Int = 10) -> PagePosition { Self(.cursor, size: size) }
-    /// Pages by the `Link` header of the page before.
+    /// Names pages by the previous page's `Link` header.
     public static func link(size: Int = 10) -> PagePosition { Self(.link, size: size) }
 
-    /// The number of the page: counted from the first number of the style, or from 1.
+    /// The number of the page, counted from the style's first number, or from 1.
     public var number: Int {
         if case .number(let first) = style { return first &+ index }
         return index &+ 1
     }
 
-    /// Whether the page is the first of the list.
+    /// Whether this is the first page of the list.
     public var isFirst: Bool { index == 0 }
 
-    /// The path of the page: the link of the page before, or the given path.
+    /// Returns the page's path: the link from the previous page, or the given path for the first page.
     ///
     /// ```swift
     /// PagePosition.link().path("articles")      // "articles"; for a later page, its URL
     /// ```
     public func path(_ first: String) -> String { url?.absoluteString ?? first }
 
-    /// The query items that name the page, by the names that the server uses for them; none where a link names it.
+    /// Returns the query items that name the page. Empty if a link names it.
     ///
     /// ```swift
     /// PagePosition.number().query("page", size: "per_page")       // page=1&per_page=10
     /// ```
     ///
     /// - Parameters:
-    ///   - name: for the number, the offset or the cursor; not used for the first page of cursors and links.
-    ///   - sizeName: for the size of a page; none by default.
+    ///   - name: the server's name for the number, offset or cursor. Not used for the first page of cursors and links.
+    ///   - sizeName: the server's name for the page size. Defaults to `nil`, which omits the size.
     public func query(_ name: String, size sizeName: String? = nil) -> Parameters {
         var items = Parameters()
         if url != nil { return items }
@@ -90,7 +89,7 @@ public struct PagePosition: Sendable, Hashable {
         return items
     }
 
-    /// Whether the server counts pages or items; in other styles the page before names the next one.
+    /// Whether the server counts pages or items. In other styles the previous page names the next page.
     var isCounted: Bool {
         switch style {
         case .number, .offset: true
@@ -98,15 +97,14 @@ public struct PagePosition: Sendable, Hashable {
         }
     }
 
-    /// The number of items up to the end of a page of this many.
     func end(with count: Int) -> Int {
-        // How many are before a numbered page that was jumped to isn't known, if pages are smaller than what they were asked
-        // for: at least as many as if all had the size of this one.
+        // After a jump to a numbered page with fewer items than requested, the number of items before it is unknown.
+        // Assume that all pages have this page's size, which is a lower bound.
         if case .number = style, index > 0, history.largest == 0, count < size { return (index &+ 1) &* count }
         return offset &+ count
     }
 
-    /// The same position for a page that is shown alone, whatever the page before shows.
+    /// Forgets the previous page's content, to show the page alone.
     var withoutContent: PagePosition {
         var position = self
         position.history.content = nil
@@ -116,9 +114,9 @@ public struct PagePosition: Sendable, Hashable {
     /// The first page in the same style.
     var first: PagePosition { PagePosition(style, size: size) }
 
-    /// The page after this many others; nil where only the page before can name it.
+    /// `nil` if only the previous page can name the page.
     ///
-    /// - Parameter largest: the number of items of the first page, which a server may limit; 0 if it isn't known.
+    /// - Parameter largest: the number of items on the first page, which the server may limit, or 0 if it isn't known.
     func at(index: Int, largest: Int) -> PagePosition? {
         if index == 0 { return first }
         let (offset, isTooLarge) = index.multipliedReportingOverflow(by: largest > 0 ? largest : size)
@@ -133,21 +131,21 @@ public struct PagePosition: Sendable, Hashable {
     }
 }
 
-/// A position can be stored, and a list be read on from there in another run of the app: ``PageController`` and
-/// `agent.pages(of:from:)` take it.
+/// Store a position to continue a list in another run of the app. Pass it to ``PageController`` or
+/// `agent.pages(of:from:)`.
 ///
 /// ```swift
 /// let stored = try JSONEncoder().encode(PagePosition.offset(size: 50))
 /// let position = try JSONDecoder().decode(PagePosition.self, from: stored)
 /// ```
 ///
-/// A cursor or a link is stored as it is: keep the data where the list itself may be kept.
+/// The data contains the cursor or link unmasked, so protect it like the list itself.
 extension PagePosition: Codable {
     private enum Key: String, CodingKey {
         case style, first, size, index, offset, cursor, url, source, largest
     }
 
-    /// Throws `DecodingError` for an unknown style, a size below 1, and numbers below 0.
+    /// Decodes a position. Throws `DecodingError` for an unknown style, a size below 1, or a negative number.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         let style: Style
@@ -176,7 +174,7 @@ extension PagePosition: Codable {
         source = try values.decodeIfPresent(URL.self, forKey: .source)
     }
 
-    /// Writes what another run needs to request the page.
+    /// Encodes everything that another run needs to request the page.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         switch style {
@@ -198,10 +196,10 @@ extension PagePosition: Codable {
 }
 
 extension PagePosition: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of the page, without a cursor or a link.
+    /// The page's number, without cursor or link.
     public var description: String { "page \(number)" }
-    /// The same as `description`, so that no dump shows more.
+    /// The same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, so dumps show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

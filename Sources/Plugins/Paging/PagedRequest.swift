@@ -16,30 +16,33 @@ public import Errand
 /// for try await article in agent.items(of: GetArticles()) { show(article) }
 /// ```
 ///
-/// Where `Output` is an array, its elements are the items.
+/// If `Output` is an array, its elements are the items.
 public protocol PagedRequest<Item>: Request {
-    /// The type of an item on a page.
+    /// The type of an item.
     associatedtype Item: Sendable
-    /// The requested page; its initial value is the first page, with the style and the size.
+    /// The page to request. Set its initial value to the first page, with the style and size.
     var page: PagePosition { get set }
-    /// The items of a page.
+    /// Returns the items of a page.
     func items(in response: Response<Output>) throws -> [Item]
-    /// The number of items in the whole list; nil, the default, or a negative number if the server doesn't say. Without a
-    /// total the list ends with an empty page or one that is shorter than a page before it, or, in styles where the page
-    /// before names the next one, with a page that names none.
+    /// Returns the number of items in the whole list. Defaults to `nil`; return `nil` or a negative number if the
+    /// server doesn't report it.
+    ///
+    /// Without a total, a numbered or offset list ends with a page that is empty or shorter than an earlier page. Lists
+    /// with cursors or links end with a page that doesn't name a next page.
     func total(in response: Response<Output>) throws -> Int?
-    /// The name of the next page in the style ``PagePosition/cursor(size:)``; nil, the default, on the last page.
+    /// Returns the name of the next page in the style ``PagePosition/cursor(size:)``, or `nil` on the last page.
+    /// Defaults to `nil`.
     func nextCursor(in response: Response<Output>) throws -> String?
 }
 
 extension PagedRequest {
-    /// Nil: the server does not say.
+    /// Defaults to `nil`: the server doesn't report a total.
     public func total(in response: Response<Output>) throws -> Int? { nil }
-    /// Nil: there is no next page.
+    /// Defaults to `nil`: this is the last page.
     public func nextCursor(in response: Response<Output>) throws -> String? { nil }
 }
 
 extension PagedRequest where Output == [Item] {
-    /// The elements.
+    /// Returns the array's elements.
     public func items(in response: Response<Output>) throws -> [Item] { response.value }
 }

@@ -1,11 +1,13 @@
 public import Errand
+import ErrandEssentials
+import ErrandMessageSyntax
 import Synchronization
 
-/// The pages of a list, each loaded on demand; `for try await page in agent.pages(of: GetArticles())`.
+/// The pages of a list, loaded on demand: `for try await page in agent.pages(of: GetArticles())`.
 ///
-/// The first page is delivered even if it is empty, an empty last page isn't. Where a page fails, the loop ends with its
-/// error; the next call of the same iterator requests that page again, so that nothing is lost or repeated. Ending the
-/// loop, and cancelling its task, cancels the current load. Each loop starts over.
+/// The sequence delivers the first page even if it is empty, but not an empty last page. If a page fails, the loop
+/// throws its error. The iterator's next call requests the same page again, so you don't lose or repeat items. To
+/// cancel the current load, leave the loop or cancel its task. Each loop starts over.
 public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// One page.
     public typealias Element = Page<Item, Output>
@@ -16,13 +18,13 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     let start: PagePosition
     let isPrefetching: Bool
 
-    /// Starts at the beginning.
+    /// Returns an iterator that starts at the beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Loads one page after the other.
+    /// Loads one page after another.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: Pages
-        /// With the pin of the loop: all of its pages belong to the user of the first one.
+        /// With the loop's pin: all pages belong to the first page's user.
         private let options: CallOptions
         private let pin: UserPin
         private var position: PagePosition?
@@ -35,7 +37,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
             options = pages.options.pinned(to: pin)
         }
 
-        /// The next page, nil after the last one. Throws the error of its request, and ``PagingError``.
+        /// Returns the next page, or `nil` after the last page. Throws any error of its request, and ``PagingError``.
         public mutating func next() async throws -> Page<Item, Output>? {
             guard let position else { return nil }
             let page =
@@ -48,7 +50,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
                 } else {
                     try await pages.load(position, options)
                 }
-            // It may have been loaded ahead.
+            // Check again, because the page may have been prefetched.
             try pin.check()
             try trail.add(page)
             self.position = page.next
@@ -67,7 +69,7 @@ public struct Pages<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The page that is loaded ahead; cancelled when nothing can request it any more.
+/// The prefetched page. Its load is cancelled once the iterator can no longer request it.
 private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     typealias Loading = Task<Page<Item, Output>, any Error>
     private let task = Mutex<Loading?>(nil)
@@ -84,14 +86,14 @@ private final class PageAhead<Item: Sendable, Output: Sendable>: Sendable {
     }
 }
 
-/// The items of a list, page after page; `for try await article in agent.items(of: GetArticles())`.
+/// The items of a list, page after page: `for try await article in agent.items(of: GetArticles())`.
 public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendable {
     /// One item.
     public typealias Element = Item
 
     let pages: Pages<Item, Output>
 
-    /// Starts at the beginning.
+    /// Returns an iterator that starts at the beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
     /// Loads a page when its first item is requested.
@@ -102,7 +104,8 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
 
         fileprivate init(pages: Pages<Item, Output>.Iterator) { self.pages = pages }
 
-        /// The next item, nil after the last one. Throws the error of the request for its page, and ``PagingError``.
+        /// Returns the next item, or `nil` after the last item. Throws any error of its page's request, and
+        /// ``PagingError``.
         public mutating func next() async throws -> Item? {
             while index == items.count {
                 guard let page = try await pages.next() else { return nil }
@@ -115,20 +118,20 @@ public struct PageItems<Item: Sendable, Output: Sendable>: AsyncSequence, Sendab
 }
 
 extension Agent {
-    /// The pages of a list.
+    /// Returns the pages of a list.
     ///
     /// - Parameters:
-    ///   - request: the request of a page.
-    ///   - start: the page to begin with, such as the `next` of an earlier one; nil, the default, for the first.
-    ///   - prefetching: whether the next page is loaded while the loop processes one; false by default.
-    ///   - options: those of the call of each page.
+    ///   - request: the request for a page.
+    ///   - start: the page to start with, such as the `next` of an earlier page. Defaults to `nil`, the first page.
+    ///   - prefetching: whether to load the next page while the loop processes the current one. Defaults to `false`.
+    ///   - options: the options for each page's call.
     public func pages<R: PagedRequest>(
         of request: R, from start: PagePosition? = nil, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> Pages<R.Item, R.Output> {
         pages(of: PageList(request), from: start, prefetching: prefetching, options: options)
     }
 
-    /// The pages of a list.
+    /// Returns the pages of a list.
     public func pages<Item, Output>(
         of list: PageList<Item, Output>, from start: PagePosition? = nil, prefetching: Bool = false,
         options: CallOptions = CallOptions()
@@ -136,17 +139,72 @@ extension Agent {
         Pages(list: list, agent: self, options: options, start: start ?? list.first, isPrefetching: prefetching)
     }
 
-    /// The items of a list, page after page.
+    /// Returns the items of a list, page after page.
     public func items<R: PagedRequest>(
         of request: R, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> PageItems<R.Item, R.Output> {
         PageItems(pages: pages(of: request, prefetching: prefetching, options: options))
     }
 
-    /// The items of a list, page after page.
+    /// Returns the items of a list, page after page.
     public func items<Item, Output>(
         of list: PageList<Item, Output>, prefetching: Bool = false, options: CallOptions = CallOptions()
     ) -> PageItems<Item, Output> {
         PageItems(pages: pages(of: list, prefetching: prefetching, options: options))
     }
+}
+
+/// Detects cycles in a list by recording the pages it has visited.
+///
+/// Records each of the first 100,000 pages. After that it records one page per power of two, which still detects a
+/// cycle, only later.
+struct PageTrail {
+    private var seen: Set<Int> = []
+    private var mark: Int?
+    private var steps = 0
+
+    private static let limit = 100_000
+
+    init(_ start: PagePosition) { if let name = start.name { seen.insert(name) } }
+
+    /// Adds a page. Throws `repeatedPage` if its next page was visited before.
+    mutating func add<Item, Output>(_ page: Page<Item, Output>) throws(PagingError) {
+        guard let next = page.next, let name = next.name else { return }
+        // Only the first page's response reveals its URL.
+        if next.url != nil, page.position.url == nil {
+            seen.insert(page.response.http.url.resolvedWithoutFragment.hashValue)
+        }
+        if seen.contains(name) || mark == name { throw PagingError(code: .repeatedPage, page: page.position.number) }
+        if seen.count < Self.limit {
+            seen.insert(name)
+            return
+        }
+        steps += 1
+        if steps & (steps - 1) == 0 { mark = name }
+    }
+}
+
+extension PagePosition {
+    /// A hash of the name that the previous page gave this page. `nil` if pages are counted, because counted lists end
+    /// by themselves.
+    fileprivate var name: Int? {
+        if let url { return url.hashValue }
+        return cursor?.hashValue
+    }
+
+    func hasSameName(as other: PagePosition) -> Bool {
+        style == other.style && url == other.url && cursor == other.cursor && (url != nil || cursor != nil)
+    }
+}
+
+extension URL {
+    /// The URL without its fragment. Fragments aren't sent, so they don't distinguish pages.
+    var withoutFragment: URL {
+        let text = absoluteString
+        guard let mark = text.firstIndex(of: "#") else { return self }
+        return URL(string: String(text[..<mark]), encodingInvalidCharacters: false) ?? self
+    }
+
+    /// In the form that resolved links have.
+    var resolvedWithoutFragment: URL { (try? URLReference("").requestURL(against: self)) ?? withoutFragment }
 }

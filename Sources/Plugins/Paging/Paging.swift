@@ -1,1 +1,45 @@
-// Start here: conform a request to ``PagedRequest``; then `agent.pages(of:)`, or a ``PageController`` for a screen.
+public import Errand
+import ErrandEssentials
+
+// Start here: conform a request to ``PagedRequest``, then call `agent.pages(of:)` or create a ``PageController``.
+
+/// A failure in the sequence of pages. Errors of the requests themselves are thrown unchanged.
+public struct PagingError: Error, Sendable, Hashable {
+    /// A kind of failure. Later versions may add codes.
+    public typealias Code = FailureCode<PagingError>
+
+    /// The kind of failure.
+    public let code: Code
+    /// The number of the page.
+    public let page: Int
+}
+
+extension FailureCode<PagingError> {
+    /// A page names itself or an earlier page as the next page, so the list would never end. Or counted pages repeat
+    /// their items although the total promises more.
+    public static var repeatedPage: Self { Self("repeatedPage", 1) }
+    /// The page can't be requested: its number is before the first page, or only the previous page knows its name.
+    public static var unreachablePage: Self { Self("unreachablePage", 2) }
+    /// The page's "next" link isn't a URL, so the rest of the list is unknown.
+    public static var invalidLink: Self { Self("invalidLink", 3) }
+    /// 1,000 consecutive pages brought no new items: they are empty but name a next page, or all their items are equal.
+    public static var endlessList: Self { Self("endlessList", 4) }
+}
+
+extension PagingError: CodedError {
+    /// One sentence.
+    public var description: String {
+        switch code {
+        case .repeatedPage:
+            "repeatedPage: page \(page) names itself, or one before it, as the next one, or repeats its items"
+        case .invalidLink: "invalidLink: the next link of page \(page) is not a URL"
+        case .endlessList: "endlessList: \(PageHistory.maximumIdlePages) pages up to page \(page) brought nothing new"
+        default: "unreachablePage: page \(page) cannot be requested"
+        }
+    }
+}
+
+extension PagingError {
+    /// The sentence to show to users.
+    public var failureSentence: FailureSentence { .unusableResponse }
+}

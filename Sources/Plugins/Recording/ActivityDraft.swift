@@ -2,17 +2,14 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// An activity that is still running.
 final class ActivityDraft: Sendable {
     struct State {
         var host: String?
         var progress = TransferProgress()
         var stream: StreamCount?
-        /// The open connection of a socket.
         var socket: SocketDraft?
-        /// The exchange that began last.
         var exchange: ExchangeDraft?
-        /// Earlier exchanges that had no response or no timings yet: each has failed, or still runs.
+        /// Earlier exchanges without a response or timings so far. Each has failed or is still running.
         var pending: [ExchangeDraft] = []
     }
 
@@ -21,10 +18,9 @@ final class ActivityDraft: Sendable {
 
     init(date: Date) { self.date = date }
 
-    /// What is known by now.
     var known: State { state.withLock { $0 } }
 
-    /// What is known at the end, once.
+    /// Empties the draft.
     func take() -> State {
         var taken = State()
         state.withLock { swap(&$0, &taken) }
@@ -33,7 +29,7 @@ final class ActivityDraft: Sendable {
 
     func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
 
-    /// Begins an exchange; returns one that ends by that.
+    /// Returns the exchange that this ends, if any.
     func begin(_ draft: ExchangeDraft, at now: Duration) -> ExchangeDraft? {
         state.withLock { state in
             let last = state.exchange
@@ -41,12 +37,12 @@ final class ActivityDraft: Sendable {
             guard let last, !last.isComplete else { return last }
             last.supersede(at: now)
             state.pending.append(last)
-            // A request that is retried without end does not grow without end.
+            // Limit the list, in case a request is retried forever.
             return state.pending.count > 64 ? state.pending.removeFirst() : nil
         }
     }
 
-    /// Adds an event to its exchange; returns that if it has ended, and another one has begun since.
+    /// Returns the exchange if it has ended and a newer one has begun.
     func add(_ event: ActivityEvent, at now: Duration, limit: Int) -> ExchangeDraft? {
         let (exchange, isPending) = exchange(of: event)
         exchange?.add(event, at: now, limit: limit)
@@ -55,7 +51,6 @@ final class ActivityDraft: Sendable {
         return exchange
     }
 
-    /// The exchange that an event belongs to, and whether another one has begun since.
     private func exchange(of event: ActivityEvent) -> (ExchangeDraft?, isPending: Bool) {
         var position: (attempt: Int, hop: Int)?
         switch event {

@@ -1,24 +1,22 @@
-/// The newest elements, bounded by their number and by their total cost; counts those that it drops.
+/// Keeps the newest elements, within limits for their number and total cost. Counts the elements it drops.
 struct BoundedHistory<Element: Sendable>: Sendable {
     private var elements: [(element: Element?, cost: Int)] = []
-    /// The position of the oldest element: the positions before it are empty, and removed together now and then.
+    /// The index of the oldest element. Earlier slots are empty; they are removed in batches.
     private var first = 0
-    /// Of all elements together.
     private(set) var cost = 0
     private let limit: Int
     private let costLimit: Int
-    /// The number of dropped elements.
     private(set) var dropped = 0
 
     init(limit: Int, costLimit: Int) { (self.limit, self.costLimit) = (max(0, limit), max(0, costLimit)) }
 
-    /// Oldest first.
+    /// All elements, oldest first.
     var all: [Element] { elements[first...].compactMap(\.element) }
 
-    /// The position of the next element, counted from the first that there ever was.
+    /// The position of the next element, counting every element ever added.
     var end: Int { dropped + elements.count - first }
 
-    /// Nil for one that is not there, or no longer.
+    /// `nil` if the element doesn't exist or was dropped.
     subscript(position: Int) -> Element? {
         position < dropped || position >= end ? nil : elements[first + position - dropped].element
     }
@@ -29,7 +27,6 @@ struct BoundedHistory<Element: Sendable>: Sendable {
         drop()
     }
 
-    /// Corrects the cost of an element, if it is still there.
     mutating func setCost(_ new: Int, at position: Int) {
         guard self[position] != nil else { return }
         let index = first + position - dropped

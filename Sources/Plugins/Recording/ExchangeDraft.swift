@@ -2,14 +2,14 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// An exchange that is still running, or has ended and is not masked yet: its secrets are in the clear.
+/// An exchange that is running, or that has ended and isn't masked yet. Contains unmasked secrets.
 final class ExchangeDraft: Sendable {
     private struct State {
         var response: RecordedExchange.ClearResponse?
         var messages: SocketMessages?
         var supersededAt: Duration?
         var timeToHead: Duration?
-        /// The event with the timings, a reference to many fields.
+        /// The event with the timings. Keeping the event is cheaper than copying its many fields.
         var timings: TransportEvent?
         var progress = TransferProgress()
         var sent = Data()
@@ -20,7 +20,8 @@ final class ExchangeDraft: Sendable {
     let attempt: Int
     let hop: Int
     private let date: Date
-    /// Since the recorder was made, as every time here: only the runtime can copy a clock's instants.
+    /// The time since the recorder was created, like all times here. Unlike a clock's instants, durations are copied
+    /// without the runtime.
     let start: Duration
     private let state = Mutex(State())
 
@@ -29,13 +30,12 @@ final class ExchangeDraft: Sendable {
         (self.date, self.start) = (date, start)
     }
 
-    /// Whether the response and its timings have been received; the timings follow the end of the body.
+    /// Whether the response and its timings have arrived. The timings follow the end of the body.
     var isComplete: Bool { state.withLock { $0.response != nil && $0.timings != nil } }
 
-    /// Whether a WebSocket follows the response.
     var opensSocket: Bool { state.withLock { $0.response?.status == 101 } && request.headers.requestsWebSocket }
 
-    /// The start of another exchange of the activity, if this one had no response then, and got none later.
+    /// The start of the activity's next exchange, if this exchange hadn't received a response by then and never did.
     var supersededAt: Duration? { state.withLock { $0.supersededAt } }
 
     func supersede(at now: Duration) { state.withLock { $0.supersededAt = now } }
@@ -61,7 +61,7 @@ final class ExchangeDraft: Sendable {
         }
     }
 
-    /// Takes the head, and the beginning of the body, from the error of a transport that failed after the head.
+    /// If the transport failed after the head, takes the head and the start of the body from its error.
     func add(evidence outcome: ActivityOutcome, limit: Int) {
         guard case .failure(let error as ErrandError) = outcome, let evidence = error.response,
             evidence.source == .network
@@ -75,12 +75,12 @@ final class ExchangeDraft: Sendable {
     }
 
     private static func append(_ data: Data, to copy: inout Data, _ limit: Int) {
-        // The first piece is kept without another copy.
+        // Keep the first piece without copying it.
         if copy.isEmpty, data.count <= limit { return copy = data }
         copy.append(data.prefix(max(0, limit - copy.count)))
     }
 
-    // MARK: The messages of the socket that it opens
+    // MARK: WebSocket messages
 
     func keepMessages(upTo count: Int, maximumBytes: Int) {
         let messages = SocketMessages(limit: count, maximumBytes: maximumBytes)
@@ -91,9 +91,9 @@ final class ExchangeDraft: Sendable {
         state.withLock { $0.messages?.add(message, at: date, limit: limit) }
     }
 
-    // MARK: What is recorded
+    // MARK: Masking
 
-    /// The approximate number of bytes that it takes in memory, until that of the masked exchange is known.
+    /// The approximate memory use in bytes, until the masked exchange is measured.
     var approximateByteCount: Int {
         let (fields, bytes) = state.withLock { state in
             let messages = state.messages?.approximateByteCount ?? 0
@@ -102,11 +102,11 @@ final class ExchangeDraft: Sendable {
         return 600 + request.url.utf8.count + 120 * (request.headers.count + fields) + bytes
     }
 
-    /// The exchange with its secrets masked, without the activity, the end and the outcome.
+    /// Returns the exchange with its secrets masked, without activity, end and outcome.
     func masked(_ label: String, _ redaction: Redaction) -> RecordedExchange {
-        // Not under the lock: the whole exchange is searched for secrets.
+        // After unlocking, because this searches the whole exchange for secrets.
         let state = state.withLock { $0 }
-        // Events leave out a streamed body: the bytes that were transferred count.
+        // Events leave out streamed bodies, so count the bytes transferred.
         let passed = max(state.progress.received, Int64(state.received.count))
         let length = state.response?.length.flatMap { $0 > 0 ? $0 : nil } ?? passed
         var exchange = RecordedExchange(
@@ -122,4 +122,51 @@ final class ExchangeDraft: Sendable {
 
 extension TransportEvent {
     fileprivate var isTimings: Bool { if case .timings = self { true } else { false } }
+}
+
+/// An exchange that has ended. It contains unmasked secrets until the recorder's queue masks it within seconds, or an
+/// earlier reader does.
+final class EndedExchange: Sendable {
+    struct Ending: Sendable {
+        let activity: Activity.ID
+        let parent: Activity.ID?
+        let label: String
+        let end: Duration
+        /// The activity's outcome, if this is its last exchange.
+        let outcome: RecordedOutcome?
+    }
+
+    private enum State {
+        case clear(ExchangeDraft)
+        // Indirect, to keep exchanges small: most are dropped before they are masked.
+        indirect case masked(RecordedExchange)
+    }
+
+    private let state: Mutex<State>
+    private let ending: Ending
+    private let redaction: Redaction
+
+    init(_ draft: ExchangeDraft, _ ending: Ending, _ redaction: Redaction) {
+        state = Mutex(.clear(draft))
+        (self.ending, self.redaction) = (ending, redaction)
+    }
+
+    var masked: RecordedExchange {
+        let known = state.withLock { $0 }
+        // After unlocking, because this searches the whole exchange for secrets.
+        switch known {
+        case .masked(let exchange): return exchange
+        case .clear(let draft):
+            let exchange = exchange(of: draft)
+            state.withLock { $0 = .masked(exchange) }
+            return withExtendedLifetime(known) { exchange }
+        }
+    }
+
+    private func exchange(of draft: ExchangeDraft) -> RecordedExchange {
+        var exchange = draft.masked(ending.label, redaction)
+        (exchange.activity, exchange.parent, exchange.outcome) = (ending.activity, ending.parent, ending.outcome)
+        exchange.duration = (draft.supersededAt ?? ending.end) - draft.start
+        return exchange
+    }
 }

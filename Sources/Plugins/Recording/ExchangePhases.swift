@@ -1,33 +1,32 @@
 import Errand
 
-/// The phases of an exchange, one after the other; nil for one that did not happen or is not known.
+/// The consecutive phases of an exchange. A phase is `nil` if it didn't happen or isn't known.
 public struct ExchangePhases: Sendable, Hashable {
     /// The time spent waiting for a connection.
     public var blocked: Duration?
     /// The time to look up the host's name.
     public var nameLookup: Duration?
-    /// The time to open the connection, without the part for TLS.
+    /// The time to open the connection, without TLS.
     public var connect: Duration?
     /// The time to secure the connection.
     public var secure: Duration?
-    /// The time to send the request with its body.
+    /// The time to send the request and its body.
     public var send: Duration?
-    /// The time from then to the first byte of the response; includes sending the request where ``send`` is not known.
+    /// The time until the first byte of the response. Includes sending the request if ``send`` isn't known.
     public var wait: Duration
     /// The time to receive the response.
     public var receive: Duration
 
-    /// All phases together.
+    /// The sum of all phases.
     public var total: Duration {
         [blocked, nameLookup, connect, secure, send, wait, receive].reduce(.zero) { $0 + ($1 ?? .zero) }
     }
 
-    /// The phases that the transport measured.
+    /// Creates phases from the transport's timings.
     ///
-    /// - Parameter total: the whole time, where the timings do not have it.
+    /// - Parameter total: the total time, if the timings lack it.
     init(_ timings: TransferTimings, total: Duration) {
         var last = Duration.zero
-        /// The time since the phase before.
         func phase(_ end: Duration?) -> Duration? {
             guard let end else { return nil }
             defer { last = max(last, end) }
@@ -42,7 +41,7 @@ public struct ExchangePhases: Sendable, Hashable {
         receive = phase(total) ?? .zero
     }
 
-    /// The phases by the recorder's own clock.
+    /// Creates phases from the recorder's own clock.
     init(timeToHead: Duration?, duration: Duration) {
         wait = max(.zero, timeToHead ?? duration)
         receive = max(.zero, duration - wait)
@@ -50,7 +49,7 @@ public struct ExchangePhases: Sendable, Hashable {
 }
 
 extension RecordedExchange {
-    /// The phases: as the transport measured them, else by the times at which the recorder received its events.
+    /// The phases as measured by the transport, otherwise by the times of the recorder's events.
     public var phases: ExchangePhases {
         if let timings, let total = timings.total { return ExchangePhases(timings, total: total) }
         return ExchangePhases(timeToHead: timeToHead, duration: duration)

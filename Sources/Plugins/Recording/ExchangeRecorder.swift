@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Records the exchanges of agents: an accessory whose values make an HTTP Archive, a waterfall and counters.
+/// Records the exchanges of agents. Turn the recording into an HTTP Archive, a waterfall page or counters.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder(maximumBodyBytes: 4096)
@@ -15,22 +15,22 @@ import Synchronization
 /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
 /// ```
 ///
-/// It keeps the newest exchanges and activities that have ended, within limits of their number and of their bytes. The
-/// values contain no secret; see ``Errand/Redaction``. They are masked on a queue of the recorder's a second after their
-/// end, or by a reader that comes first, and delay no response. A body is never read for the recorder: it receives bounded copies of the bytes
-/// that are transferred. Several agents may share it. Safe to use from any thread.
+/// This accessory keeps the newest finished exchanges and activities, within limits for their number and size. The
+/// recorded values never contain secrets; see ``Errand/Redaction``. Masking runs on the recorder's own queue a second
+/// after an exchange ends, or when you read it earlier, and doesn't delay responses. The recorder doesn't read bodies:
+/// it receives bounded copies of the transferred bytes. Several agents can share it. Safe to use from any thread.
 public final class ExchangeRecorder: Accessory {
     private struct State: Sendable {
         var running = NumberedObjects()
         var exchanges: BoundedHistory<EndedExchange>
-        /// The position of the first exchange that the queue has not masked yet.
+        /// The position of the first exchange that the queue hasn't masked yet.
         var clear = 0
         var isMasking = false
         var activities: BoundedHistory<RecordedActivity>
         var metrics: NetworkMetrics
     }
 
-    /// The maximum number of bytes of each body that are kept.
+    /// The maximum number of bytes to keep of each body.
     public let maximumBodyBytes: Int
     private let maximumExchanges: Int
     private let maximumBytes: Int
@@ -43,17 +43,20 @@ public final class ExchangeRecorder: Accessory {
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "errand-recorder")
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - maximumBodyBytes: the number of bytes of each body to keep; 0 by default.
-    ///   - maximumExchanges: the number of exchanges and the number of activities to keep; the newest 1000 of each by default.
-    ///     With 0 the recorder only counts, at a fraction of the cost.
-    ///   - maximumBytes: the approximate number of bytes that the kept values may take in memory; 64 MiB by default.
-    ///   - maximumHosts: the number of hosts that the counters keep separately; 100 by default.
-    ///   - maximumSocketMessages: the number of messages of each WebSocket to keep, at most as many bytes of each as of a
-    ///     body; the newest 1000 by default, 0 for none.
-    ///   - maximumSocketBytes: the approximate number of bytes that they may take in memory; 1 MiB by default. Those of
-    ///     open sockets come on top of `maximumBytes`.
-    ///   - redaction: the rules for secrets.
+    ///   - maximumBodyBytes: the number of bytes to keep of each body. Defaults to 0.
+    ///   - maximumExchanges: the number of exchanges, and of activities, to keep. By default, the recorder keeps the
+    ///     newest 1,000 of each. With 0, it only counts, at a fraction of the cost.
+    ///   - maximumBytes: the approximate memory limit in bytes for exchanges, and for activities. Defaults to 64 MiB
+    ///     each.
+    ///   - maximumHosts: the number of hosts with separate counters. Defaults to 100.
+    ///   - maximumSocketMessages: the number of messages to keep of each WebSocket, with up to `maximumBodyBytes` of
+    ///     each. By default, the recorder keeps the newest 1,000. With 0, it doesn't keep messages.
+    ///   - maximumSocketBytes: the approximate memory limit in bytes for these messages. Defaults to 1 MiB. Open
+    ///     sockets don't count toward `maximumBytes`.
+    ///   - redaction: the rules for masking secrets.
     ///   - time: the clock of the agents.
     public init(
         maximumBodyBytes: Int = 0, maximumExchanges: Int = 1000, maximumBytes: Int = 64 << 20,
@@ -76,16 +79,16 @@ public final class ExchangeRecorder: Accessory {
             metrics: NetworkMetrics(maximumHosts: maximumHosts))
     }
 
-    /// Whether it keeps messages.
+    /// Whether the recorder keeps messages.
     public var observesMessages: Bool { maximumSocketMessages > 0 }
 
-    /// The exchanges and activities that have ended so far, and behind them the handshakes of open sockets.
+    /// The exchanges and activities that have ended so far, followed by the handshakes of open sockets.
     public var recording: Recording { recording(of: state.withLock { $0 }) }
 
-    /// The counters of all activities that have ended so far, dropped ones included.
+    /// The counters of all activities that have ended so far, including dropped activities.
     public var metrics: NetworkMetrics { state.withLock { $0.metrics } }
 
-    /// Returns the recording and begins a new one. A running activity goes into the new one when it ends, and an open
+    /// Returns the recording and starts a new one. A running activity goes into the new recording when it ends. An open
     /// socket is in both.
     @discardableResult
     public func reset() -> Recording {
@@ -139,7 +142,6 @@ public final class ExchangeRecorder: Accessory {
         }
     }
 
-    /// The time since it was made.
     private var now: Duration { origin.duration(to: time.now) }
 
     private func draft(of activity: Activity) -> ActivityDraft? { draft(of: activity.id) }
@@ -169,8 +171,8 @@ public final class ExchangeRecorder: Accessory {
             defer { state.isMasking = true }
             return !state.isMasking
         }
-        // Later, together with what ends until then, and never on the way of a response: what is dropped by then, as most
-        // is of what comes fast, is not masked at all.
+        // Mask later and in batches, without delaying a response. Under load, most exchanges are dropped before then
+        // and never need masking.
         if starts { queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.maskEnded() } }
     }
 
@@ -230,8 +232,8 @@ public final class ExchangeRecorder: Accessory {
         return ended
     }
 
-    /// Keeps the opening handshake of a socket with the activity of the socket, for the messages to come; false for any
-    /// other exchange.
+    /// Keeps a socket's opening handshake with the socket's activity, to collect its messages. Returns `false` for
+    /// other exchanges.
     private func keepsOpen(_ exchange: ExchangeDraft, _ ending: EndedExchange.Ending) -> Bool {
         guard observesMessages, ending.outcome == .success, exchange.opensSocket, let parent = ending.parent else {
             return false
@@ -242,7 +244,7 @@ public final class ExchangeRecorder: Accessory {
             defer { state.socket = SocketDraft(handshake: exchange, ending: ending) }
             return state.socket
         }
-        // The connection before it.
+        // The previous connection.
         if let old { record(old.handshake, old.ending) }
         return true
     }

@@ -1,50 +1,49 @@
 public import Errand
 public import ErrandEssentials
 
-/// The outcome of a recorded activity. These three cases are all that there are.
+/// The outcome of a recorded activity. No cases will be added.
 public enum RecordedOutcome: Sendable, Hashable {
-    /// It succeeded.
+    /// The activity succeeded.
     case success
-    /// It failed: with the code of an ``Errand/ErrandError``, or the type of another error.
+    /// The activity failed. Contains the code of an ``Errand/ErrandError``, or the type of another error.
     case failure(String)
-    /// It was cancelled.
+    /// The activity was cancelled.
     case cancelled
 }
 
-/// One activity from its start to its end: a request, wherever its response came from, a batch, a chain, or background
-/// work.
+/// A finished activity: a request, whatever the source of its response, a batch, a chain or background work.
 public struct RecordedActivity: Sendable, Hashable, Identifiable {
-    /// The identity of the activity.
+    /// The activity's identity.
     public var id: Activity.ID
     /// The batch, chain or request that the activity belongs to.
     public var parent: Activity.ID?
-    /// A request, a batch, …
+    /// The kind of activity, such as a request or a batch.
     public var kind: ActivityKind
-    /// The name of the activity for people, secrets masked.
+    /// The activity's label for people, with secrets masked.
     public var label: String
-    /// The host that the agent built the request for, in lower case, before filters and redirects; nil for a composite,
-    /// and where no request could be built.
+    /// The lowercase host for which the agent built the request, before filters and redirects. `nil` for a composite,
+    /// or if no request could be built.
     public var host: String?
-    /// The calendar date of its start.
+    /// The calendar date of the start.
     public var date: Date
-    /// The same instant, counted from the start of the recording by a clock that never jumps.
+    /// The start as time since the recording began, by a monotonic clock.
     public var offset: Duration
-    /// The time from the start to the end.
+    /// The time from start to end.
     public var duration: Duration
-    /// The outcome of the activity.
+    /// How the activity ended.
     public var outcome: RecordedOutcome
-    /// The status of the response of a request that succeeded.
+    /// The response's status, if the request succeeded.
     public var status: Int?
-    /// The source of that response: the network, a cache, a filter.
+    /// The response's source: network, cache or filter.
     public var source: ResponseSource?
-    /// Body bytes on the wire in both directions, as far as the transport reported them.
+    /// The number of body bytes sent, as reported by the transport.
     public var bytesSent: Int64
-    /// See ``bytesSent``.
+    /// The number of body bytes received, as reported by the transport.
     public var bytesReceived: Int64
-    /// The amount that was received over a live stream; nil for anything else.
+    /// The amount received over a live stream. `nil` for other activities.
     public var stream: StreamCount?
 
-    /// Makes an activity.
+    /// Creates an activity.
     public init(
         id: Activity.ID, parent: Activity.ID? = nil, kind: ActivityKind = .request, label: String = "",
         host: String? = nil, date: Date, offset: Duration = .zero, duration: Duration = .zero,
@@ -59,7 +58,7 @@ public struct RecordedActivity: Sendable, Hashable, Identifiable {
 }
 
 extension RecordedOutcome {
-    /// The outcome of an activity, without its values.
+    /// Creates an outcome from an activity's outcome, without its values.
     public init(_ outcome: ActivityOutcome) {
         switch outcome {
         case .success: self = .success
@@ -68,7 +67,7 @@ extension RecordedOutcome {
         }
     }
 
-    /// "timedOut", "cancelled"; nil for a success.
+    /// The failure's name, such as "timedOut" or "cancelled", or `nil` for a success.
     var failureName: String? {
         switch self {
         case .success: nil

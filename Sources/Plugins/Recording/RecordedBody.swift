@@ -2,21 +2,20 @@ import Errand
 public import ErrandEssentials
 import ErrandRedaction
 
-/// A bounded copy of a body: its bytes, with only the values of secrets replaced.
+/// A bounded copy of a body, with secrets masked.
 public struct RecordedBody: Sendable, Hashable {
-    /// The copy; empty for a body that is empty, that was not copied, or that is left out.
+    /// The copy. Empty if the body is empty, wasn't copied or was left out.
     public var data: Data
-    /// The number of bytes of the body that the copy represents. Its own size differs from that where secrets are
-    /// masked.
+    /// The number of the body's bytes that the copy represents. Masked secrets make the copy's own size differ.
     public var copiedBytes: Int
-    /// The size of the whole body in bytes, as far as it is known.
+    /// The size of the whole body in bytes, if known.
     public var length: Int64?
     /// The `Content-Type`.
     public var contentType: String?
-    /// The reason why the copy is left out, in words; nil if it is not.
+    /// Why the copy was left out, in words, or `nil` if it wasn't.
     public var omission: String?
 
-    /// Makes a body; complete unless a greater length says otherwise.
+    /// Creates a body. It counts as complete unless `length` is greater.
     public init(
         _ data: Data = Data(), length: Int64? = nil, contentType: String? = nil, copiedBytes: Int? = nil,
         omission: String? = nil
@@ -26,10 +25,11 @@ public struct RecordedBody: Sendable, Hashable {
         self.length = length ?? (data.isEmpty ? nil : Int64(data.count))
     }
 
-    /// Whether the body has more bytes than the copy represents.
+    /// Whether the copy represents only the start of the body.
     public var isTruncated: Bool { (length ?? 0) > Int64(copiedBytes) }
 
-    /// The copy as text; nil if it is not UTF-8. A copy that is truncated within a character ends before it.
+    /// The copy as text, or `nil` if it isn't UTF-8. If the copy was cut within a character, the text ends before that
+    /// character.
     public var text: String? {
         if data.contains(0) { return nil }
         if let text = String(validating: data, as: UTF8.self) { return text }
@@ -43,7 +43,7 @@ public struct RecordedBody: Sendable, Hashable {
 }
 
 extension RecordedBody {
-    /// The copy of a body with those secrets masked whose names it contains. Secrets from other parts are masked later.
+    /// Creates a copy and masks secrets that have names in it. Secrets known from other parts are masked later.
     ///
     /// - Parameters:
     ///   - coding: the `Content-Encoding` of the bytes.

@@ -1,39 +1,38 @@
 // Start here: give an agent the accessory ``ExchangeRecorder``, and read its ``ExchangeRecorder/recording``.
 //
 // HAR/        HTTP Archives
-// Metrics/    counters and histograms of hosts
-// Sockets/    the messages of WebSockets
+// Metrics/    counters and histograms per host
+// Sockets/    WebSocket messages
 // Waterfall/  a page that shows exchanges over time
 
-// Who masks what is recorded masks other bodies as well.
+// Re-exported because apps that record also need to mask bodies.
 @_exported public import ErrandRedaction
 
-/// The exchanges and activities that a recorder has kept, or that a file restores: values without secrets, to inspect
-/// or to render.
+/// Recorded exchanges and activities, from a recorder or a file. They don't contain secrets.
 ///
 /// ```swift
 /// let slow = recorder.recording.exchanges.filter { $0.duration > .seconds(1) }
 /// ```
 public struct Recording: Sendable {
-    /// Requests on the wire, in the order of their ends.
+    /// The requests sent, in the order in which they ended.
     public var exchanges: [RecordedExchange]
-    /// Requests, batches and chains, in the order of their ends; empty for a recording from a file.
+    /// Requests, batches and chains, in the order in which they ended. Empty for a recording from a file.
     public var activities: [RecordedActivity]
-    /// The number of exchanges that were dropped before these.
+    /// The number of earlier exchanges that were dropped.
     public var droppedExchanges: Int
-    /// The number of activities that were dropped before these.
+    /// The number of earlier activities that were dropped.
     public var droppedActivities: Int
-    /// The counters of all activities, dropped ones included.
+    /// The counters of all activities, including dropped activities.
     public var metrics: NetworkMetrics
 
-    /// Makes a recording.
+    /// Creates a recording.
     ///
     /// - Parameters:
-    ///   - exchanges: requests on the wire, oldest first; none by default.
-    ///   - activities: in the order of their ends; none by default.
-    ///   - droppedExchanges: the number of those before; 0 by default.
-    ///   - droppedActivities: the number of those before; 0 by default.
-    ///   - metrics: nil counts the activities.
+    ///   - exchanges: the requests sent, oldest first. Defaults to empty.
+    ///   - activities: the activities, in the order in which they ended. Defaults to empty.
+    ///   - droppedExchanges: the number of earlier exchanges that were dropped. Defaults to 0.
+    ///   - droppedActivities: the number of earlier activities that were dropped. Defaults to 0.
+    ///   - metrics: the counters. Defaults to `nil`, which counts the activities.
     public init(
         exchanges: [RecordedExchange] = [], activities: [RecordedActivity] = [], droppedExchanges: Int = 0,
         droppedActivities: Int = 0, metrics: NetworkMetrics? = nil
@@ -43,22 +42,23 @@ public struct Recording: Sendable {
         self.metrics = metrics ?? NetworkMetrics(counting: activities)
     }
 
-    /// The exchanges as an HTTP Archive.
+    /// Returns the exchanges as an HTTP Archive.
     public func harFile() -> HARFile { HARFile(self) }
 
-    /// The activities and their exchanges as a page.
+    /// Returns the activities and their exchanges as a page.
     public func waterfallPage(title: String = "Requests") -> WaterfallPage { WaterfallPage(self, title: title) }
 }
 
 extension ExchangeRecorder {
-    /// The exchanges that have ended so far as an HTTP Archive (HAR 1.2).
+    /// Returns the exchanges that have ended so far as an HTTP Archive (HAR 1.2).
     ///
     /// ```swift
     /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
     /// ```
     public func harFile() -> HARFile { recording.harFile() }
 
-    /// The activities that have ended so far as one HTML page: a bar for each, with the phases of its exchanges.
+    /// Returns the activities that have ended so far as an HTML page, with one bar per activity that shows the phases
+    /// of its exchanges.
     ///
     /// ```swift
     /// let page = recorder.waterfallPage(title: "Start of the app").html

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure to read or to write an HTTP Archive: a code, a sentence, and the position.
+/// A failure to read or write an HTTP Archive, with its position in the file.
 ///
 /// ```swift
 /// do { try ReplayTransport(har: file) } catch let error as HARError {
@@ -9,19 +9,19 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The description contains nothing of the file but names of the format.
+/// The description doesn't contain anything from the file except names of the format.
 public struct HARError: CodedError, Sendable, Hashable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Codes are stable and suitable for metrics.
     public typealias Code = FailureCode<HARError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence with what was expected and what came.
+    /// A sentence that describes the failure: the expected and the actual value.
     public var message: String
-    /// The value that cannot be read, such as "log.entries[3].request.url", indices from 0; empty for the whole file.
+    /// The path of the value, such as "log.entries[3].request.url", with indices from 0. Empty for the whole file.
     public var path: String
-    /// The position at which reading stopped, in bytes from the beginning of the file; nil where the file could not be
-    /// opened or written.
+    /// The position at which reading stopped, in bytes from the start of the file. `nil` if the file couldn't be opened
+    /// or written.
     public var byte: Int?
 
     init(_ code: Code, _ message: String, path: String = "", byte: Int? = nil) {
@@ -34,7 +34,6 @@ public struct HARError: CodedError, Sendable, Hashable {
         return place.isEmpty ? "\(code): \(message)" : "\(code): \(message) (\(place))"
     }
 
-    /// The same error with one more step in front of its path.
     func within(_ step: String) -> HARError {
         var error = self
         error.path = path.isEmpty || path.hasPrefix("[") ? step + path : "\(step).\(path)"
@@ -43,16 +42,16 @@ public struct HARError: CodedError, Sendable, Hashable {
 }
 
 extension FailureCode<HARError> {
-    /// The file cannot be opened, read or written, or it is not a regular file.
+    /// The file can't be opened, read or written, or it isn't a regular file.
     public static var fileFailed: Self { Self("fileFailed", 1) }
-    /// The bytes are no JSON.
+    /// The bytes aren't JSON.
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
     /// The file ends within a value.
     public static var truncated: Self { Self("truncated", 3) }
-    /// The JSON is no HTTP Archive: a field is missing, occurs twice, or has another type.
+    /// The JSON isn't an HTTP Archive: a field is missing, appears twice or has another type.
     public static var notHAR: Self { Self("notHAR", 4) }
-    /// A value, or the list of all entries, is larger than the limit.
+    /// A value, or the list of all entries, exceeds the limit.
     public static var tooLarge: Self { Self("tooLarge", 5) }
-    /// A body is not the Base64 that its entry announces.
+    /// A body isn't the Base64 that its entry announces.
     public static var damagedBody: Self { Self("damagedBody", 6) }
 }

@@ -1,7 +1,7 @@
-// Start here: ``ReplayTransport`` responds from an HTTP Archive, ``ReplayRecorder`` writes one.
+// Start here: ``ReplayTransport`` responds from an HTTP Archive; its recording modes write one.
 //
-// Matching/  which recorded exchange belongs to a request
-// Reader/    the file: its index, and its entries and bodies as they are needed
+// Matching/  finds the recorded exchange for a request
+// Reader/    the file: its index, and entries and bodies on demand
 
-// Who masks what is recorded masks other bodies as well.
+// Re-exported because apps that record also need to mask bodies.
 @_exported public import ErrandRedaction

@@ -1,15 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// One recorded exchange, identified for people.
+/// Identifies one recorded exchange for people.
 public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
     /// The index of the exchange in `log.entries`, from 0.
     public let index: Int
-    /// The method.
+    /// The request's method.
     public let method: String
-    /// The URL, secrets masked, at most 500 characters of it.
+    /// The first 500 characters of the URL, with secrets masked.
     public let url: String
-    /// The status; 0 where there was no response.
+    /// The status, or 0 if the response is missing.
     public let status: Int
 
     init(_ item: HARIndex.Item, _ redaction: Redaction) {
@@ -18,25 +18,25 @@ public struct ReplayEntry: Sendable, Hashable, CustomStringConvertible {
         url = String(redactor.url(item.url).prefix(500))
     }
 
-    /// "GET https://example.com/users/7 → 200 (entry 3)".
+    /// The entry as text: "GET https://example.com/users/7 → 200 (entry 3)".
     public var description: String { "\(method) \(url) → \(status) (entry \(index))" }
 }
 
-/// The state of a replay: the entries that were used, and the requests that were not recorded.
+/// The state of a replay: which entries were used, and which requests weren't recorded.
 public struct ReplayReport: Sendable, CustomStringConvertible {
     /// The number of entries that can be replayed.
     public var entryCount = 0
-    /// The number of entries that are no requests over HTTP: data URLs, WebSockets, `CONNECT`.
+    /// The number of entries that aren't requests over HTTP: data URLs, WebSockets, `CONNECT`.
     public var ignoredEntryCount = 0
-    /// Entries that no request has used, in the order of the file.
+    /// The entries that weren't used, in the order of the file.
     public var unused: [ReplayEntry] = []
-    /// Entries that were replayed without their body, or with its beginning, because the file does not contain more.
+    /// Entries that were replayed with an incomplete or missing body, because the file doesn't contain all of it.
     public var incompleteBodies: [ReplayEntry] = []
-    /// Requests that were not in the recording, secrets masked; the first hundred.
+    /// The first 100 requests that weren't in the recording, with secrets masked.
     public var unmatched: [String] = []
-    /// The number of exchanges that were newly recorded.
+    /// The number of newly recorded exchanges.
     public var recordedCount = 0
-    /// Exchanges that were passed on and could not be recorded, with the reason; the first hundred.
+    /// The first 100 exchanges that were passed on but couldn't be recorded, with the reason.
     public var notRecorded: [String] = []
 
     /// Several lines for a test's log.

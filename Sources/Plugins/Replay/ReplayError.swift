@@ -1,22 +1,22 @@
 public import Errand
 import ErrandEssentials
 
-/// The reason why a replay cannot respond to a request: the nearest recorded one, and the differences from it.
+/// Explains why a replay can't answer a request: the nearest recorded request, and how it differs.
 ///
-/// Secrets are masked, bodies are left out.
+/// Secrets are masked and bodies are left out.
 public struct ReplayError: CodedError, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Codes are stable and suitable for metrics.
     public typealias Code = FailureCode<ReplayError>
 
     /// The kind of failure.
     public var code: Code
-    /// The request; nil for ``Code/unusedEntries``.
+    /// The request, or `nil` for ``Code/unusedEntries``.
     public var request: HTTPRequest?
-    /// The recorded request that differs the least; nil if nothing is recorded.
+    /// The recorded request with the fewest differences, or `nil` if the recording is empty.
     public var nearest: ReplayEntry?
-    /// The differences from it, one a line, such as "query page: recorded 2, requested 3".
+    /// The differences from it, one per line, such as "query page: recorded 2, requested 3".
     public var differences: [String]
-    /// The entries that no request has used, with ``Code/unusedEntries``.
+    /// The entries that weren't used, for ``Code/unusedEntries``.
     public var unused: [ReplayEntry]
     private var url = ""
 
@@ -29,7 +29,7 @@ public struct ReplayError: CodedError, Sendable {
         if let request { url = request.line(redaction) }
     }
 
-    /// The code and several lines for a test's log.
+    /// The code, and several lines for a test's log.
     public var description: String { "\(code): \(text)" }
 
     private var text: String {
@@ -50,18 +50,18 @@ public struct ReplayError: CodedError, Sendable {
 }
 
 extension FailureCode<ReplayError> {
-    /// No recorded request is equal.
+    /// The recording doesn't contain an equal request.
     public static var unmatched: Self { Self("unmatched", 1) }
-    /// All equal recorded requests were used already.
+    /// All equal recorded requests have been used.
     public static var exhausted: Self { Self("exhausted", 2) }
-    /// A recording cannot be replayed as a connection for another protocol than HTTP, such as a WebSocket.
+    /// The request opens a connection for another protocol than HTTP, such as a WebSocket, which can't be replayed.
     public static var notReplayed: Self { Self("notReplayed", 4) }
-    /// Some entries were used by no request; see ``ReplayTransport/checkAllUsed()``.
+    /// Some entries weren't used; see ``ReplayTransport/checkAllUsed()``.
     public static var unusedEntries: Self { Self("unusedEntries", 3) }
 }
 
 extension HTTPRequest {
-    /// Method and URL for a report or an error: secrets masked, at most 500 characters of the URL.
+    /// For a report or error: secrets masked, the URL cut after 500 characters.
     func line(_ redaction: Redaction) -> String {
         var redactor = Redactor(redaction)
         return "\(method) \(redactor.url(urlText).prefix(500))"

@@ -3,20 +3,20 @@ import ErrandEssentials
 import ErrandRecording
 import Synchronization
 
-/// Sends requests over another transport and keeps the exchanges, secrets masked.
+/// Sends requests over another transport and keeps the exchanges, with secrets masked.
 final class ReplayRecorder: Sendable {
     private struct State {
         var count = 0
         var exchanges: [(order: Int, exchange: RecordedExchange)] = []
         var cost = 0
         var omitted: [String] = []
-        /// Finds the secrets of all exchanges, to mask them in each other.
+        /// Collects the secrets of all exchanges, to mask them in every exchange.
         var secrets: Redactor
     }
 
-    /// The maximum number of bytes of one recorded body.
+    /// In bytes, for one recorded body.
     static let bodyLimit = 64 << 20
-    /// The maximum number of bytes of all exchanges that wait to be saved.
+    /// In bytes, for all unsaved exchanges.
     static let costLimit = 512 << 20
 
     private let redaction: Redaction
@@ -24,16 +24,15 @@ final class ReplayRecorder: Sendable {
 
     init(_ redaction: Redaction) {
         self.redaction = redaction
-        // A secret of one exchange is masked in the others, unless it is a short word with many meanings.
+        // Secrets of one exchange are masked in all others, except for short words with many meanings.
         var shared = redaction
         shared.secretWords = []
         state = Mutex(State(secrets: Redactor(shared)))
     }
 
-    /// The number of recorded exchanges, and the ones that were not recorded.
     var summary: (count: Int, omitted: [String]) { state.withLock { ($0.exchanges.count, $0.omitted) } }
 
-    /// The exchanges in the order in which their requests were sent.
+    /// In the order in which their requests were sent.
     var exchanges: [RecordedExchange] {
         let (exchanges, secrets) = state.withLock { ($0.exchanges, $0.secrets) }
         return exchanges.sorted { $0.order < $1.order }.map { recorded in
@@ -74,19 +73,18 @@ final class ReplayRecorder: Sendable {
         return copied
     }
 
-    /// The bytes of a body that was sent.
     private final class SentCopy: Sendable {
         let data = Mutex(Data())
     }
 
-    /// An exchange that is still running, with its secrets in the clear.
+    /// A running exchange, with unmasked secrets.
     private struct Draft: Sendable {
         let order: Int
         let request: HTTPRequest
         let date: Date
         let start: ContinuousClock.Instant
         let upload = SentCopy()
-        /// Without its body.
+        /// The response without its body.
         private(set) var response: HTTPResponse?
         private(set) var timeToHead: Duration?
 
@@ -97,7 +95,7 @@ final class ReplayRecorder: Sendable {
         }
     }
 
-    /// The request, whose body is copied while it is sent.
+    /// Copies the request's body while it is sent.
     private func watched(_ request: HTTPRequest, _ upload: SentCopy) -> HTTPRequest {
         let body = request.body
         if let data = body.data {
@@ -107,7 +105,7 @@ final class ReplayRecorder: Sendable {
         var request = request
         request.body = .stream(length: body.length, contentType: body.contentType) {
             let opened = try body.open()
-            // A transport that has sent all that was announced doesn't ask for the end.
+            // A transport that has sent the announced length may not read to the end.
             let source = RecordingBody(opened, upTo: opened.length) { data in
                 upload.data.withLock { $0 = data ?? Data() }
             }
@@ -121,7 +119,7 @@ final class ReplayRecorder: Sendable {
     ) {
         if received.count > Self.bodyLimit { return omit(draft.request, "its body is too long") }
         var (request, sent) = (draft.request, draft.upload.data.withLock { $0 })
-        // Nothing can be masked in a coded body, and two of equal content may differ.
+        // Coded bodies can't be masked, and two codings of the same content may differ.
         if let coding = request.headers[.contentEncoding],
             let plain = RequestCoding.decoded(Array(sent), coding, upTo: Self.bodyLimit)
         {
@@ -147,7 +145,7 @@ final class ReplayRecorder: Sendable {
         if !isKept { omit(draft.request, "the recording has reached \(Self.costLimit) bytes") }
     }
 
-    /// Adds an exchange that is not recorded to the report.
+    /// Reports an exchange that isn't recorded.
     func omit(_ request: HTTPRequest, _ reason: String) {
         let text = "\(request.line(redaction)): \(reason)"
         state.withLock { if $0.omitted.count < 100 { $0.omitted.append(text) } }
@@ -155,8 +153,7 @@ final class ReplayRecorder: Sendable {
 }
 
 extension Redactor {
-    /// Remembers the secrets that have names in a request, and its credentials; not the cookies, many of which are no
-    /// secrets.
+    /// Remembers a request's named secrets and credentials. Skips cookies, because many aren't secrets.
     fileprivate mutating func find(in request: HTTPRequest, sent: Data) {
         let authorizing = request.headers.filter { $0.name == .authorization || $0.name == .proxyAuthorization }
         _ = headers(HTTPHeaders(authorizing))
@@ -166,11 +163,63 @@ extension Redactor {
             contentCoding: request.headers[.contentEncoding])
     }
 
-    /// Remembers the secrets that have names in a response.
+    /// Remembers a response's named secrets.
     fileprivate mutating func find(in response: HTTPResponse, received: Data) {
         if let location = response.headers[.location] { _ = url(location) }
         _ = body(
             received, contentType: response.headers[.contentType],
             contentCoding: response.headers[.contentEncoding])
+    }
+}
+
+/// A body that copies the bytes read from it.
+final class RecordingBody: HTTPBodySource {
+    private let chunks: BodyChunks
+    /// `nil` once the body exceeds the limit.
+    private let copy = Mutex<Data?>(Data())
+    private let hasEnded = Atomic(false)
+    /// The number of remaining bytes, after which the body counts as complete even if nobody reads to its end. `nil` to
+    /// wait for the end.
+    private let left: Mutex<Int64?>
+    /// Receives all bytes at the end, or `nil` if the body wasn't read to the end or exceeds the limit.
+    private let end: @Sendable (Data?) -> Void
+
+    init(_ body: HTTPBody, upTo length: Int64? = nil, _ end: @escaping @Sendable (Data?) -> Void) {
+        (chunks, self.end) = (BodyChunks(body), end)
+        left = Mutex(length)
+    }
+
+    deinit { finish(nil) }
+
+    func nextChunk() async throws -> Data? {
+        do {
+            let chunk = try await chunks.next()
+            if let chunk {
+                copy.withLock { copy in
+                    if let kept = copy?.count, kept + chunk.count > ReplayRecorder.bodyLimit { copy = nil }
+                    copy?.append(chunk)
+                }
+                let isComplete = left.withLock { left in
+                    left = left.map { $0 - Int64(chunk.count) }
+                    return left == 0
+                }
+                if isComplete { finish(copy.withLock { $0 }) }
+            } else {
+                finish(copy.withLock { $0 })
+            }
+            return chunk
+        } catch {
+            finish(nil)
+            throw error
+        }
+    }
+
+    func cancel() {
+        chunks.cancel()
+        finish(nil)
+    }
+
+    private func finish(_ data: Data?) {
+        if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { end(data) }
     }
 }

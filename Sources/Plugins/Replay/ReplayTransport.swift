@@ -4,7 +4,7 @@ public import ErrandRecording
 import ErrandSupport
 import Synchronization
 
-/// A transport that responds from recorded traffic: an HTTP Archive (HAR 1.2) of Errand, Chromium, Firefox or mitmproxy.
+/// Answers requests from recorded traffic: an HTTP Archive (HAR 1.2) from Errand, Chromium, Firefox or mitmproxy.
 ///
 /// ```swift
 /// let replay = try ReplayTransport(har: folder.appending(path: "sign-in.har"))
@@ -13,25 +13,26 @@ import Synchronization
 /// try replay.checkAllUsed()
 /// ```
 ///
-/// A request gets the response that was recorded for the same method and URL; repeated requests get theirs in the order
-/// of the file, each once. Redirects, failures and bodies are replayed as they were recorded. A request that was not
-/// recorded throws ``ReplayError``, which names the nearest entry and the differences; ``ReplayMode`` has other ways.
-/// WebSockets are not replayed; a mode that passes requests on passes them on as well.
+/// A request gets the response that was recorded for the same method and URL. Repeated requests use each recorded
+/// response once, in the order of the file. Redirects, failures and bodies are replayed as recorded. A request that
+/// isn't in the recording throws ``ReplayError`` with the nearest entry and the differences; choose another
+/// ``ReplayMode`` to send or record it. WebSockets aren't replayed, but modes that pass requests on also pass on
+/// WebSockets.
 ///
-/// A file of more than 4 MiB stays open and is read in one pass of 64 KiB at a time; bodies are read on demand, so a
-/// file of 1 GB takes little memory. Each transport counts for itself: tests that run in parallel have one each, and
-/// may share the file. Safe to use from any thread.
+/// A file of more than 4 MiB stays open and is read once, 64 KiB at a time. Bodies are read on demand, so a 1 GB file
+/// needs little memory. Each transport tracks its own usage: give each parallel test its own transport. They can share
+/// a file. Safe to use from any thread.
 public final class ReplayTransport: Transport {
     private struct State {
-        /// The number of uses of each item of the index.
+        /// How often each item of the index was used.
         var uses: [Int: Int] = [:]
-        /// The number of used items of each key.
+        /// How many items of each key were used.
         var turns: [String: Int] = [:]
         var incompleteBodies: [Int] = []
         var unmatched: [String] = []
     }
 
-    /// The URL of the archive; nil for one from memory.
+    /// The URL of the archive, or `nil` if it is in memory.
     public let file: URL?
     let index: HARIndex
     let mode: ReplayMode
@@ -43,18 +44,18 @@ public final class ReplayTransport: Transport {
     let redaction: Redaction
     private let state = Mutex(State())
 
-    /// Opens an archive. Blocks while it reads the file, in memory that does not depend on its size.
+    /// Opens an archive. Blocks while it reads the file. Memory use doesn't depend on the file's size.
     ///
     /// - Parameters:
-    ///   - file: the archive. It has to exist unless the mode records.
-    ///   - mode: the treatment of requests; ``ReplayMode/replayOnly`` by default.
-    ///   - matching: the rule by which a request equals a recorded one; method and URL by default.
-    ///   - timing: the time at which responses arrive; at once by default.
-    ///   - repeatsLastResponse: whether later requests get the last response to an equal request again; if not, they
-    ///     count as not recorded. False by default.
-    ///   - redaction: the rules for secrets in a new recording, an error and a report.
-    ///   - maximumIndexBytes: the approximate number of bytes that methods, URLs and positions of the entries may take in
-    ///     memory; 128 MiB by default, which is enough for 300,000 entries.
+    ///   - file: the archive. It must exist unless the mode records.
+    ///   - mode: what to do with requests. Defaults to ``ReplayMode/replayOnly``.
+    ///   - matching: decides when a request equals a recorded request. Default: by method and URL.
+    ///   - timing: when responses arrive. Default: at once.
+    ///   - repeatsLastResponse: whether further requests get the last response to an equal request again. Otherwise
+    ///     they count as not recorded. Defaults to `false`.
+    ///   - redaction: the rules for masking secrets in new recordings, errors and reports.
+    ///   - maximumIndexBytes: the approximate memory limit in bytes for methods, URLs and positions of entries.
+    ///     Defaults to 128 MiB, enough for 300,000 entries.
     /// - Throws: ``HARError``.
     public convenience init(
         har file: URL, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
@@ -66,7 +67,7 @@ public final class ReplayTransport: Transport {
         try self.init(file, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
     }
 
-    /// Opens an archive in memory; the other parameters are those for a file.
+    /// Opens an archive in memory. For the other parameters, see the initializer with a file.
     ///
     /// - Throws: ``HARError``.
     public convenience init(
@@ -78,13 +79,13 @@ public final class ReplayTransport: Transport {
         try self.init(nil, source, mode, matching, timing, repeatsLastResponse, redaction, maximumIndexBytes)
     }
 
-    /// Opens an archive that a recorder has made, or that was made in code; the other parameters are those for a file.
+    /// Opens an archive from a recorder or from code. For the other parameters, see the initializer with a file.
     ///
     /// ```swift
     /// let replay = try ReplayTransport(har: recorder.harFile())
     /// ```
     ///
-    /// - Throws: ``HARError``, or `EncodingError` if a time is not finite.
+    /// - Throws: ``HARError``, or `EncodingError` if a time isn't finite.
     public convenience init(
         har archive: HARFile, mode: ReplayMode = .replayOnly, matching: ReplayMatching = .methodAndURL,
         timing: ReplayTiming = .off, repeatsLastResponse: Bool = false, redaction: Redaction = Redaction(),
@@ -107,7 +108,7 @@ public final class ReplayTransport: Transport {
         recorder = ReplayRecorder(redaction)
     }
 
-    /// Responds from the recording, or as the mode says.
+    /// Answers from the recording, or as the mode specifies.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         guard mode.kind != .recordAll else { return try await recorder.send(request, options, over: mode.transport) }
@@ -122,7 +123,7 @@ public final class ReplayTransport: Transport {
         return try await transport.send(request, options: options)
     }
 
-    /// The body of a request in memory, which replaces one that can be read only once.
+    /// If the body can be read only once, replaces it with the copy.
     private static func collectBody(of request: inout HTTPRequest) async throws -> Data {
         if let data = request.body.data { return data }
         let data = try await request.body.open().collect(upTo: ReplayTable.bodyLimit)
@@ -132,7 +133,6 @@ public final class ReplayTransport: Transport {
 
     // MARK: Entries
 
-    /// The next of the entries that were found, which counts as used then.
     private func take(_ found: (key: String, exact: [Int], others: [Int])) -> Int? {
         state.withLock { state in
             let turn = state.turns[found.key] ?? 0
@@ -170,7 +170,6 @@ public final class ReplayTransport: Transport {
             redaction: redaction)
     }
 
-    /// Adds a request that is not in the recording to the report.
     func note(_ request: HTTPRequest) {
         let text = request.line(redaction)
         state.withLock { if $0.unmatched.count < 100 { $0.unmatched.append(text) } }
@@ -178,7 +177,7 @@ public final class ReplayTransport: Transport {
 
     // MARK: Report
 
-    /// The entries that no request has used so far, in the order of the file.
+    /// The entries that weren't used so far, in the order of the file.
     public var unusedEntries: [ReplayEntry] {
         let uses = state.withLock { $0.uses }
         return index.items.indices.filter { uses[$0] == nil }.map { ReplayEntry(index.items[$0], redaction) }
@@ -196,9 +195,111 @@ public final class ReplayTransport: Transport {
         return report
     }
 
-    /// Throws ``ReplayError/Code/unusedEntries`` if no request has used some of the entries; for the end of a test.
+    /// Throws ``ReplayError/Code/unusedEntries`` if some entries weren't used. Call it at the end of a test.
     public func checkAllUsed() throws {
         let unused = unusedEntries
         if !unused.isEmpty { throw ReplayError(.unusedEntries, unused: unused, redaction: redaction) }
+    }
+}
+
+extension ReplayTransport: ConnectingTransport {
+    /// Opens a connection for another protocol, such as WebSocket, over the mode's transport. The connection isn't
+    /// recorded.
+    ///
+    /// - Throws: ``ReplayError/Code/notReplayed`` if the mode doesn't pass requests on, and `transportUnavailable` if
+    ///   its transport can't open connections.
+    public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
+        guard let transport = mode.transport else {
+            note(request)
+            throw ReplayError(.notReplayed, request, redaction: redaction)
+        }
+        let connection = try await transport.connecting().connect(for: request, options: options)
+        if mode.records { recorder.omit(request, "it opens a connection for another protocol, such as a WebSocket") }
+        return connection
+    }
+}
+
+extension ReplayTransport {
+    /// The newly recorded exchanges, with secrets masked, in the order in which their requests were sent. Excludes the
+    /// file's entries.
+    public var newExchanges: [RecordedExchange] { recorder.exchanges }
+
+    /// Saves the recording: the file's entries, byte for byte, followed by new entries. With
+    /// ``ReplayMode/recordAll(over:)``, it saves only new entries. In other modes, the archive's own file isn't written
+    /// if it exists and there are no new entries.
+    ///
+    /// ```swift
+    /// let cassette = try ReplayTransport(har: file, mode: .recordNew(over: .system))
+    /// …
+    /// try cassette.save()
+    /// ```
+    ///
+    /// The file is replaced atomically, and only its owner can read it. A response is included once its body was read
+    /// to the end.
+    ///
+    /// - Parameter file: the URL to save to. Defaults to the archive's own file; required if the archive is in memory.
+    /// - Throws: ``HARError/Code/fileFailed``.
+    public func save(to file: URL? = nil) throws {
+        guard let target = file ?? self.file else {
+            throw HARError(.fileFailed, "the archive has no file to be saved to")
+        }
+        let exchanges = recorder.exchanges
+        let isPresent = (try? FileStatus(at: target.path)) != nil
+        if file == nil || file == self.file, exchanges.isEmpty, isPresent, mode.kind != .recordAll { return }
+        let temporary = SystemFile.temporary(beside: target.path)
+        do {
+            try write(exchanges, to: temporary)
+            try SystemFile.rename(temporary, to: target.path)
+        } catch {
+            SystemFile.remove(temporary)
+            if let failure = error as? SystemFile.Failure { throw HARError(.fileFailed, failure.description) }
+            throw error
+        }
+    }
+
+    private func write(_ exchanges: [RecordedExchange], to path: String) throws {
+        let file = try SystemFile(creating: path, mode: 0o600)
+        let creator = HARFile.Creator(name: "Errand", version: ErrandInfo.version)
+        let frame = HARFile(log: HARFile.Log(creator: creator, entries: []))
+        // Keys are sorted, so the version follows the list of entries.
+        let parts = String(decoding: try frame.encoded(), as: UTF8.self).split(
+            separator: "\"entries\" : [", maxSplits: 1)
+        guard parts.count == 2, let bracket = parts[1].firstIndex(of: "]") else {
+            throw HARError(.fileFailed, "the frame of the archive cannot be written")
+        }
+        try file.write(Data("\(parts[0])\"entries\" : [".utf8))
+        var separator = "\n"
+        for range in index.ranges {
+            try file.write(Data(separator.utf8))
+            separator = ",\n"
+            var rest = range
+            while !rest.isEmpty {
+                let piece = try index.source.read(min(256 << 10, rest.count), at: rest.lowerBound)
+                guard !piece.isEmpty else {
+                    throw HARError(.truncated, "the file has become shorter", byte: rest.lowerBound)
+                }
+                try file.write(piece)
+                rest = rest.lowerBound + piece.count..<rest.upperBound
+            }
+        }
+        for exchange in exchanges {
+            try file.write(Data(separator.utf8))
+            separator = ",\n"
+            var entry = HARFile.Entry(exchange)
+            entry.keepBytes(of: exchange.request.body)
+            try file.write(try entry.encoded())
+        }
+        try file.write(Data("\n    \(parts[1][bracket...])\n".utf8))
+        try file.flush()
+    }
+}
+
+extension HARFile.Entry {
+    /// Adds a binary request body in Base64.
+    fileprivate mutating func keepBytes(of body: RecordedBody) {
+        guard body.omission == nil, body.copiedBytes > 0, body.text == nil else { return }
+        request.postData?.text = body.data.base64EncodedString()
+        request.postData?.encoding = "base64"
+        request.postData?.comment = nil
     }
 }

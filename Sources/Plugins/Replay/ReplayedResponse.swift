@@ -3,10 +3,9 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The response of an entry, made again for one request.
+/// Rebuilds an entry's response for one request.
 struct ReplayedResponse {
-    /// The maximum number of bytes of a body in the file that is read into memory; a longer one is read as it is
-    /// pulled.
+    /// In bytes. Longer bodies are read on demand.
     private static let memoryLimit = 4 << 20
 
     let source: HARSource
@@ -14,7 +13,7 @@ struct ReplayedResponse {
     let entry: HAREntry
     let timing: ReplayTiming
 
-    /// Whether the file lacks the body, or contains only its beginning.
+    /// Whether the file lacks the body, or contains only its start.
     var lacksBody: Bool { entry.isCut || entry.status > 0 && (entry.body.text ?? 0..<0).isEmpty && entry.size > 0 }
 
     func respond(to request: HTTPRequest, _ options: TransportOptions) async throws -> HTTPResponse {
@@ -44,14 +43,13 @@ struct ReplayedResponse {
         }
     }
 
-    /// The recorded target of a redirect may be masked as a whole, while the archive's field masks only the secrets in
-    /// it.
+    /// The recorded `Location` may be masked completely, while `redirectURL` masks only its secrets.
     private func restoreLocation(_ headers: inout HTTPHeaders) {
         guard !entry.redirectURL.isEmpty, (300...399).contains(entry.status) else { return }
         if headers[.location].map({ $0 == Redaction.mask }) ?? true { headers[.location] = entry.redirectURL }
     }
 
-    /// Some programs have the type of a body beside its text only. Beside none, they write what they take an empty body for.
+    /// Some programs write a body's type only next to its text. Without text, that type is only the program's guess.
     private func restoreType(_ headers: inout HTTPHeaders) {
         guard !headers.contains(.contentType), entry.body.text?.isEmpty == false, let type = entry.body.mimeType,
             let essence = MediaType.essence(of: type), essence != "application/x-unknown-content-type",
@@ -91,15 +89,15 @@ struct ReplayedResponse {
             length: length, source: ReplayedBody(nil, bytes, receive / Double(max(1, length)), options.time))
     }
 
-    /// The possible sizes of the body, its content coding undone.
+    /// The possible sizes of the decoded body.
     private var sizes: [Int] {
         guard entry.size >= 0 else { return [] }
         return [entry.size, entry.size + entry.compression].compactMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Removes the fields that the body contradicts: most programs undo its content coding.
+    /// Removes header fields that contradict the body, because most programs undo its content coding.
     ///
-    /// - count: the number of bytes of the body; nil where it is not known.
+    /// - count: the size of the body in bytes, or `nil` if it isn't known.
     private func settle(_ headers: inout HTTPHeaders, count: Int?, beginning: [UInt8]) {
         let length = ContentLength.parse(headers.values(of: .contentLength))
         let isAsLong = count.map { length == Int64($0) } ?? false
@@ -109,28 +107,26 @@ struct ReplayedResponse {
         if !isAsLong { headers.remove(.contentLength) }
     }
 
-    /// Whether the bytes are still in their content coding.
     private func isCoded(_ bytes: [UInt8], _ coding: String, _ isAsLong: Bool, _ length: Int64?) -> Bool {
         guard entry.body.isBase64, isAsLong || length == nil, !bytes.isEmpty else { return false }
         switch coding {
         case "gzip", "x-gzip": return bytes.starts(with: [0x1F, 0x8B])
         case "zstd": return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
         case "deflate": return bytes[0] & 0x0F == 8
-        // This coding has no signature.
+        // Other codings lack a signature.
         default: return isAsLong
         }
     }
 
     // MARK: Failures
 
-    /// The failure of the request, as far as the file contains it.
     private var failure: ErrandError {
         let last = entry.comment.split(separator: ",").last.map { ASCII.trimmed($0) } ?? ""
         let text = entry.failure.isEmpty ? String(last) : entry.failure
         return ErrandError(Self.code(text), "the recording has no response to this request")
     }
 
-    /// The code that Errand wrote, or the nearest to a browser's name, such as `net::ERR_NAME_NOT_RESOLVED`.
+    /// Returns the code that Errand wrote, or the nearest to a browser's name, such as `net::ERR_NAME_NOT_RESOLVED`.
     private static func code(_ text: String) -> ErrandError.Code {
         let codes: [ErrandError.Code] = [
             .timedOut, .nameLookupFailed, .cannotConnect, .connectionLost, .insecureConnection, .invalidResponse,
@@ -148,7 +144,7 @@ struct ReplayedResponse {
     }
 }
 
-/// The bytes of a body as they are pulled, at the pace of the recording.
+/// A body that is delivered at the recorded pace.
 private final class ReplayedBody: HTTPBodySource {
     private struct State {
         var stored: HARBody?
@@ -159,7 +155,7 @@ private final class ReplayedBody: HTTPBodySource {
     private let pace: Duration
     private let time: any TimeSource
 
-    /// - Parameter pace: the time for one byte.
+    /// - Parameter pace: the time per byte.
     init(_ stored: HARBody?, _ first: [UInt8], _ pace: Duration, _ time: any TimeSource) {
         state = Mutex(State(stored: stored, first: first))
         (self.pace, self.time) = (pace, time)
@@ -178,4 +174,96 @@ private final class ReplayedBody: HTTPBodySource {
     }
 
     func cancel() {}
+}
+
+/// Restores the received bytes from an archive's text. Programs write a body's characters into an archive, whatever its
+/// charset was.
+enum RecordedText {
+    /// - Parameters:
+    ///   - text: UTF-8.
+    ///   - charset: from `Content-Type`.
+    ///   - sizes: the possible sizes of the body, if the archive contains them.
+    static func bytes(_ text: [UInt8], charset: String?, sizes: [Int]) -> [UInt8] {
+        let isASCII = text.allSatisfy { $0 < 0x80 }
+        let mask = Array(Redaction.mask.utf8)
+        if sizes.contains(text.count) || !isASCII && text.firstRange(of: mask) != nil { return text }
+        guard let scalars = String(validating: text, as: UTF8.self)?.unicodeScalars else { return text }
+        let known = charset.flatMap { Charset(label: $0) }
+        if let known, known.name.hasPrefix("utf-16") {
+            return wide(scalars, isBig: known.name.hasSuffix("be"), isMarked: charset?.lowercased() == "utf-16", sizes)
+        }
+        // Browsers remove a byte order mark.
+        if sizes.contains(text.count + 3), !text.starts(with: [0xEF, 0xBB, 0xBF]) { return [0xEF, 0xBB, 0xBF] + text }
+        if isASCII { return text }
+        if let known, known != .utf8, let bytes = EncodedText.bytes(scalars, in: known) { return bytes }
+        guard sizes.contains(scalars.count) else { return text }
+        return Charset(label: "windows-1252").flatMap { EncodedText.bytes(scalars, in: $0) } ?? text
+    }
+
+    /// Encodes in UTF-16, with a byte order mark if the original had one.
+    ///
+    /// - Parameter isMarked: whether the charset's name lacks a byte order. It then has a mark, unless the size
+    ///   contradicts.
+    private static func wide(
+        _ scalars: String.UnicodeScalarView, isBig: Bool, isMarked: Bool, _ sizes: [Int]
+    ) -> [UInt8] {
+        let units = String(scalars).utf16
+        let hasMark = sizes.contains(2 * units.count + 2) || isMarked && !sizes.contains(2 * units.count)
+        return ((hasMark ? [0xFEFF] : []) + units).flatMap { unit in
+            let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+            return isBig ? bytes.reversed() : bytes
+        }
+    }
+}
+
+/// Encodes text in a charset with one or two bytes per character, by inverting its decoder.
+enum EncodedText {
+    private typealias Table = [Unicode.Scalar: [UInt8]]
+
+    /// For the charsets seen so far; the standard limits their number.
+    private static let tables = Mutex<[Charset: Table]>([:])
+
+    /// `nil` if a character isn't in the charset, or needs more than two bytes or an escape sequence.
+    static func bytes(_ text: String.UnicodeScalarView, in charset: Charset) -> [UInt8]? {
+        let table = table(of: charset)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        for scalar in text {
+            if scalar.value < 0x80 {
+                bytes.append(UInt8(scalar.value))
+            } else if let encoded = table[scalar] {
+                bytes += encoded
+            } else {
+                return nil
+            }
+        }
+        return bytes
+    }
+
+    private static func table(of charset: Charset) -> Table {
+        if let known = tables.withLock({ $0[charset] }) { return known }
+        var table: Table = [:]
+        func add(_ bytes: [UInt8]) {
+            guard let text = charset.decode(Data(bytes), ignoresByteOrderMark: true)?.unicodeScalars,
+                let scalar = text.first, text.count == 1, table[scalar] == nil
+            else { return }
+            table[scalar] = bytes
+        }
+        for byte in UInt8(0x80)...0xFF { add([byte]) }
+        let pairs: Set<String> = ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"]
+        if pairs.contains(charset.name) {
+            // For duplicate characters in these two charsets, the standard uses the later bytes.
+            let extensions: ClosedRange<UInt8> = charset.name == "shift_jis" ? 0xED...0xEE : 0x81...0xA0
+            let leads = (UInt8(0x81)...0xFE).filter { !extensions.contains($0) } + Array(extensions)
+            for lead in leads { for trail in UInt8(0x40)...0xFE { add([lead, trail]) } }
+        }
+        if charset.name == "windows-1252" {
+            // Programs that follow Latin-1 literally keep control characters.
+            for byte in UInt8(0x80)...0x9F where table[Unicode.Scalar(byte)] == nil {
+                table[Unicode.Scalar(byte)] = [byte]
+            }
+        }
+        tables.withLock { $0[charset] = table }
+        return table
+    }
 }

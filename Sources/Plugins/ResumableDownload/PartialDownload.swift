@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 public import ErrandTransfers
 
-/// The bytes of an unfinished download in a directory. Sending the same request again resumes it.
+/// The received bytes of an unfinished download. Send the same request again to resume it.
 ///
 /// ```swift
 /// for partial in try ResumableDownloads.partialDownloads(in: folder) where !partial.isActive {
@@ -12,38 +12,38 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PartialDownload: Sendable, Identifiable {
-    /// The same for each start of one request with one destination.
+    /// Identifies the request and destination. Each start of a download has the same ID.
     public let id: String
-    /// The URL, for people: the values of its query are masked. Empty if the sidecar is damaged.
+    /// The URL for display, with its query values masked. Empty if the sidecar file is damaged.
     public let url: String
-    /// The name that the file will have; nil before the server has sent it.
+    /// The file's future name, or `nil` if the server hasn't sent it yet.
     public let name: String?
-    /// Bytes that can be resumed.
+    /// The number of bytes that can be resumed.
     public let received: Int64
-    /// The length of the file in bytes; nil while unknown.
+    /// The length of the file in bytes, or `nil` if unknown.
     public let total: Int64?
-    /// The time at which the last byte was written.
+    /// When the last byte was written.
     public let changed: Date
-    /// Whether a download, in this process or another, is writing to it.
+    /// Whether a download in any process is writing to it.
     public let isActive: Bool
-    /// Whether another start resumes from the received bytes; otherwise it starts over.
+    /// Whether the next start resumes from the received bytes. Otherwise it starts over.
     public let canContinue: Bool
     let directory: String
 
-    /// Deletes the partial file and its sidecar. Throws `TransferError.Code.busy` while a download is writing to them.
+    /// Deletes the partial file and its sidecar file. Throws `TransferError.Code.busy` while a download uses them.
     public func remove() throws(TransferError) {
         let sidecar = PartialFile.sidecar(id, in: directory)
         let lock = try PartialFile.locked(sidecar, for: name.map { "\(directory)/\($0)" } ?? directory)
         SystemFile.remove(PartialFile.data(id, in: directory))
         SystemFile.remove(sidecar)
-        // Until here no download may open the files.
+        // Keep the lock until here, so no download opens the files.
         lock.unlock()
     }
 }
 
 extension ResumableDownloads {
-    /// The unfinished downloads in a directory, in no order. Reads the directory and a few KB of each; blocks. Throws
-    /// `TransferError` if the directory cannot be read.
+    /// Returns the unfinished downloads in a directory, in no particular order. Blocks: reads the directory, and a few
+    /// KB for each download. Throws `TransferError` if the directory can't be read.
     public static func partialDownloads(in directory: URL) throws(TransferError) -> [PartialDownload] {
         var ids: Set<String> = []
         try TransferError.converting { () throws(SystemFile.Failure) in
@@ -55,8 +55,9 @@ extension ResumableDownloads {
         return ids.map { PartialFile.inspect($0, in: directory.path) }
     }
 
-    /// Deletes the unfinished downloads in a directory: all of them, or those without a new byte for the given time. Active
-    /// ones stay. Returns the number deleted. Throws `TransferError` if the directory cannot be read.
+    /// Deletes unfinished downloads in a directory that have received no bytes for the given time. By default, deletes
+    /// all of them. Active downloads aren't deleted. Returns the number of deleted downloads. Throws `TransferError` if
+    /// the directory can't be read.
     @discardableResult
     public static func removePartialDownloads(in directory: URL, olderThan age: Duration = .zero) throws(TransferError)
         -> Int
@@ -71,7 +72,6 @@ extension ResumableDownloads {
 }
 
 extension PartialFile {
-    /// The id in the name of a partial file or of a sidecar.
     static func id(of name: String) -> String? {
         for ending in [sidecarEnding, dataEnding] where name.hasPrefix(prefix) && name.hasSuffix(ending) {
             let id = name.dropFirst(prefix.count).dropLast(ending.count)
@@ -80,7 +80,7 @@ extension PartialFile {
         return nil
     }
 
-    /// Reads the state of a partial file without delaying a download that holds it.
+    /// Reads the state of a partial file without delaying a running download.
     static func inspect(_ id: String, in directory: String) -> PartialDownload {
         let file = try? SystemFile(sidecar(id, in: directory), [.read, .refusesLinks])
         let status = try? FileStatus(at: data(id, in: directory), followingLinks: false)

@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 public import ErrandTransfers
 
-/// An upload that is not finished, as its record says. Sending the same request again resumes it.
+/// An unfinished upload, as recorded on the disk. Send the same request again to resume it.
 ///
 /// ```swift
 /// for upload in try ResumableUploads.pendingUploads(in: folder) where !upload.isActive {
@@ -12,30 +12,30 @@ public import ErrandTransfers
 /// }
 /// ```
 public struct PendingUpload: Sendable, Identifiable {
-    /// The same for each start of one request with one file.
+    /// Identifies the request and file. Each start of an upload has the same ID.
     public let id: String
-    /// The URL of the request, for people: the values of its query are masked.
+    /// The request's URL for display, with its query values masked.
     public let url: String
-    /// The name of the file; nil for another body.
+    /// The file's name, or `nil` if the body isn't a file.
     public let name: String?
-    /// Bytes that the server had when it was last asked.
+    /// The number of bytes that the server had when last asked.
     public let acknowledged: Int64
     /// The length of the body in bytes.
     public let total: Int64
-    /// When the server forgets the upload, or the first of its segments; nil where it does not say.
+    /// When the server discards the upload, or the first of its segments. `nil` if the server doesn't specify it.
     public let expiry: Date?
-    /// Whether an upload, in this process or another, holds the record.
+    /// Whether an upload in any process is using the record.
     public let isActive: Bool
     let directory: String
 
-    /// Deletes the record; the server keeps what it has until it forgets it. Throws `TransferError.Code.busy` while an upload
-    /// holds the record.
+    /// Deletes the record. The server keeps the uploaded bytes until they expire. Throws `TransferError.Code.busy`
+    /// while an upload uses the record.
     public func remove() throws(TransferError) { try UploadRecordFile(id, in: directory).remove() }
 }
 
 extension ResumableUploads {
-    /// The unfinished uploads that have a record in a directory, in no order. Reads a few KB of each; blocks. A record that
-    /// is damaged is left out. Throws `TransferError` if the directory cannot be read.
+    /// Returns the unfinished uploads recorded in a directory, in no particular order. Skips damaged records. Blocks:
+    /// reads a few KB for each upload. Throws `TransferError` if the directory can't be read.
     public static func pendingUploads(in directory: URL) throws(TransferError) -> [PendingUpload] {
         var ids: [String] = []
         try TransferError.converting { () throws(SystemFile.Failure) in

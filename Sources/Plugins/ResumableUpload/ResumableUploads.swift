@@ -3,50 +3,52 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandTransfers
 
-/// Sends the body of every ``UploadRequest``: attempt after attempt, each from where the server is, until it has all of it.
+/// Uploads the body of an ``UploadRequest``. Each attempt continues after the bytes that the server has.
 ///
 /// ```swift
 /// let options = UploadOptions(directory: directory)
 /// let agent = NetworkAgent(baseURL: "https://example.com", transport: .system, filters: [.uploads(options)])
 /// ```
 ///
-/// An ``UploadRequest`` brings the filter with it. Install it on an agent to set options for all uploads, such as the
-/// directory of their records, or to choose its position among the agent's filters. Of several in one call the outermost
-/// does the work.
+/// Each ``UploadRequest`` brings this filter along. Add it to an agent to set options for all uploads, such as the
+/// directory of their records, or to choose its position among the agent's filters. If a call has several of these
+/// filters, the outermost does the work.
 ///
-/// Filters before it see one call, filters after it each request of the upload. The uploads and downloads of one process
-/// share half of the file descriptors that it may open; further ones wait. Throws `TransferError`, and the errors of the
-/// filters after it and of the transport. It runs off the caller's actor and blocks a thread of the pool while the disk is
-/// busy.
+/// Filters before it see one call. Filters after it see each request of the upload.
+///
+/// The uploads and downloads of a process share half of the file descriptors that it may open; further transfers wait.
+/// The filter throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's
+/// actor and blocks a thread of the pool while it accesses the disk.
 public struct ResumableUploads: Filter {
-    /// The options of requests that have none of their own.
+    /// Options for requests that don't set their own.
     public var options: UploadOptions
 
-    /// Makes a filter with options for all uploads.
+    /// Creates a filter with options for all uploads.
     public init(_ options: UploadOptions = UploadOptions()) { self.options = options }
 
     /// ``FilterTraits/unique``
     public var traits: FilterTraits { .unique }
 
-    /// Each request of an upload needs a signature of its own.
+    /// Returns a problem if a filter that signs requests precedes this one, because each request of an upload needs its
+    /// own signature.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer.traits.contains(.signs) ? "every request repeats the signature of the first, with its time" : nil
+        outer.traits.contains(.signs) ? "every request reuses the first one's signature and its timestamp" : nil
     }
 
-    /// A description with the protocol and the options in numbers.
+    /// A description of the protocol and the options.
     public var explanation: String {
         let segments = options.maximumSegments > 1 ? " in \(options.maximumSegments) segments" : ""
         return "uploads\(segments) that resume after failures (\(options.uploadProtocol.rawValue))"
     }
 
-    /// Sends the body of an ``UploadRequest``; any other request passes unchanged.
+    /// Uploads the body of an ``UploadRequest``. Passes other requests on unchanged.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // The type alone first: a cast that fails is slow.
+        // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any UploadRequest.Type, let request = exchange.request as? any UploadRequest
         else {
             return try await next(exchange)
         }
-        // It repeats every request that may be repeated; a retry further out passes its failures on.
+        // This filter has already repeated what can be repeated, so outer retries must not repeat it.
         defer { exchange.declareFailureFinal() }
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
@@ -69,9 +71,9 @@ public struct ResumableUploads: Filter {
 }
 
 extension Filter where Self == ResumableUploads {
-    /// `filters: [.uploads]`
+    /// A filter with default options, as in `filters: [.uploads]`.
     public static var uploads: ResumableUploads { ResumableUploads() }
 
-    /// `filters: [.uploads(UploadOptions(directory: folder))]`
+    /// A filter with these options, as in `filters: [.uploads(UploadOptions(directory: folder))]`.
     public static func uploads(_ options: UploadOptions) -> ResumableUploads { ResumableUploads(options) }
 }

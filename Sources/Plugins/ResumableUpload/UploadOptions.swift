@@ -1,40 +1,42 @@
 public import Errand
 public import ErrandEssentials
 
-/// How uploads are performed; every default is safe.
+/// Options for uploads. All defaults are safe.
 ///
 /// ```swift
 /// let options = UploadOptions(directory: directory)
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.uploads(options)])
 /// ```
 public struct UploadOptions: Sendable {
-    /// Where the records of unfinished uploads are kept, a small file for each, so that a later start resumes; it is
-    /// created if it does not exist. Nil, the default, resumes within one call only.
+    /// The directory for records of unfinished uploads, with which a later start can resume them. Each upload has a
+    /// small file. The directory is created if necessary. Defaults to `nil`: only resumes within one call.
     ///
-    /// A record has the URL of the upload, which many servers take as a permission to write to it: only the owner of the file
-    /// may read it.
+    /// A record contains the upload's URL, and many servers let anyone with this URL write to the upload. Only the
+    /// file's owner can read the record.
     public var directory: URL?
-    /// The protocol; `.automatic` by default.
+    /// The upload protocol. Defaults to `.automatic`.
     public var uploadProtocol: UploadProtocol
-    /// The policy for another attempt after a failure.
+    /// Whether and when to try again after a failure.
     public var retry: TransferRetryPolicy
-    /// The most bytes of the body in one request; nil, the default, for as many as the server takes. For servers behind a
-    /// proxy that stores a request before it passes it on.
+    /// The maximum number of body bytes per request. Defaults to `nil`: as many as the server accepts. Set it if a
+    /// proxy in front of the server buffers whole requests.
     public var maximumRequestBytes: Int64?
-    /// The maximum number of segments of one body that are sent at once, from 1 to 16; 1 by default. A tus server that has
-    /// the extension concatenation joins them. Any other server gets the body over one connection, as do all where it cannot be
-    /// opened at an offset.
+    /// The maximum number of segments to send concurrently, from 1 to 16. Defaults to 1. Only tus servers with the
+    /// concatenation extension can join segments. Other servers get the body over one connection, and so does every
+    /// server if the body can't be opened at an offset.
     public var maximumSegments: Int
-    /// The shortest segment, in bytes; 1 MiB by default.
+    /// The minimum size of a segment in bytes. Defaults to 1 MiB.
     public var minimumSegmentBytes: Int64
-    /// Whether the server gets a SHA-256 to check: of the whole body (`Repr-Digest`, RFC 9530), or with tus of each request,
-    /// where it knows the checksum extension. The bytes are read once more before they are sent. False by default.
+    /// Whether to send a SHA-256 for the server to check. Defaults to `false`. The HTTP protocols send it for the whole
+    /// body (`Repr-Digest`, RFC 9530) and for each later part (`Content-Digest`). tus sends it for each part after the
+    /// creating request, if the server supports the checksum extension. The bytes are read an additional time before
+    /// they are sent.
     public var sendsDigest: Bool
-    /// The shortest time between two reports of progress while bytes are sent; 100 ms by default. The last report is always
-    /// delivered, and a change of state is reported at once.
+    /// The minimum time between progress reports while bytes are sent. Defaults to 100 ms. The last report is always
+    /// delivered, and changes of state are reported immediately.
     public var progressInterval: Duration
 
-    /// Makes options; every argument has a default.
+    /// Creates options. All arguments have defaults.
     public init(
         directory: URL? = nil, uploadProtocol: UploadProtocol = .automatic, retry: TransferRetryPolicy = .standard,
         maximumRequestBytes: Int64? = nil, maximumSegments: Int = 1, minimumSegmentBytes: Int64 = 1 << 20,

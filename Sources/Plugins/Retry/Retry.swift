@@ -1,10 +1,10 @@
-// Start here: `.retry` alone, or all of the module in one line by `.standardResilience`.
+// Start here: `.retry` alone, or the whole module with `.standardResilience`.
 //
-// Retry.swift  the filter that repeats
-// Policy/      which requests are repeated, how often, and within which budget
-// Hosts/       the limits of each host, and the rests that it asks for
-// Breaker/     the breaker, and the timeout of one attempt
-// Hedge/       a second request when the first one is slow
+// Retry.swift  the filter that sends requests again
+// Policy/      which requests are retried, how often, and within which budget
+// Hosts/       the limits of each host and the pauses that it requests
+// Breaker/     the breaker, and the timeout of an attempt
+// Hedge/       a second request if the first is slow
 // Faults/      failures for tests of an app
 // Support/     a request in its own task
 
@@ -12,26 +12,27 @@ public import Errand
 import ErrandEssentials
 import ErrandHTTPFields
 
-/// Sends a request again if that is safe and may help.
+/// Retries failed requests if that is safe and may help.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
 /// ```
 ///
-/// ``RetryPolicy`` decides which requests are repeated. `.retry` also installs a ``HostGate``, which pauses a host that
-/// sent `Retry-After` for all calls; this filter by itself doesn't. Each repetition is an attempt of the same activity,
-/// so accessories see all of them.
+/// ``RetryPolicy`` decides which requests are retried. `.retry` also installs a ``HostGate``, which pauses a host that
+/// sent `Retry-After` for all calls; this filter alone doesn't. Each retry is an attempt of the same activity, so
+/// accessories see all of them.
 ///
-/// If several filters repeat, such as a retry and a download, only the innermost filter that can repeat a request does
-/// so. A streamed body belongs to its reader: a failure after the head isn't repeated.
+/// If several filters can repeat a request, for example a retry and a download, only the innermost does. Once the head
+/// of a streamed response has arrived, later failures aren't retried, because its body belongs to the reader.
 public struct Retry: Filter {
-    /// The policy for requests that don't have their own.
+    /// The policy for requests without their own.
     public let policy: RetryPolicy
-    /// Whether a request or a tag requires the filter. A retry that the agent or the call names replaces it.
+    /// Whether a request or tag requires the filter. An explicit retry of the agent or call replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
 
-    /// Creates a filter that only repeats; `.retry` adds a ``HostGate``. Agents that share it share its budgets.
+    /// Creates a filter that retries without a ``HostGate``, which `.retry` adds. Agents that share it share its
+    /// budgets.
     public init(_ policy: RetryPolicy = .standard) { self.init(policy, isRequired: false) }
 
     init(_ policy: RetryPolicy, isRequired: Bool) { (self.policy, self.isRequired) = (policy, isRequired) }
@@ -39,21 +40,21 @@ public struct Retry: Filter {
     /// ``FilterTraits/retries``
     public var traits: FilterTraits { isRequired ? [.retries, .unique] : .retries }
 
-    /// The maximum number of attempts.
+    /// States the maximum number of attempts.
     public var explanation: String {
-        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "retries nothing"
+        policy.maximumAttempts > 1 ? "retries, at most \(policy.maximumAttempts) attempts" : "doesn't retry"
     }
 
-    /// A hedge or another retry around it is misplaced.
+    /// Reports a problem if a hedge or another retry is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is Hedge: "each of the two requests would be repeated on its own, and the loser's retry is cut off"
-        case is Retry: "the attempts of both are multiplied; one of them is enough"
+        case is Hedge: "each of the two requests would be retried separately, and the loser's retries are cancelled"
+        case is Retry: "their attempts multiply; use only one of them"
         default: nil
         }
     }
 
-    /// Sends the request until it succeeds, or until the policy ends the attempts. Throws the last failure.
+    /// Sends the request until it succeeds or the policy allows no more attempts. Throws the last failure.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let policy = policy(for: exchange)
         if policy.maximumAttempts <= 1 { return try await next(exchange) }
@@ -61,24 +62,21 @@ public struct Retry: Filter {
         let deliveries = exchange.possibleDeliveries
         var attempt = 1
         while true {
-            // Attempt.
             let (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount)
             let result: Result<HTTPResponse, any Error>
             do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
 
-            // Judgement.
             guard let failure = await RetryFailure(result, exchange, policy) else {
                 let response = try result.get()
                 succeeded(response, exchange, policy, isFirst: attempt == 1)
                 return response
             }
             if attempt == 1 { failed(exchange, policy) }
-            // An inner filter that repeats has done all that is possible.
+            // A later filter has already repeated the request as often as possible.
             if exchange.finalFailures != finalFailures { return try result.get() }
             let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
 
-            // Wait.
             guard let wait = wait(after: failure, attempt, exchange, policy) else {
                 exchange.declareFailureFinal()
                 return try result.get()
@@ -98,11 +96,12 @@ public struct Retry: Filter {
 }
 
 extension Filter where Self == StandardResilience {
-    /// ``Retry``, and a ``HostGate`` that lets a host rest that sent `Retry-After`: `filters: [.retry]`
+    /// Retries failed requests and pauses hosts that send `Retry-After`: `filters: [.retry]`. Installs a ``Retry`` and
+    /// a ``HostGate``.
     public static var retry: StandardResilience { .retry(.standard) }
 
-    /// ``Retry`` with a policy, and a ``HostGate`` that lets a host rest that sent `Retry-After`:
-    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`
+    /// Retries failed requests with a custom policy, and pauses hosts that send `Retry-After`:
+    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``Retry`` and a ``HostGate``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
             ($0.retry, $0.limits) = (policy, HostLimits(maximumPause: policy.maximumRetryAfter))
@@ -111,30 +110,30 @@ extension Filter where Self == StandardResilience {
     }
 }
 
-/// The details of the note named "retry" that a retry reports to accessories.
+/// The details of the note "retry", which reports the next attempt to accessories.
 public struct RetryNote: Sendable {
-    /// The number of the next attempt, from 2.
+    /// The number of the next attempt, starting at 2.
     public let attempt: Int
-    /// The wait before it.
+    /// The wait before the next attempt.
     public let wait: Duration
     /// Whether the server requested the wait.
     public let isAskedFor: Bool
-    /// The reason why the last attempt failed, in words without a header value or a body.
+    /// The reason for the failure in words, without header values or bodies.
     public let reason: String
 }
 
 // MARK: - Rules
 
 extension Retry {
-    /// Returns the policy of the call, the request or the filter, in this order.
+    /// Returns the policy of the call, the request, or the filter, in this order.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
-        // The type alone first: a cast that fails is slow.
+        // Check the type first, because a failing cast is slow.
         guard type(of: exchange.request) is any RetryableRequest.Type else { return policy }
         return (exchange.request as? any RetryableRequest)?.retryPolicy ?? policy
     }
 
-    /// Adds a string in the sense of structured fields (RFC 9651, section 3.3.3), so with quotation marks.
+    /// Adds the key as a string of structured fields, in quotation marks (RFC 9651, section 3.3.3).
     private func withIdempotencyKey(_ exchange: Exchange) -> Exchange {
         let request = exchange.http
         guard !request.method.isIdempotent, !request.headers.contains(.idempotencyKey) else { return exchange }
@@ -143,9 +142,9 @@ extension Retry {
         return exchange
     }
 
-    /// Whether the request may be sent twice, and can.
+    /// Returns whether the request can be sent again safely.
     ///
-    /// - Parameter isUnsent: whether no server has received a request of the call. After a redirect, only the last
+    /// - Parameter isUnsent: Whether no server has received a request of the call. After a redirect, only the last
     ///   request has failed.
     private static func isSafe(_ request: HTTPRequest, isUnsent: Bool, _ policy: RetryPolicy) -> Bool {
         guard request.body.isReplayable else { return false }
@@ -153,7 +152,7 @@ extension Retry {
         return request.method.isIdempotent || isUnsent || request.headers.contains(.idempotencyKey)
     }
 
-    /// Returns the wait before the next attempt; nil if the policy, the deadline or the budget allows no attempt.
+    /// Returns the wait before the next attempt, or nil if the policy, deadline or budget doesn't allow one.
     private func wait(
         after failure: RetryFailure, _ attempt: Int, _ exchange: Exchange, _ policy: RetryPolicy
     ) -> Duration? {
@@ -163,11 +162,11 @@ extension Retry {
         let wait = asked ?? policy.backoff.delay(afterFailures: attempt)
         let now = time.now
         if let deadline = exchange.deadline, now.advanced(by: wait) >= deadline {
-            exchange.note("retry", "none: the deadline passes before the wait of \(duration: wait) is over")
+            exchange.note("retry", "skipped: the deadline passes before the wait of \(duration: wait) ends")
             return nil
         }
         if let budget = policy.budget, !spend(budget, exchange, policy, at: now) {
-            exchange.note("retry", "none: the budget of the host is used up")
+            exchange.note("retry", "skipped: the host's budget is used up")
             return nil
         }
         let next = attempt + 1
@@ -182,7 +181,7 @@ extension Retry {
 
 extension Retry {
     private func succeeded(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool) {
-        // A response from a cache is no call to the host.
+        // A cached response isn't a call to the host.
         guard let budget = policy.budget, !response.source.isStored else { return }
         let now = exchange.time.now
         ledgers.use(exchange.http, at: now) { $0.succeeded(budget, isFirst: isFirst, at: now) }
@@ -203,15 +202,15 @@ extension Retry {
 
 // MARK: - Failures
 
-/// The failure of an attempt that another one may avoid.
+/// A failure that another attempt may avoid.
 private struct RetryFailure {
     let reason: String
-    /// The response that failed, or that the error carries.
+    /// The response that failed, or the response in the error.
     let response: HTTPResponse?
-    /// Whether no server can have received the failed request. Earlier ones of the call may have been received.
+    /// Whether the failed request reached no server. Earlier requests of the call may have.
     let reachedNoServer: Bool
 
-    /// Fails if the policy doesn't count the result as a failure.
+    /// Fails if the policy doesn't consider the result a failure.
     init?(_ result: Result<HTTPResponse, any Error>, _ exchange: Exchange, _ policy: RetryPolicy) async {
         switch result {
         case .success(let response): await self.init(response, exchange, policy)

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Gate, retry, breaker and attempt timeout in the right order.
+/// Combines a gate, retry, breaker and attempt timeout in the right order.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience])
@@ -8,40 +8,41 @@ public import Errand
 ///
 /// | | stage | default |
 /// |---|---|---|
-/// | ``Retry`` | call | three attempts of what may be repeated, `Retry-After`, at most 10 % of the calls |
-/// | ``HostGate`` | before the transport | 64 requests at once to a host; rests that the host asks for, up to a minute |
+/// | ``Retry`` | call | three attempts if retrying is safe, `Retry-After`, retries for at most 10 % of the calls |
+/// | ``HostGate`` | before the transport | 64 concurrent requests per host, pauses requested by the host of up to 60 seconds |
 /// | ``Breaker`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
 /// | ``AttemptTimeout`` | before the transport | 30 seconds |
 ///
-/// `.retry` is the same with a retry and a gate only. To limit the whole call, use Core's `deadline`; no wait begins
-/// that would end after it.
+/// `.retry` installs only the retry and the gate. To limit the whole call, set its `deadline`: no wait begins that
+/// would end later.
 public struct StandardResilience: FilterGroup {
-    /// The parts, which can be changed before they are installed.
+    /// The settings of the filters, which you can change before installing them.
     public struct Settings: Sendable {
         /// The policy of the retry.
         public var retry = RetryPolicy.standard
-        /// The limits of each host; 64 concurrent requests by default. A host rests no longer than
+        /// The limits of each host. Defaults to 64 concurrent requests. Pauses are also limited to
         /// `retry.maximumRetryAfter`.
         public var limits = HostLimits(maximumConcurrent: 64)
-        /// The policy by which a host counts as down; nil for no breaker.
+        /// The policy of the breaker, or nil for no breaker.
         public var breaker: BreakerPolicy? = BreakerPolicy()
-        /// The limit of an attempt; nil for none. 30 seconds by default: long uploads and responses need more.
+        /// The maximum time of an attempt, or nil for no limit. Defaults to 30 seconds, so increase it for long uploads
+        /// and downloads.
         public var attemptTimeout: Duration? = .seconds(30)
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
     }
 
-    /// The parts as they were installed.
+    /// The settings used to create the filters.
     public let settings: Settings
-    /// The filters, each in its stage.
+    /// The filters, each with its own stage.
     public let filters: [any Filter]
 
-    /// Makes the group; agents that share it share its knowledge of each host.
+    /// Creates the group. Agents that share it share the state of each host.
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         var limits = settings.limits
-        // A call that waits for its next attempt no longer than this would wait at the gate for the rest.
+        // A retry waits no longer than this, so with a longer pause it would still wait at the gate.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
         var filters: [any Filter] = [Retry(settings.retry), HostGate(limits)]
         if let breaker = settings.breaker { filters.append(Breaker(breaker)) }
@@ -51,10 +52,10 @@ public struct StandardResilience: FilterGroup {
 }
 
 extension Filter where Self == StandardResilience {
-    /// `filters: [.standardResilience]`
+    /// Retries, limits and protects requests: `filters: [.standardResilience]`.
     public static var standardResilience: StandardResilience { StandardResilience() }
 
-    /// `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`
+    /// Installs the group with custom settings: `filters: [.standardResilience { $0.retry.maximumAttempts = 5 }]`.
     public static func standardResilience(
         _ configure: (inout StandardResilience.Settings) -> Void
     ) -> StandardResilience {

@@ -1,5 +1,5 @@
-// Start here: `agent.events(request)` for server-sent events; `agent.lines(…)`, `jsonLines(…)` and their like for elements.
+// Start here: `agent.events(request)` for server-sent events; `agent.lines(…)`, `jsonLines(…)` and so on for elements.
 //
-// Events/   the event stream, its options and its reconnection
-// Bodies/   a response's body as a sequence of elements
-// Parsing/  lines, events and JSON values from chunks that are cut anywhere
+// Events/   event streams, their options, and reconnection
+// Bodies/   response bodies as sequences of elements
+// Parsing/  finds lines, events, and JSON values in arbitrary chunks

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure to read the elements of a stream: a code, a sentence, and the position.
+/// A failure to read a stream's elements, with its position.
 ///
 /// ```swift
 /// do {
@@ -11,19 +11,20 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A failed transfer throws an ``Errand/ErrandError`` instead. The description contains nothing of the stream.
+/// If the transfer fails, an ``Errand/ErrandError`` is thrown instead. The description doesn't contain any of the
+/// stream's content.
 public struct StreamingError: CodedError, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Stable and of low cardinality, so suitable for metrics.
     public typealias Code = FailureCode<StreamingError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence with what was expected and what came.
+    /// A sentence with the expected and the actual result.
     public var message: String
-    /// The position in bytes from the beginning of the body, after content codings; for an element that is too long or
-    /// cannot be decoded, that of its beginning.
+    /// The position in the decoded body, in bytes. For an element that is too long or can't be decoded, the position of
+    /// its beginning.
     public var byte: Int64
-    /// The number of the element, from 1; for text and JSON by lines, that of the line.
+    /// The number of the element, from 1. For lines and JSON lines, the line number.
     public var element: Int
     /// The underlying failure, such as a `DecodingError`.
     public var underlying: (any Error)?
@@ -33,27 +34,27 @@ public struct StreamingError: CodedError, Sendable {
         self.underlying = underlying
     }
 
-    /// The code, the message and the position.
+    /// The code, the message, and the position.
     public var description: String { "\(code): \(message), element \(element), byte \(byte)" }
 }
 
 extension FailureCode<StreamingError> {
-    /// A line, an event or a value is longer than the limit.
+    /// A line, an event, or a value exceeds the maximum size.
     public static var elementTooLong: Self { Self("elementTooLong", 1) }
-    /// The bytes around the elements are not the expected JSON: no array, no comma, no record separator.
+    /// The bytes around the elements aren't valid: an array, a comma, or a record separator is missing.
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
-    /// A complete element cannot be decoded. Reading may continue with the next one.
+    /// A complete element couldn't be decoded. You can read the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 3) }
     /// The body ended within an element, or before the end of the array.
     public static var truncated: Self { Self("truncated", 4) }
-    /// A second reader began to read a stream.
+    /// A stream has more than one reader.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 5) }
-    /// The id of the last event cannot be sent in a header, so the stream cannot be resumed from it.
+    /// The stream can't be resumed, because the last event's ID can't be sent in a header field.
     public static var unusableEventID: Self { Self("unusableEventID", 6) }
 }
 
 extension StreamingError {
-    /// The sentence for people.
+    /// The sentence to show to users.
     public var failureSentence: FailureSentence {
         switch code {
         case .elementTooLong, .malformedJSON, .decodingFailed, .unusableEventID: .unusableResponse

@@ -1,9 +1,9 @@
-/// The rule for a parameter or header that the request has already.
+/// What to do with a parameter or header that the request already has.
 public enum MergeRule: Sendable, Hashable {
-    /// Adds the common one after the request's own. The default for queries.
+    /// Adds the common value after the request's own value. The default for queries.
     case append
-    /// Replaces the request's own with the common one. The default for bodies.
+    /// Replaces the request's own value with the common value. The default for bodies.
     case replace
-    /// Keeps the request's own, and leaves out the common one. The default for headers.
+    /// Keeps the request's own value and drops the common value. The default for headers.
     case keep
 }

@@ -1,16 +1,16 @@
 public import Errand
 import ErrandEssentials
 
-/// Thrown when a URL, header or body filter fails, or returns what it must not return.
+/// A failure of a URL, header or body filter, or an invalid value it returned.
 ///
-/// Errors of custom filters and closures are not wrapped. No description contains a URL, a parameter or a key.
+/// Errors of custom filters and closures aren't wrapped. Descriptions never contain a URL, a parameter or a key.
 public struct URLFilterError: CodedError, Sendable {
-    /// A kind of failure; codes may be added.
+    /// A kind of failure. Later versions may add codes.
     public typealias Code = FailureCode<URLFilterError>
 
     /// The kind of failure.
     public let code: Code
-    /// The name of the filter.
+    /// The filter's name.
     public let filter: String
     /// The reason, in a sentence.
     public let message: String
@@ -30,11 +30,11 @@ extension FailureCode<URLFilterError> {
     public static var schemeChanged: Self { Self("schemeChanged", 2) }
     /// A filter returned a URL with a user or a password.
     public static var credentialsInURL: Self { Self("credentialsInURL", 3) }
-    /// A filter made a URL that cannot be requested, or received a path or a base that cannot be part of one.
+    /// A filter created a URL that can't be requested, or received a path or base that can't be part of one.
     public static var invalidURL: Self { Self("invalidURL", 4) }
-    /// A filter's parameters cannot be encoded.
+    /// A filter's parameters can't be encoded.
     public static var invalidParameters: Self { Self("invalidParameters", 5) }
-    /// A filter cannot read or change the body.
+    /// A filter can't read or change the body.
     public static var invalidBody: Self { Self("invalidBody", 6) }
     /// An environment, its CDN or its key is missing.
     public static var missingEnvironment: Self { Self("missingEnvironment", 7) }

@@ -1,8 +1,8 @@
 // Start here: put `.urls(…)`, `.headers(…)`, `.body(…)` and `.environment(…)` into an agent's filters.
 //
-// URL/           filters for URLs         URLFilter, URLText, URLFilterChain, QueryFilter, PathFilter …
-// Parameters/    headers and bodies       HeaderFilter, BodyFilter
-// Signing/       signatures               Signer, SigningInput, SigningAlgorithm, SecretKey
-// Environments/  a service's settings     ServiceEnvironments, ServiceSettings
+// URL/           URLs                  URLFilter, URLText, URLFilterChain, QueryFilter, PathFilter …
+// Parameters/    headers and bodies    HeaderFilter, BodyFilter
+// Signing/       signatures            Signer, SigningInput, SigningAlgorithm, SecretKey
+// Environments/  a service's settings  ServiceEnvironments, ServiceSettings
 //
-// FilterExemption.swift: how a request opts out of them.
+// FilterExemption.swift: how a request opts out of filters.

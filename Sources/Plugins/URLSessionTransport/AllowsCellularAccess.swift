@@ -1,13 +1,13 @@
 public import Errand
 
-/// Whether a request may use a cellular network; true by default, and ignored on Linux.
+/// Controls whether a request may use a cellular network. Defaults to `true`. Ignored on Linux.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(AllowsCellularAccess.self, false) }
 /// ```
 public enum AllowsCellularAccess: TagKey {
-    /// The value of a request without this tag: `true`.
+    /// The value for requests without this tag.
     public static let defaultValue = true
-    /// True.
+    /// Returns `true`.
     public static var affectsResponse: Bool { true }
 }

@@ -1,17 +1,17 @@
 public import Errand
 
-/// Whether a request may use a network for which the user has turned on Low Data Mode; true by default, and ignored on
-/// Linux.
+/// Controls whether a request may use a network in Low Data Mode. Defaults to `true`. Ignored on Linux.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(AllowsConstrainedNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`; the underlying `URLError` gives the reason
-/// (`networkUnavailableReason`). A configuration that forbids it applies to all requests.
+/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
+/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
+/// requests.
 public enum AllowsConstrainedNetworkAccess: TagKey {
-    /// The value of a request without this tag: `true`.
+    /// The value for requests without this tag.
     public static let defaultValue = true
-    /// True.
+    /// Returns `true`.
     public static var affectsResponse: Bool { true }
 }

@@ -1,17 +1,18 @@
 public import Errand
 
-/// Whether a request may use a network that the system calls expensive, such as a cellular one or a personal hotspot; true
-/// by default, and ignored on Linux.
+/// Controls whether a request may use a network the system considers expensive, such as a cellular network or a
+/// personal hotspot. Defaults to `true`. Ignored on Linux.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(AllowsExpensiveNetworkAccess.self, false) }
 /// ```
 ///
-/// If no other network is available, the request fails with `cannotConnect`; the underlying `URLError` gives the reason
-/// (`networkUnavailableReason`). A configuration that forbids it applies to all requests.
+/// If no other network is available, the request fails with `cannotConnect`, and the underlying `URLError` gives the
+/// reason (`networkUnavailableReason`). If the session's configuration forbids such networks, that applies to all
+/// requests.
 public enum AllowsExpensiveNetworkAccess: TagKey {
-    /// The value of a request without this tag: `true`.
+    /// The value for requests without this tag.
     public static let defaultValue = true
-    /// True.
+    /// Returns `true`.
     public static var affectsResponse: Bool { true }
 }

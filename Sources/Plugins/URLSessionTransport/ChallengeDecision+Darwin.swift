@@ -1,14 +1,14 @@
 #if !canImport(FoundationNetworking)
 public import Foundation
 
-/// The decision on a challenge of a server or of the system.
+/// How to answer a challenge from a server or the system.
 public enum ChallengeDecision: Sendable {
-    /// As without a hook: ``ServerTrust`` and ``ClientCertificate`` if they are set, the system otherwise.
+    /// Proceeds as without a closure: with ``ServerTrust`` and ``ClientCertificate`` if they are set, otherwise with
+    /// the system's default.
     case standard
-    /// The credential is used. One that was made from a server's trust accepts that server, whatever ``ServerTrust``
-    /// says.
+    /// Uses a credential. A credential created from a server's trust accepts that server regardless of ``ServerTrust``.
     case credential(URLCredential)
-    /// The request fails with `insecureConnection` and this message.
+    /// Fails the request with `insecureConnection` and this message.
     case refuse(String)
 }
 #endif

@@ -2,13 +2,12 @@
 public import Errand
 public import Foundation
 
-/// The policy of a transport for challenges.
 struct ChallengePolicy: Sendable {
     var trust: ServerTrust
     var certificate: ClientCertificate?
     var hook: (@Sendable (URLAuthenticationChallenge) async -> ChallengeDecision)?
 
-    /// Trust is evaluated here: the evaluation blocks, and must not delay the session's other delegate calls.
+    /// Evaluating trust blocks, and must not delay the session's other delegate calls.
     static let evaluation = DispatchQueue(label: "errand.urlsession.trust", attributes: .concurrent)
 
     func check() throws(ErrandError) {
@@ -50,14 +49,13 @@ struct ChallengePolicy: Sendable {
         let space = challenge.protectionSpace
         guard let peer = space.serverTrust else { return .standard }
         if let reason = trust.rejection(of: peer, of: space.host) { return .refuse(reason) }
-        // Pins are checked in addition to the system's demands; a credential would replace these.
+        // Pins add to the system's checks, which a credential would replace.
         return trust.authorities.isEmpty ? .standard : .credential(URLCredential(trust: peer))
     }
 }
 
-/// A session delegate with a policy for challenges.
 final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
-    // Sendable: it adds a constant.
+    // Sendable: it only adds a constant.
     let policy: ChallengePolicy
 
     init(_ policy: ChallengePolicy) { self.policy = policy }
@@ -66,14 +64,14 @@ final class ChallengedDelegate: SessionDelegate, @unchecked Sendable {
 }
 
 extension Transport where Self == URLSessionTransport {
-    /// A new transport over `URLSession` that accepts only the servers that `trust` accepts, and that identifies itself to
-    /// those that ask for a certificate.
+    /// Creates a transport over `URLSession` that only accepts the servers `trust` allows, and that can identify itself
+    /// with a client certificate.
     ///
     /// - Parameters:
-    ///   - configuration: ``URLSessionTransport/standardConfiguration`` by default.
-    ///   - trust: the accepted servers; those of the system by default.
-    ///   - clientCertificate: for servers that ask for one; none by default.
-    ///   - challenges: decides on each challenge before the others; any thread, and the request waits for it.
+    ///   - configuration: Defaults to ``URLSessionTransport/standardConfiguration``.
+    ///   - trust: The accepted servers. Defaults to the servers the system accepts.
+    ///   - clientCertificate: The certificate for servers that request one. Defaults to `nil`.
+    ///   - challenges: Decides on each challenge first. Runs on any thread while the request waits. Defaults to `nil`.
     public static func urlSession(
         _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration,
         trust: ServerTrust = ServerTrust(), clientCertificate: ClientCertificate? = nil,

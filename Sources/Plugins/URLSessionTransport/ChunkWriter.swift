@@ -1,16 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Passes chunks to a stream that accepts bytes only while it has room. Bytes that do not fit wait for the stream's
-/// next event, and no thread waits with them.
+/// Writes chunks to a stream with limited room. Remaining bytes wait for its next event without blocking a thread.
 final class ChunkWriter: Sendable {
-    /// The stream's response to an offer of bytes.
     enum Acceptance: Sendable {
-        /// It accepted this many of them, at least one.
+        /// At least one byte.
         case took(Int)
-        /// It has no room before its next event.
+        /// Is full until its next event.
         case isFull
-        /// It accepts nothing more.
         case isClosed
     }
 
@@ -25,13 +22,13 @@ final class ChunkWriter: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - queue: serial; the stream is used on it alone.
-    ///   - offer: writes to the stream without waiting.
+    ///   - queue: A serial queue, the only one on which the stream is used.
+    ///   - offer: Writes to the stream without waiting.
     init(on queue: DispatchQueue, offer: @escaping @Sendable (Data) -> Acceptance) {
         (self.queue, self.offer) = (queue, offer)
     }
 
-    /// Returns once the stream has accepted the whole chunk; false if it was closed before. One chunk at a time.
+    /// Returns `false` if the stream closes first. Supports one chunk at a time.
     func write(_ chunk: Data) async -> Bool {
         if chunk.isEmpty { return !state.withLock(\.isClosed) }
         return await withCheckedContinuation { continuation in
@@ -44,7 +41,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// Offers the waiting bytes; on the queue, whenever the stream may have room.
+    /// Call this on the queue whenever the stream may have room.
     func roomIsThere() {
         while let rest = state.withLock({ $0.waiter == nil ? nil : $0.rest }) {
             switch offer(rest) {
@@ -56,7 +53,7 @@ final class ChunkWriter: Sendable {
         }
     }
 
-    /// The stream accepts nothing more: a chunk that waits, and each later one, is rejected.
+    /// Rejects the waiting chunk and all later chunks.
     func close() {
         state.withLock { $0.isClosed = true }
         finish(false)

@@ -6,18 +6,18 @@ public import FoundationNetworking
 #endif
 
 extension HTTPRequest {
-    /// Converts a request of Foundation:
+    /// Creates a request from Foundation's type:
     ///
     /// ```swift
     /// func httpRequest() throws -> HTTPRequest? { try HTTPRequest(urlRequest) }
     /// ```
     ///
-    /// Method, URL, headers and a body in memory are kept; timeout, cache policy and cookie handling are dropped. Throws
-    /// `invalidURL` without a URL, and `invalidRequest` for a body that is an `InputStream`.
+    /// Keeps the method, the URL, the headers and a body in memory, and drops the timeout, cache policy and cookie
+    /// handling. Throws `invalidURL` if the URL is missing, and `invalidRequest` if the body is an `InputStream`.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw ErrandError(.invalidURL, "the URLRequest has no URL") }
         if request.httpBodyStream != nil {
-            throw ErrandError(.invalidRequest, "an InputStream cannot be sent; use RequestBody.file or .stream")
+            throw ErrandError(.invalidRequest, "an InputStream can't be sent; use RequestBody.file or .stream")
         }
         var headers = HTTPHeaders()
         for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -29,8 +29,8 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Converts a request to Foundation's. Fields of one name are joined by commas (RFC 9110, section 5.3). A body that
-    /// is not in memory is dropped.
+    /// Creates Foundation's type from a request. Joins fields of the same name by commas (RFC 9110, section 5.3). Drops
+    /// the body if it isn't in memory.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
@@ -44,8 +44,8 @@ extension URLRequest {
 }
 
 extension HTTPResponse {
-    /// Converts a response of Foundation, with its body. `Content-Encoding` and `Content-Length` of a body that URLSession
-    /// has decoded are dropped. Nil for a response without a URL.
+    /// Creates a response from Foundation's type and a body. Drops `Content-Encoding` and `Content-Length` if
+    /// URLSession has decoded the body. Returns `nil` if the response has no URL.
     public init?(_ response: HTTPURLResponse, body: Data = Data()) {
         guard let url = response.url else { return nil }
         self.init(
@@ -55,8 +55,8 @@ extension HTTPResponse {
 }
 
 extension HTTPURLResponse {
-    /// Converts the head of a response to Foundation's. Fields of one name are joined by commas. Nil where Foundation
-    /// rejects the values.
+    /// Creates Foundation's type from the head of a response. Joins fields of the same name by commas. Returns `nil` if
+    /// Foundation rejects the values.
     public convenience init?(_ response: HTTPResponse) {
         var fields: [String: String] = [:]
         for field in response.headers { fields[field.name.rawName] = response.headers[field.name] }

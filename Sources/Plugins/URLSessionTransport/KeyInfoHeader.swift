@@ -1,9 +1,9 @@
 import Foundation
 
-/// The bytes before a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the digest of
-/// both together.
+/// The bytes that precede a raw public key in its SubjectPublicKeyInfo (RFC 5280, section 4.1; RFC 5480). A pin is the
+/// digest of both.
 enum KeyInfoHeader {
-    /// Nil for a type or size of key without a known header.
+    /// Returns `nil` for key types and sizes without a known header.
     static func bytes(isRSA: Bool, bits: Int) -> Data? {
         let text: String? =
             switch (isRSA, bits) {

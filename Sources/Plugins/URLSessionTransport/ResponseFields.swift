@@ -6,9 +6,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The headers of a response, rebuilt from the dictionary of `HTTPURLResponse`.
+/// Rebuilds a response's headers from the dictionary in `HTTPURLResponse`.
 enum ResponseFields {
-    /// The codings that URLSession decodes here; it passes any other coding through.
+    /// The codings URLSession decodes here.
     private static let codings = codings(hasZstd: hasZstd)
 
     static func codings(hasZstd: Bool) -> Set<Substring> {
@@ -16,7 +16,7 @@ enum ResponseFields {
         return hasZstd ? all.union(["zstd"]) : all
     }
 
-    /// Whether URLSession has removed the content coding that the head names.
+    /// Whether URLSession has decoded the body.
     static func isDecoded(
         _ response: HTTPURLResponse, for method: HTTPMethod, _ codings: Set<Substring> = codings
     ) -> Bool {
@@ -26,8 +26,8 @@ enum ResponseFields {
         return names.allSatisfy(codings.contains)
     }
 
-    /// The fields without those of a removed coding. `Set-Cookie` is split again; all other fields of one name stay joined
-    /// by commas, which means the same (RFC 9110, section 5.3).
+    /// Leaves out the fields of a decoded coding, and splits `Set-Cookie` again. Other fields stay joined by commas,
+    /// which is equivalent (RFC 9110, section 5.3).
     static func headers(of response: HTTPURLResponse, for method: HTTPMethod) -> HTTPHeaders {
         let isDecoded = isDecoded(response, for: method)
         var fields: [HTTPHeaders.Field] = []
@@ -41,14 +41,14 @@ enum ResponseFields {
                 fields.append(HTTPHeaders.Field(name, value))
             }
         }
-        // A dictionary has no order: by name, so that equal responses have equal headers.
+        // Dictionaries are unordered: sorting gives equal responses equal headers.
         let sorted = fields.enumerated().sorted {
             ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset)
         }
         return HTTPHeaders(sorted.map(\.element))
     }
 
-    /// Whether the length of a body is one number, where it is known by a `Content-Length`.
+    /// `false` if a body's `Content-Length` isn't a single number.
     static func hasValidLength(_ response: HTTPURLResponse, for method: HTTPMethod) -> Bool {
         guard let length = response.value(forHTTPHeaderField: "Content-Length") else { return true }
         if method == .head || response.statusCode == 204 || response.statusCode == 304 { return true }
@@ -56,15 +56,15 @@ enum ResponseFields {
         return ContentLength.parse([trimmed(length)]) != nil
     }
 
-    /// On Linux URLSession keeps the white space behind a value.
+    /// On Linux, URLSession keeps white space after a value.
     private static func trimmed(_ value: String) -> String {
         var value = Substring(value)
         while let last = value.last, last == " " || last == "\t" { value = value.dropLast() }
         return String(value.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// Splits at a comma only where another cookie begins: a name and an equals sign before any other comma or
-    /// semicolon. The comma in a date is followed by a day and no equals sign.
+    /// Splits at a comma only if another cookie follows: a name and an equals sign before any other comma or semicolon.
+    /// A date has a day after its comma.
     static func cookies(in value: String) -> [String] {
         var result: [String] = []
         var start = value.startIndex
@@ -82,7 +82,7 @@ enum ResponseFields {
 }
 
 extension HTTPURLResponse {
-    /// The same head without `Content-Length`, for a body that URLSession has dropped.
+    /// For a body that URLSession has dropped.
     var withoutLength: HTTPURLResponse {
         var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {

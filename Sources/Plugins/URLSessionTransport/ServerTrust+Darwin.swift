@@ -4,39 +4,40 @@ import Errand
 public import Foundation
 import Security
 
-/// The servers that a ``URLSessionTransport`` trusts: its own certificate authorities, and pinned public keys.
+/// The servers a ``URLSessionTransport`` trusts, by certificate authorities and pinned public keys.
 ///
 /// ```swift
 /// let trust = ServerTrust(publicKeyPins: ["api.example.com": [pinInUse, nextPin]])
 /// let agent = NetworkAgent(baseURL: url, transport: .urlSession(trust: trust))
 /// ```
 ///
-/// The host's name, the dates and the chain are checked in any case, and pins in addition. A server that fails a check
-/// throws `insecureConnection`, whose message names the check. Only on Apple's platforms: on Linux URLSession has no
-/// delegate method for trust, and `CurlConfiguration.tls` has the same options.
+/// Pins add to the usual checks of the host name, the dates and the chain. If a server fails a check, the request
+/// throws `insecureConnection`, whose message names the check. Apple's platforms only: on Linux, URLSession has no
+/// delegate method for trust; use `CurlConfiguration.tls` there.
 public struct ServerTrust: Sendable {
-    /// Certificates of authorities, in DER, that replace the system's. Empty by default: the system's apply.
+    /// DER certificates of the authorities that replace the system's. Defaults to an empty array, which uses the
+    /// system's authorities.
     public var authorities: [Data]
-    /// The accepted public keys by host, `"*"` for all other hosts: the SHA-256 of each SubjectPublicKeyInfo (RFC 5280,
-    /// section 4.1) in Base64. One match suffices, so keys can be rotated. Empty by default: every key is accepted.
+    /// The accepted public keys by host, with `"*"` for all other hosts. Each pin is the Base64 of the SHA-256 of a
+    /// SubjectPublicKeyInfo (RFC 5280, section 4.1). One match suffices, so you can rotate keys. Defaults to an empty
+    /// dictionary, which accepts all keys.
     ///
-    /// Case and a final dot make no difference; a host in a script other than Latin is written as Punycode. A key that is
-    /// not a host name ends every request with `insecureConnection`.
+    /// Host names ignore case and a final dot; write non-Latin names in Punycode. If a dictionary key isn't a host
+    /// name, every request fails with `insecureConnection`.
     public var publicKeyPins: [String: [String]]
 
-    /// Creates a policy; without arguments the system's authorities and every key are accepted.
+    /// Creates a policy. Without arguments, it accepts all keys and the system's authorities.
     public init(authorities: [Data] = [], publicKeyPins: [String: [String]] = [:]) {
         (self.authorities, self.publicKeyPins) = (authorities, publicKeyPins)
     }
 
-    /// Whether it leaves all decisions to the system.
     var isEmpty: Bool { authorities.isEmpty && publicKeyPins.isEmpty }
 
-    /// The reason why a server is rejected; nil if it is trusted. Blocks, and may load certificates from the network.
+    /// `nil` if the server is trusted. Blocks, and may load certificates from the network.
     func rejection(of peer: SecTrust, of host: String) -> String? {
         if !authorities.isEmpty {
             let certificates = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
-            guard certificates.count == authorities.count else { return "an authority's certificate is not DER" }
+            guard certificates.count == authorities.count else { return "an authority's certificate isn't DER" }
             SecTrustSetAnchorCertificates(peer, certificates as CFArray)
             SecTrustSetAnchorCertificatesOnly(peer, true)
         }
@@ -49,8 +50,8 @@ public struct ServerTrust: Sendable {
         guard let pins = keys else { return nil }
         guard let chain = SecTrustCopyCertificateChain(peer) as? [SecCertificate], let leaf = chain.first,
             let pin = Self.pin(of: leaf)
-        else { return "the server's public key cannot be read" }
-        return pins.contains(pin) ? nil : "the server's public key is none of the pinned ones"
+        else { return "the server's public key can't be read" }
+        return pins.contains(pin) ? nil : "the server's public key isn't one of the pinned keys"
     }
 
     private static func pin(of certificate: SecCertificate) -> String? {

@@ -3,11 +3,11 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Nil: the session creates its own serial queue.
+/// `nil`: the session creates its own serial queue.
 func makeDelegateQueue() -> OperationQueue? { nil }
 
 extension SessionTransfer {
-    /// The bytes that a stream buffers for its reader before the task is suspended.
+    /// The bytes to buffer for a reader before the task is suspended.
     private static let highWater = 256 << 10
 
     func restrict(_ request: inout URLRequest) {
@@ -23,7 +23,7 @@ extension SessionTransfer {
         }
     }
 
-    /// Suspends the task when its reader is behind; bytes in flight still arrive.
+    /// Bytes in flight still arrive.
     func suspendReading() {
         let isDue = state.withLock { state in
             if state.isReaderBehind || state.isOver || state.buffer.count < Self.highWater { return false }
@@ -33,7 +33,6 @@ extension SessionTransfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Resumes the task once its reader has taken the buffer.
     func resumeReading() {
         let now = options.time.now
         let isDue = state.withLock { state in
@@ -45,7 +44,7 @@ extension SessionTransfer {
         if isDue { queue.async { [self] in settle() } }
     }
 
-    /// Suspends or resumes the task according to the state; on the queue, so that the calls stay in order.
+    /// Matches the state. Runs on the queue to keep the calls in order.
     private func settle() {
         let (task, isReaderBehind, wasSuspended) = state.withLock { state in
             defer { state.isSuspended = state.isReaderBehind && !state.isOver }
@@ -57,7 +56,7 @@ extension SessionTransfer {
 }
 
 extension ResponseFields {
-    /// The systems that Safari 26.3 came with are the first whose networking decodes zstd; older ones hand it over.
+    /// Only system releases since the time of Safari 26.3 decode zstd.
     static var hasZstd: Bool {
         if #available(macOS 26.3, iOS 26.3, tvOS 26.3, watchOS 26.3, visionOS 26.3, *) { true } else { false }
     }
@@ -68,7 +67,7 @@ extension SessionDelegate {
         to challenge: URLAuthenticationChallenge, of task: URLSessionTask,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // Without a credential store a 401 is the response.
+        // Without a credential store, a 401 is the response.
         guard let policy = (self as? ChallengedDelegate)?.policy else {
             return completionHandler(.performDefaultHandling, nil)
         }
@@ -83,7 +82,6 @@ extension SessionDelegate {
         }
     }
 
-    /// A 1xx response, which does not end the exchange.
     @objc(URLSession:task:didReceiveInformationalResponse:)
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
@@ -120,8 +118,7 @@ extension SessionDelegate {
 }
 
 extension SessionUpload {
-    /// Gives the session a new stream of a body that can be opened again: it requests one when a kept connection turns
-    /// out to be closed after the body has begun.
+    /// The session requests a new stream if a reused connection turns out to be closed after the body has begun.
     func reopen(for transfer: SessionTransfer, _ completionHandler: @escaping @Sendable (InputStream?) -> Void) {
         transfer.queue.async { [self] in
             guard let body = reopened() else { return completionHandler(nil) }

@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Routes the session's delegate calls to their transfers. On Linux they run on the session's internal queue, which all
-/// sessions of the process share, so nothing here blocks.
+/// Routes the session's delegate calls to their transfers. On Linux, they run on a queue that all sessions of the
+/// process share, so they must not block.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // Sendable: its only state is behind a Mutex; subclasses add constants only.
+    // Sendable: its only state is in a Mutex, and subclasses only add constants.
 
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
 
-    /// Throws if the policy for servers is invalid, so that nothing is sent.
+    /// Throws if the server policy is invalid.
     func check() throws(ErrandError) {}
 
     func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
@@ -45,7 +45,7 @@ class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         transfer(task)?.noteSent(totalBytesSent)
     }
 
-    /// Core follows redirects: the 3xx is the response.
+    /// Core follows redirects.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

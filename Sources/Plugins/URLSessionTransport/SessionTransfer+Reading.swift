@@ -2,9 +2,9 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Inactivity, and the reader of a stream.
+/// Inactivity timeouts, and reading a streamed body.
 extension SessionTransfer: SilenceWatched {
-    /// The clock stands still while the reader is behind.
+    /// Inactivity doesn't count until a slow reader has caught up.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let last = state.withLock { $0.isOver ? nil : $0.isReaderBehind ? now : $0.lastActivity }
         guard let last else { return nil }
@@ -14,19 +14,18 @@ extension SessionTransfer: SilenceWatched {
         return nil
     }
 
-    /// Watches an exchange by a clock of its own, such as one that a test advances.
+    /// For a clock other than the system's, such as a test's clock.
     func watchInactivity() async {
         while let deadline = endIfSilent(now: options.time.now) {
             do { try await options.time.sleep(until: deadline) } catch {
                 if Task.isCancelled { return }
-                // In the place of a time source that does not sleep; long enough not to keep a processor busy.
+                // The time source failed to sleep. Long enough not to keep a processor busy.
                 let rest = options.time.now.duration(to: deadline).bounded
                 try? await Task.sleep(for: max(rest, .milliseconds(10)))
             }
         }
     }
 
-    /// Resumes the reader with the buffered bytes, now or once they arrive.
     func read(_ reader: Reader) {
         let result = state.withLock { state -> Result<Data?, any Error>? in
             if !state.buffer.isEmpty {
@@ -43,7 +42,6 @@ extension SessionTransfer: SilenceWatched {
     }
 }
 
-/// The body of a response, pulled by its reader.
 final class StreamedBody: HTTPBodySource {
     private let transfer: SessionTransfer
 

@@ -6,14 +6,14 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The reports of the session.
+/// Handles the session's delegate calls.
 extension SessionTransfer {
-    /// The bytes between two reports of progress.
+    /// Bytes between two progress reports.
     private static let progressStep: Int64 = 128 << 10
 
     func receive(_ response: HTTPURLResponse) {
         let now = options.time.now
-        // On Linux each 1xx response arrives like a head.
+        // On Linux, each 1xx response arrives like a head.
         let isInformational = (100...199).contains(response.statusCode) && response.statusCode != 101
         let isFramed = isInformational || ResponseFields.hasValidLength(response, for: request.method)
         let waiter = state.withLock { state -> Waiter? in
@@ -38,12 +38,11 @@ extension SessionTransfer {
             let headers = ResponseFields.headers(of: response, for: .head)
             options.report(.informational(status: response.statusCode, headers: headers))
         }
-        // The end of its body is not known, and the connection, which this closes, is good for no other request (RFC 9112,
-        // section 6.3).
+        // The end of the body is unknown. Failing closes the connection, which can't be reused (RFC 9112, section 6.3).
         if !isFramed {
             fail(
                 ErrandError(
-                    .invalidResponse, "the Content-Length of the response is no number, or two that differ"))
+                    .invalidResponse, "the response's Content-Length isn't a number, or has two different values"))
         }
         waiter?.resume()
     }
@@ -95,8 +94,7 @@ extension SessionTransfer {
         if let progress { options.report(.progress(progress)) }
     }
 
-    /// The task has ended. On Linux the head of a redirect without a usable `Location` arrives only here, and without its
-    /// body.
+    /// On Linux, the head of a redirect without a usable `Location` only arrives here, without its body.
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return _ = end(isCutShort(by: error) ? .cutShort(error) : ErrandError(urlSession: error)) }
         if state.withLock({ $0.response == nil }), let response = task.response as? HTTPURLResponse {
@@ -106,8 +104,7 @@ extension SessionTransfer {
         end(hasHead ? nil : ErrandError(.invalidResponse, "the response has no head"))
     }
 
-    /// Whether the connection ended within the body. URLSession has one code for that and for a connection that is lost
-    /// before the response.
+    /// Whether the connection ended within the body. URLSession has the same code for one lost before the response.
     private func isCutShort(by error: any Error) -> Bool {
         guard (error as? URLError)?.code == .networkConnectionLost else { return false }
         return state.withLock { state in

@@ -6,25 +6,25 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// One exchange, from the call of `send` to the last byte that its reader receives.
+/// One exchange, from the call of `send` to the last byte its reader receives.
 final class SessionTransfer: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     struct State: Sendable {
-        /// Both nil after the end, so that a body that was read keeps no connection.
+        /// `nil` after the end, so a body that was read doesn't keep the session alive.
         var session: URLSession?
         var task: URLSessionTask?
         var waiter: Waiter?
         var reader: Reader?
         var watch: Task<Void, Never>?
         var response: HTTPURLResponse?
-        /// Whether the body is handed over as it comes; decided by the head.
+        /// Whether to deliver the body as it arrives. The head decides.
         var isStreamed: Bool
         var buffer = Data()
         var failure: ErrandError?
         var isOver = false
-        /// Whether the task is to be suspended because its reader is behind, and whether it is.
+        /// Whether the task should be suspended, and whether it is.
         var isReaderBehind = false
         var isSuspended = false
         var started: ContinuousClock.Instant?
@@ -41,7 +41,7 @@ final class SessionTransfer: Sendable {
     let upload: SessionUpload
     let delegate: SessionDelegate
     let queue: DispatchQueue
-    /// The transport's watch; nil if the exchange has a clock of its own.
+    /// `nil` if the exchange has its own clock.
     let silence: SilenceWatch?
     let state: Mutex<State>
 
@@ -60,7 +60,7 @@ final class SessionTransfer: Sendable {
                 progress: progress))
     }
 
-    /// Sends the request; returns with the head, or with the whole response if the body is delivered as data.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { begin($0) }
@@ -120,7 +120,7 @@ final class SessionTransfer: Sendable {
         task.resume()
     }
 
-    /// The request without its body, which `upload` provides.
+    /// Without the body, which `upload` provides.
     func urlRequest() -> URLRequest {
         var result = URLRequest(url: request.url)
         result.httpMethod = request.method.rawValue
@@ -133,18 +133,16 @@ final class SessionTransfer: Sendable {
         return result
     }
 
-    /// Cancels the exchange, from any thread at any time. The waiter resumes before the task is cancelled.
+    /// Call it from any thread, at any time. The waiter resumes before the task is cancelled.
     func cancel() { fail(ErrandError(.cancelled, "the transfer was cancelled")) }
 
-    /// Ends the exchange with an error and cancels its task.
     func fail(_ error: ErrandError) {
         let task = end(error)
         guard let task else { return }
         queue.async { task.cancel() }
     }
 
-    /// Adds the head, and the beginning of a body that is collected here, to a failure after the head. Core does so for a
-    /// stream.
+    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         let (head, data, isStreamed) = state.withLock { ($0.response, $0.buffer.prefix(64 << 10), $0.isStreamed) }
         guard let head, !isStreamed, error.response == nil, !error.isCancelled else { return error }
@@ -155,8 +153,7 @@ final class SessionTransfer: Sendable {
         return error
     }
 
-    /// Ends the exchange once, and resumes its waiter and its reader. Returns the task, or nil if the exchange had
-    /// ended.
+    /// Ends the exchange once. Returns the task, or `nil` if it had already ended.
     @discardableResult
     func end(_ failure: ErrandError?) -> URLSessionTask? {
         let timings = finalTimings()
@@ -166,7 +163,7 @@ final class SessionTransfer: Sendable {
             state.isOver = true
             state.failure = error
             state.timings = timings
-            // A source of unknown length was sent to its end.
+            // A body of unknown length was sent completely.
             if failure == nil, state.progress.totalToSend == nil, state.progress.sent > 0 {
                 state.progress.totalToSend = state.progress.sent
             }

@@ -6,7 +6,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The body of a request, in the form that URLSession accepts.
+/// A request's body, in a form URLSession accepts.
 final class SessionUpload: Sendable {
     enum Source: Sendable {
         case none
@@ -16,10 +16,9 @@ final class SessionUpload: Sendable {
     }
 
     let source: Source
-    /// In bytes; nil if unknown.
     let length: Int64?
     private let body: RequestBody
-    /// The pump of a body that was opened again, and whether the exchange is over.
+    /// The pump of a reopened body, and whether the exchange is over.
     private let later = Mutex<(pump: StreamPump?, hasEnded: Bool)>((nil, false))
 
     init(_ body: RequestBody, _ options: TransportOptions) async throws {
@@ -45,7 +44,7 @@ final class SessionUpload: Sendable {
         var request = request
         if case .none = source {
         } else if request.value(forHTTPHeaderField: "Content-Type") == nil {
-            // On Linux the session would otherwise declare a form.
+            // On Linux, the session would declare a form.
             request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         }
         switch source {
@@ -64,10 +63,10 @@ final class SessionUpload: Sendable {
         if case .stream(let pump) = source { pump.begin(transfer) }
     }
 
-    /// Opens the body again, for a connection that failed before its response; nil for a body that can be read once.
+    /// `nil` if the body can only be read once.
     func reopened() -> HTTPBody? { body.isReplayable ? try? body.open() : nil }
 
-    /// Replaces the pump. False once the exchange has ended.
+    /// Returns `false` if the exchange has ended.
     func replacePump(_ pump: StreamPump) -> Bool {
         let (old, hasEnded) = later.withLock { later in
             let old = later
@@ -83,7 +82,6 @@ final class SessionUpload: Sendable {
         return true
     }
 
-    /// Releases everything that the exchange has held.
     func end() {
         let pump = later.withLock { later in
             later.hasEnded = true
@@ -97,18 +95,17 @@ final class SessionUpload: Sendable {
         }
     }
 
-    /// Maps a failure of the body's source to an error of the request.
     static func failure(_ error: any Error) -> ErrandError {
         if error is CancellationError { return ErrandError(.cancelled, "the transfer was cancelled") }
         guard let error = error as? ErrandError else {
             return ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
-        // A body of the wrong length is a defect of the request; no response was received yet.
+        // A wrong length is a defect of the request, not of a response.
         if error.code != .truncated, error.code != .invalidResponse { return error }
-        return ErrandError(.invalidRequest, "the body is not what it announced", underlying: error)
+        return ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error)
     }
 
     static func wrongLength(_ announced: Int64, _ came: Int64) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(announced) bytes, and \(came) came")
+        ErrandError(.invalidRequest, "the body announced \(announced) bytes but has \(came)")
     }
 }

@@ -1,14 +1,14 @@
 import Errand
 import Synchronization
 
-/// Watches all exchanges of a transport for inactivity with one sleeping task.
+/// Watches all exchanges of a transport for inactivity with a single sleeping task.
 ///
-/// It wakes at the earliest known deadline, queries every exchange for its own, and sleeps until the next. An exchange
-/// that ends before only costs its place in a dictionary.
+/// It wakes at the earliest deadline, asks each exchange for its own, and sleeps until the next one. An exchange that
+/// ends in time only costs a dictionary entry.
 final class SilenceWatch: Sendable {
     private struct State: Sendable {
         var transfers: [ObjectIdentifier: any SilenceWatched] = [:]
-        /// The instant at which the sleeping task wakes; nil without one.
+        /// When the sleeping task wakes.
         var wake: ContinuousClock.Instant?
         var sleeper: Task<Void, Never>?
     }
@@ -23,10 +23,9 @@ final class SilenceWatch: Sendable {
 
     deinit { state.withLock(\.sleeper)?.cancel() }
 
-    /// The number of exchanges that it watches.
     var count: Int { state.withLock { $0.transfers.count } }
 
-    /// Watches an exchange until it is removed or reports its end.
+    /// Until it is removed or reports its end.
     func add(_ transfer: any SilenceWatched, deadline: ContinuousClock.Instant) {
         let stale = state.withLock { state in
             state.transfers[ObjectIdentifier(transfer)] = transfer
@@ -37,11 +36,11 @@ final class SilenceWatch: Sendable {
 
     func remove(_ transfer: any SilenceWatched) {
         let removed = state.withLock { $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
-        // It may be the last reference: not under the lock.
+        // Releases a possibly last reference outside the lock.
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns the task that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns a task to cancel outside the lock, because cancelling runs code of the time source.
     private func sleep(_ state: inout State, until deadline: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wake = state.wake, wake <= deadline { return nil }
         let stale = state.sleeper
@@ -74,8 +73,8 @@ final class SilenceWatch: Sendable {
     }
 }
 
-/// An exchange that ends after a time of inactivity.
+/// An exchange that ends after a period of inactivity.
 protocol SilenceWatched: AnyObject, Sendable {
-    /// Ends the exchange if its deadline has passed. Returns the deadline; nil for an exchange that has ended.
+    /// Ends the exchange if its deadline has passed. Returns the deadline, or `nil` if it has ended.
     func endIfSilent(now: ContinuousClock.Instant) -> ContinuousClock.Instant?
 }

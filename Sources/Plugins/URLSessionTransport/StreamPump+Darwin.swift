@@ -3,10 +3,10 @@ import Errand
 import Foundation
 import Synchronization
 
-/// Writes a body's chunks into the stream that URLSession reads, at the speed at which it reads.
+/// Writes a body's chunks to the stream URLSession reads, at the session's pace.
 final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
-    // Sendable: `input` is handed over before the task starts, `output` is used on `queue` only, the rest is constant or
-    // behind a Mutex.
+    // Sendable: `input` is handed over before the task starts, `output` is only used on `queue`, the rest is constant
+    // or in a Mutex.
 
     let input: InputStream?
     private let output: OutputStream?
@@ -21,9 +21,9 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         var hasEnded = false
     }
 
-    /// The end of the pair of streams that the session does not read.
+    /// The pump's end of the stream pair.
     private final class Outlet: @unchecked Sendable {
-        // Sendable: the pump uses it on its queue only.
+        // Sendable: the pump only uses it on its queue.
         let stream: OutputStream?
         init(_ stream: OutputStream?) { self.stream = stream }
 
@@ -54,7 +54,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         super.init()
     }
 
-    /// A stream of known length is sent with `Content-Length`, any other chunked.
+    /// Without a length, the session sends the stream in chunks.
     func attach(to request: inout URLRequest, length: Int64?) {
         request.httpBodyStream = input
         if let length { request.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
@@ -75,7 +75,7 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
-    /// Ends the pump; later failures do not concern the exchange.
+    /// Later failures don't affect the exchange.
     func end() {
         let task = run.withLock { run in
             run.hasEnded = true
@@ -98,8 +98,8 @@ final class StreamPump: NSObject, StreamDelegate, @unchecked Sendable {
     @concurrent private func pump(_ transfer: SessionTransfer) async {
         do {
             var count: Int64 = 0
-            // The last chunk of an announced length is written after the end of the source, so that a source with more
-            // bytes never completes a request.
+            // The last chunk of an announced length waits for the end of the source, so a source with more bytes never
+            // completes a request.
             var last: Data?
             for try await chunk in body {
                 count += Int64(chunk.count)

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension ErrandError {
-    /// Maps an error of URLSession. For `URLError.unknown` its text decides.
+    /// For `URLError.unknown`, the text decides.
     init(urlSession error: any Error) {
         guard let failure = error as? URLError else {
             self.init(.transportFailed, "URLSession failed", underlying: error)
@@ -15,9 +15,8 @@ extension ErrandError {
         self.init(Self.code(failure), Self.text(failure), underlying: failure)
     }
 
-    /// The error for a body that ended early.
     static func cutShort(_ error: any Error) -> ErrandError {
-        ErrandError(.truncated, "the connection ended within the body", underlying: error)
+        ErrandError(.truncated, "the connection ended before the body did", underlying: error)
     }
 
     private static func code(_ error: URLError) -> Code {
@@ -28,7 +27,7 @@ extension ErrandError {
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
             .cannotConnect
         case .networkConnectionLost: .connectionLost
-        // An empty reply on Linux; a malformed response on Apple's platforms.
+        // On Linux, an empty reply; on Apple's platforms, a malformed response.
         case .badServerResponse: isEmptyReply(error) ? .connectionLost : .invalidResponse
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
@@ -55,7 +54,7 @@ extension ErrandError {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
     }
 
-    /// libcurl's messages, which are all that Linux reports.
+    /// Linux only reports libcurl's messages.
     private static func code(fromText text: String) -> Code {
         let table: [(String, Code)] = [
             ("outstanding read data", .truncated), ("partial file", .truncated), ("bytes missing", .truncated),

@@ -1,6 +1,6 @@
 // Start here: `transport: .urlSession`, or ``URLSessionTransport`` with a configuration.
 //
-// Connection/  connections for other protocols than HTTP, over Network.framework
+// Connection/  connections for protocols other than HTTP, over Network.framework
 
 public import Errand
 
@@ -11,30 +11,31 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sends requests with `URLSession`: the transport for Apple's platforms.
+/// A transport that sends requests with `URLSession`, for Apple's platforms.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .urlSession)
 /// ```
 ///
-/// Each transport has one session. The configuration is copied; its cache, cookie store, credential store and timeouts
-/// are ignored, because Core and filters provide them. When the transport is released, its session ends once the last
-/// body has been read. `send` throws ``ErrandError`` only, with the `URLError` as `underlying`. On Apple's platforms it
-/// opens connections for WebSockets too. On Linux it works within the limits that its guide names; `.curl` is the
-/// transport there.
+/// Each transport has one session with a copy of the configuration. The configuration's cache, cookie store, credential
+/// store and timeouts are ignored, because Core and filters provide them. When the transport is deallocated, the
+/// session ends once the last body has been read.
+///
+/// `send` only throws ``ErrandError``, with the `URLError` as `underlying`. On Apple's platforms, the
+/// transport also opens connections for WebSockets. On Linux, it works with the limits its guide lists; prefer `.curl`
+/// there.
 public final class URLSessionTransport: Transport {
     let session: URLSession
     let delegate: SessionDelegate
-    /// Tasks are created, started and cancelled on this queue: on Linux each of these calls may block while any session
-    /// of the process is busy.
+    /// Creates, starts and cancels tasks, which may block on Linux while any session of the process is busy.
     let queue = DispatchQueue(label: "errand.urlsession")
     let silence = SilenceWatch(time: SystemTimeSource())
-    /// The reason why the configuration cannot be used; nil if it can.
+    /// Why the configuration can't be used.
     private let refusal: ErrandError?
 
-    /// Creates a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
-    /// - Parameter configuration: how the session connects; ``standardConfiguration`` by default.
+    /// - Parameter configuration: How the session connects. Defaults to ``standardConfiguration``.
     public convenience init(_ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration) {
         self.init(configuration, SessionDelegate())
     }
@@ -43,10 +44,10 @@ public final class URLSessionTransport: Transport {
         refusal = original.identifier.map { _ in
             ErrandError(
                 .transportUnavailable,
-                "a background configuration carries downloads and uploads of files only, which outlive the process; use "
+                "a background configuration supports only file downloads and uploads that outlive the process; use "
                     + "URLSessionTransport.standardConfiguration")
         }
-        // A rejected configuration starts no background session.
+        // A rejected configuration must not start a background session.
         let usable = refusal == nil ? original : Self.standardConfiguration
         let configuration = usable.copy() as? URLSessionConfiguration ?? usable
         configuration.urlCache = nil
@@ -66,31 +67,31 @@ public final class URLSessionTransport: Transport {
         queue.async { session.finishTasksAndInvalidate() }
     }
 
-    /// A new copy of the default configuration: `.ephemeral`, with at most 64 connections to each host.
+    /// A new copy of the default configuration: `.ephemeral`, with up to 64 connections per host.
     public static var standardConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 64
         return configuration
     }
 
-    /// A year, in seconds: Errand ends waits with its own timers.
+    /// A year: Errand ends waits with its own timers.
     static let never: TimeInterval = 31_536_000
 
     /// Sends a request that Core has validated; see ``Transport/send(_:options:)``.
     ///
-    /// Throws `invalidRequest` for a GET with a body, which URLSession does not send, and `transportUnavailable` for a
+    /// Throws `invalidRequest` for a GET with a body, which URLSession can't send, and `transportUnavailable` for a
     /// background configuration.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try check()
         if request.method == .get, !request.body.isNone, request.body.length != 0 {
-            throw ErrandError(.invalidRequest, "URLSession sends no GET with a body")
+            throw ErrandError(.invalidRequest, "URLSession can't send a GET request with a body")
         }
         let upload = try await SessionUpload(request.body, options)
         let transfer = SessionTransfer(request, options, upload, self)
         return try await transfer.response()
     }
 
-    /// Throws if the configuration or the policy for servers cannot be used, so that nothing is sent.
+    /// Throws if the configuration or the server policy can't be used.
     func check() throws(ErrandError) {
         if let refusal { throw refusal }
         try delegate.check()
@@ -101,7 +102,7 @@ extension Transport where Self == URLSessionTransport {
     /// A new transport over `URLSession` with ``URLSessionTransport/standardConfiguration``.
     public static var urlSession: URLSessionTransport { URLSessionTransport() }
 
-    /// A new transport over `URLSession` with a copy of the given configuration.
+    /// Creates a transport over `URLSession` with a copy of a configuration.
     public static func urlSession(_ configuration: URLSessionConfiguration) -> URLSessionTransport {
         URLSessionTransport(configuration)
     }

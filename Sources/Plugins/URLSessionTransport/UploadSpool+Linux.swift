@@ -2,7 +2,7 @@
 import Errand
 import Foundation
 
-/// Collects a streamed body: in memory, and from a limit on in a temporary file that only its owner can read.
+/// Collects a body in memory, and above a limit in a temporary file that only its owner can read.
 struct UploadSpool {
     private var data = Data()
     private var file: (url: URL, handle: FileHandle)?
@@ -26,12 +26,12 @@ struct UploadSpool {
             let isMade = FileManager.default.createFile(
                 atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
             guard isMade, let handle = FileHandle(forWritingAtPath: url.path) else {
-                throw ErrandError(.fileFailed, "the body's temporary file could not be created")
+                throw ErrandError(.fileFailed, "a temporary file for the body couldn't be created")
             }
             file = (url, handle)
         }
         do { try file?.handle.write(contentsOf: data) } catch {
-            throw ErrandError(.fileFailed, "the body could not be written to a temporary file", underlying: error)
+            throw ErrandError(.fileFailed, "the body couldn't be written to a temporary file", underlying: error)
         }
         data = Data()
     }

@@ -1,8 +1,7 @@
 public import Errand
 
 extension Agent {
-    /// A WebSocket to the server, as the request describes it. Nothing is sent before the first message is read or
-    /// sent.
+    /// Returns a WebSocket to the server. It connects when you send or read the first message.
     ///
     /// ```swift
     /// let socket = agent.socket(Chat(room: 7))
@@ -11,10 +10,10 @@ extension Agent {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: the opening handshake and the types of the messages.
-    ///   - options: those of the handshakes.
-    ///   - onOpen: called with each new connection, the first one included, before any other message is sent over it,
-    ///     such as to subscribe again; what it throws ends that connection. It must not read.
+    ///   - request: Describes the opening handshake and the types of messages.
+    ///   - options: The call options of handshakes.
+    ///   - onOpen: Called for each new connection, including the first, before any other message is sent over it. Use
+    ///     it to subscribe again, for example. An error that it throws ends the connection. It must not read messages.
     public func socket<R: SocketRequest>(
         _ request: R, options: CallOptions = CallOptions(),
         onOpen: (@Sendable (SocketSender<R.Outgoing>) async throws -> Void)? = nil

@@ -1,4 +1,4 @@
-/// The reason for which an end of a WebSocket closes it (RFC 6455, section 7.4).
+/// The reason for closing a WebSocket (RFC 6455, section 7.4).
 ///
 /// ```swift
 /// await socket.close(.goingAway)
@@ -7,35 +7,36 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
     /// The number, from 1000 to 4999.
     public let rawValue: UInt16
 
-    /// A code of one's own: 4000 to 4999 between parties that agree on it, 3000 to 3999 for what is registered.
+    /// Creates a code. Use 4000 to 4999 for private agreements between client and server. Codes from 3000 to 3999 are
+    /// registered.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// 1000: the purpose is fulfilled.
+    /// 1000: the connection has fulfilled its purpose.
     public static let normalClosure = CloseCode(rawValue: 1000)
-    /// 1001: a server stops, or an app leaves.
+    /// 1001: a server shuts down, or a client leaves.
     public static let goingAway = CloseCode(rawValue: 1001)
-    /// 1002: the peer has broken the protocol.
+    /// 1002: the peer violated the protocol.
     public static let protocolError = CloseCode(rawValue: 1002)
-    /// 1003: data of a kind that cannot be accepted.
+    /// 1003: the peer sent a kind of data that can't be accepted.
     public static let unsupportedData = CloseCode(rawValue: 1003)
-    /// 1005: the peer has sent no code. Never sent.
+    /// 1005: the peer's close frame contained no code. Never sent.
     public static let noStatusReceived = CloseCode(rawValue: 1005)
-    /// 1007: text that is not UTF-8, or a message whose content is not of its type.
+    /// 1007: a text isn't UTF-8, or a message's content doesn't match its type.
     public static let invalidPayload = CloseCode(rawValue: 1007)
-    /// 1008: against a policy.
+    /// 1008: a message violated a policy.
     public static let policyViolation = CloseCode(rawValue: 1008)
-    /// 1009: too large.
+    /// 1009: a message is too large.
     public static let messageTooBig = CloseCode(rawValue: 1009)
-    /// 1010: the server has not accepted an extension that the client needs.
+    /// 1010: the server didn't accept an extension that the client requires.
     public static let mandatoryExtension = CloseCode(rawValue: 1010)
-    /// 1011: the server has met a condition that it did not expect.
+    /// 1011: the server encountered an unexpected condition.
     public static let internalError = CloseCode(rawValue: 1011)
     /// 1012: the server restarts.
     public static let serviceRestart = CloseCode(rawValue: 1012)
     /// 1013: the server is overloaded.
     public static let tryAgainLater = CloseCode(rawValue: 1013)
 
-    /// Whether the code may stand in a close frame.
+    /// Whether a close frame may contain the code.
     var isSendable: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -43,6 +44,6 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
         }
     }
 
-    /// The number.
+    /// The number in decimal.
     public var description: String { "\(rawValue)" }
 }

@@ -1,43 +1,46 @@
 public import Errand
 
-/// How a WebSocket is opened, kept and limited.
+/// Options for a WebSocket.
 ///
 /// ```swift
 /// var socketOptions: SocketOptions { SocketOptions(subprotocols: ["chat.v2"], reconnection: .standard) }
 /// ```
 public struct SocketOptions: Sendable {
-    /// The treatment of messages that are sent while an open socket has no connection.
+    /// What to do with messages that you send while a socket is reconnecting.
     public enum AwayRule: Sendable, Hashable {
-        /// They wait for the next connection, so many at most; one more throws ``WebSocketError/Code/notConnected``.
+        /// Wait for the next connection. If more than `maximumQueue` messages wait, sending throws
+        /// ``WebSocketError/Code/notConnected``.
         case wait(maximumQueue: Int)
-        /// They throw ``WebSocketError/Code/notConnected``.
+        /// Throw ``WebSocketError/Code/notConnected``.
         case refuse
     }
 
-    /// The subprotocols that are offered, the preferred one first (RFC 6455, section 1.9); none by default.
+    /// The subprotocols to offer, in order of preference (RFC 6455, section 1.9). Defaults to an empty array.
     public var subprotocols: [String]
-    /// Whether messages are compressed; off by default.
+    /// How to compress messages. Defaults to `.off`.
     public var compression: WebSocketCompression
-    /// Whether and when another connection is made; never by default.
+    /// Whether and when to reconnect. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
-    /// The treatment of messages while there is no connection; 100 of them wait by default. Before the first connection
-    /// messages wait in either case.
+    /// What to do with messages sent while the socket isn't connected. By default, up to 100 messages wait. Before the
+    /// first connection, messages always wait.
     public var away: AwayRule
-    /// The most bytes of a message, inflated; 16 MiB by default. More end the connection with
-    /// ``WebSocketError/Code/tooLarge``.
+    /// The maximum size of a message in bytes, after decompression. Defaults to 16 MiB. A larger message ends the
+    /// connection with ``WebSocketError/Code/tooLarge``.
     public var maximumMessageBytes: Int
-    /// How many received messages wait for the reader before the server is held back; 16 by default, at least 1.
+    /// The maximum number of received messages that wait for the reader before backpressure slows the server down.
+    /// Defaults to 16; at least 1.
     public var maximumQueue: Int
-    /// The maximum size of these messages in bytes; beyond it the server is held back. 1 MiB by default.
+    /// The maximum size of these messages in bytes before backpressure slows the server down. Defaults to 1 MiB.
     public var maximumQueueBytes: Int
-    /// The time without a byte after which the server is sent a ping; 20 seconds by default, nil for no pings.
+    /// The time without received bytes after which the client sends a ping. Defaults to 20 seconds. Set it to `nil` to
+    /// turn pings off.
     public var pingInterval: Duration?
-    /// The time that a server has after a ping before the connection counts as lost; 20 seconds by default.
+    /// How long the server may take to respond to a ping before the connection counts as lost. Defaults to 20 seconds.
     public var pongTimeout: Duration
-    /// The time that a server has to close the connection after a close frame; 5 seconds by default.
+    /// How long to wait for the server to close the connection after a close frame. Defaults to 5 seconds.
     public var closeTimeout: Duration
 
-    /// Makes options; the defaults are those of the properties.
+    /// Creates options with the defaults of the properties.
     public init(
         subprotocols: [String] = [], compression: WebSocketCompression = .off, reconnection: ReconnectionPolicy = .off,
         away: AwayRule = .wait(maximumQueue: 100), maximumMessageBytes: Int = 16 << 20, maximumQueue: Int = 16,
@@ -50,6 +53,6 @@ public struct SocketOptions: Sendable {
         (self.pingInterval, self.pongTimeout, self.closeTimeout) = (pingInterval, pongTimeout, closeTimeout)
     }
 
-    /// Makes another connection after one that is lost.
+    /// Reconnects after a connection is lost.
     public static let reconnecting = SocketOptions(reconnection: .standard)
 }

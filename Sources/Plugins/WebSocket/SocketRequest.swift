@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A request that opens a WebSocket, with the types of its messages.
+/// A request that opens a WebSocket, and the types of its messages.
 ///
 /// ```swift
 /// struct Chat: SocketRequest {
@@ -14,38 +14,41 @@ public import ErrandEssentials
 /// let socket = agent.socket(Chat(room: 7))
 /// ```
 ///
-/// The path, the headers, the authorization and everything else are a request's; `http` and `https` stand for `ws` and
-/// `wss`. Messages may be `Decodable` and `Encodable`, by the agent's decoder and encoder (JSON goes as text),
-/// `String`, `Data`, or ``WebSocketMessage``, the default; any other type has a `decode` or an `encode` of its own.
+/// Set the path, headers, authorization, and so on like for any request. `http` and `https` URLs stand for `ws` and
+/// `wss`.
+///
+/// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or `Decodable` and `Encodable` types, which
+/// use the agent's decoder and encoder and are sent as text if they're JSON. For any other type, implement `decode` or
+/// `encode`.
 public protocol SocketRequest<Incoming, Outgoing>: FilterProvidingRequest
 where Output == HTTPResponse {
-    /// The type of the messages that the server sends.
+    /// The type of messages that the server sends.
     associatedtype Incoming: Sendable = WebSocketMessage
-    /// The type of the messages that the client sends.
+    /// The type of messages that the client sends.
     associatedtype Outgoing: Sendable = WebSocketMessage
 
-    /// How the socket is opened, kept and limited; the defaults by default.
+    /// The socket's options. Defaults to `SocketOptions()`.
     var socketOptions: SocketOptions { get }
-    /// Makes a value of a message.
+    /// Converts a received message to a value.
     func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming
-    /// Makes a message of a value.
+    /// Converts a value to a message to send.
     func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage
 }
 
 extension SocketRequest {
-    /// The defaults.
+    /// The default options.
     public var socketOptions: SocketOptions { SocketOptions() }
-    /// The filter that makes the request an opening handshake, which `socket(_:)` of the agent provides.
+    /// The filter that turns the request into an opening handshake, if you open it with the agent's `socket(_:)`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
 extension SocketRequest where Incoming == WebSocketMessage {
-    /// The message as it is.
+    /// Returns the message unchanged.
     public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming { message }
 }
 
 extension SocketRequest where Incoming == String {
-    /// The text; a message of bytes throws.
+    /// Returns the text. Throws if the message contains bytes.
     public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming {
         guard case .text(let text) = message else {
             throw WebSocketError(.decodingFailed, "text expected, the message is of bytes")
@@ -55,34 +58,34 @@ extension SocketRequest where Incoming == String {
 }
 
 extension SocketRequest where Incoming == Data {
-    /// The bytes, those of a text in UTF-8.
+    /// Returns the bytes, or a text as UTF-8.
     public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming { message.bytes }
 }
 
 extension SocketRequest where Incoming: Decodable {
-    /// Decodes the message with the decoder of the request, or of the agent.
+    /// Decodes the message with the request's or the agent's decoder.
     public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming {
         try coder.decode(Incoming.self, from: message)
     }
 }
 
 extension SocketRequest where Outgoing == WebSocketMessage {
-    /// The message as it is.
+    /// Returns the message unchanged.
     public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { message }
 }
 
 extension SocketRequest where Outgoing == String {
-    /// A text.
+    /// Returns a text message.
     public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { .text(message) }
 }
 
 extension SocketRequest where Outgoing == Data {
-    /// The bytes.
+    /// Returns a message of bytes.
     public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { .data(message) }
 }
 
 extension SocketRequest where Outgoing: Encodable {
-    /// Encodes the message with the encoder of the agent.
+    /// Encodes the message with the agent's encoder.
     public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage {
         try coder.encode(message)
     }

@@ -1,12 +1,12 @@
 // Start here: conform a request to ``SocketRequest``, and open it with `agent.socket(_:)`.
 //
-// Handshake/  the opening handshake: its fields, its filter, the connection that it leaves
-// Frames/     bytes to messages and back: pure
-// Session/    one connection after another, and the state that a socket shares with its readers and senders
+// Handshake/  the opening handshake: its header fields, its filter, and the resulting connection
+// Frames/     converts between bytes and messages; pure
+// Session/    connects and reconnects; the state shared with readers and senders
 
 public import Errand
 
-/// A WebSocket (RFC 6455): typed messages in both directions, over one connection after another if it reconnects.
+/// A WebSocket (RFC 6455) with typed messages in both directions. It can reconnect automatically.
 ///
 /// ```swift
 /// let socket = agent.socket(Chat(room: 7))
@@ -14,18 +14,19 @@ public import Errand
 /// for try await event in socket { print(event) }
 /// ```
 ///
-/// Connecting begins with the first message that is read or sent. The opening handshake is a request with everything
-/// that the agent has for requests; the socket is an activity of the kind ``Errand/ActivityKind/stream`` around it.
-/// Pings are responded to, and a server that is silent is sent some. A reader that is slow slows the server down, and a
-/// slow server the senders.
+/// The socket connects when you send or read the first message. The opening handshake is a request and uses everything
+/// that the agent configures for requests. The socket itself is an activity of the kind ``Errand/ActivityKind/stream``.
+/// It responds to pings and sends pings to a silent server. A slow reader slows the server down, and a slow server
+/// slows senders down.
 ///
-/// Its messages are read by one reader; it may be sent to from any number of tasks, and each message goes as a whole.
-/// Its end comes with ``close(_:reason:)``, ``cancel()``, `cancelAll` of the agent, the server's close frame, a
-/// failure, and the last release of the socket. A cancelled task ends its own wait alone.
+/// Only one reader can read messages. Any number of tasks can send them; messages are never mixed.
+///
+/// The socket ends with ``close(_:reason:)``, ``cancel()``, the agent's `cancelAll`, the server's close frame, a
+/// failure, or its deallocation. Cancelling a task only ends that task's wait.
 public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSequence, Sendable {
-    /// The type of a message of the server's.
+    /// A message from the server.
     public typealias Element = Incoming
-    /// ``WebSocketError``, or ``Errand/ErrandError`` for a failed connection.
+    /// ``WebSocketError``, or ``Errand/ErrandError`` if the connection fails.
     public typealias Failure = any Error
 
     let core: SocketCore
@@ -49,36 +50,36 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// The current state.
     public var state: WebSocketState { core.current }
 
-    /// Each state from now on, the current one first; ends after ``WebSocketState/closed(_:)``. A slow reader receives
-    /// the newest 100.
+    /// The current state, then each new state until ``WebSocketState/closed(_:)``. A slow reader gets the latest 100.
     public var states: AsyncStream<WebSocketState> { core.states }
 
-    /// The response to the last opening handshake; nil before the first.
+    /// The response to the last opening handshake, or `nil` before the first.
     public var response: HTTPResponse? { core.response }
 
-    /// The subprotocol that the server has chosen of those that were offered (RFC 6455, section 1.9); nil without one,
-    /// and before the first connection.
+    /// The offered subprotocol that the server chose (RFC 6455, section 1.9), or `nil` if it didn't choose any or the
+    /// socket hasn't connected yet.
     public var subprotocol: String? { response?.headers[.secWebSocketProtocol] }
 
-    /// The code of the server's last close frame, ``CloseCode/noStatusReceived`` for one without a code; nil before one.
+    /// The code of the server's last close frame. `nil` before the server sent one, and ``CloseCode/noStatusReceived``
+    /// if it contained no code.
     public var closeCode: CloseCode? { core.closure?.code }
 
-    /// The reason in the server's last close frame; empty without one.
+    /// The reason in the server's last close frame, or an empty string.
     public var closeReason: String { core.closure?.reason ?? "" }
 
-    /// Makes the connection, unless there is one; returns when it stands. Sending and reading do so too.
+    /// Connects unless there is a connection, and returns once it's open. Sending and reading connect automatically.
     public func open() async throws { try await core.opened() }
 
-    /// Sends a message; returns when the system has all of it, which does not mean that the server has received it.
-    /// Waits for a connection where ``SocketOptions/away`` says so.
+    /// Sends a message. Returns once the system has accepted all of it, which doesn't mean that the server has received
+    /// it. Depending on ``SocketOptions/away``, waits for a connection.
     ///
-    /// Throws ``WebSocketError`` with `closed`, `notConnected` or `encodingFailed`, and ``Errand/ErrandError``. After a
-    /// failure of the connection, the server may have received the message or not.
+    /// Throws ``WebSocketError`` with the code `closed`, `notConnected`, or `encodingFailed`, and
+    /// ``Errand/ErrandError``. If the connection fails, the server may or may not have received the message.
     ///
     /// - Parameters:
-    ///   - message: the message.
-    ///   - compressed: whether it may be compressed, where ``SocketOptions/compression`` is on; false for one that mixes
-    ///     secrets with what others choose.
+    ///   - message: The message.
+    ///   - compressed: Whether the message may be compressed, if ``SocketOptions/compression`` is on. Pass `false` for
+    ///     a message that mixes secrets with data chosen by others.
     public func send(_ message: Outgoing, compressed: Bool = true) async throws {
         let link = try await core.inTurn { link in
             try link.add(link.encoded { try encode(message, $0) }, deflates: compressed)
@@ -89,11 +90,11 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         }
     }
 
-    /// Sends a ping, and returns the time until the server has responded to it. Connects and waits as
-    /// ``send(_:compressed:)`` does.
+    /// Sends a ping, and returns the time until the server's response. Connects and waits like ``send(_:compressed:)``.
     ///
-    /// Throws ``WebSocketError`` with `timedOut` where no pong comes within ``SocketOptions/pongTimeout``, after which the
-    /// socket is open as before, and the error of a connection that ends. The pong waits behind messages that are not read.
+    /// Throws ``WebSocketError`` with the code `timedOut` if the pong doesn't arrive within
+    /// ``SocketOptions/pongTimeout``; the socket stays open. If the connection ends, throws its error. Received
+    /// messages that you haven't read yet delay the pong.
     @discardableResult public func ping() async throws -> Duration {
         let link = try await core.link()
         let start = link.time.now
@@ -101,39 +102,39 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         return start.duration(to: link.time.now)
     }
 
-    /// Closes the socket: sends a close frame and waits for the server's, for ``SocketOptions/closeTimeout`` at most.
-    /// Messages that were received before can still be read.
+    /// Closes the socket: sends a close frame and waits up to ``SocketOptions/closeTimeout`` for the server's. You can
+    /// still read messages that were received before.
     ///
     /// - Parameters:
-    ///   - code: 1000 or 3000 to 4999 in an app; one that may not be sent counts as none.
-    ///   - reason: at most 123 bytes of UTF-8; more are cut off.
+    ///   - code: 1000, or 3000 to 4999, for an app. A code that must not be sent is omitted.
+    ///   - reason: Up to 123 bytes of UTF-8. Longer reasons are truncated.
     public func close(_ code: CloseCode = .normalClosure, reason: String = "") async {
         await core.close(code, reason)
     }
 
-    /// Ends the socket at once; its reader gets a cancellation.
+    /// Ends the socket immediately. Its reader gets a cancellation error.
     public func cancel() { core.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and connects again at once if the socket reconnects at all.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { core.reconnect() }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: self, isReader: core.claim()) }
 
-    /// Takes the messages, on the caller's own actor.
+    /// Reads messages on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let socket: WebSocket
         fileprivate let isReader: Bool
 
-        /// The next message; nil once the socket is closed. After an error of the code
-        /// ``WebSocketError/Code/decodingFailed`` the next one can be read; after any other one the socket has ended.
+        /// Returns the next message, or `nil` once the socket is closed. After a ``WebSocketError/Code/decodingFailed``
+        /// error, you can read the next message. Any other error ends the socket.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Incoming? {
             try checkReader()
             return try decoded(try await socket.core.next())
         }
 
-        /// The next message, as ``next(isolation:)``, but ``WebSocketError/Code/timedOut`` where none comes in time. The
-        /// one after it can be read then.
+        /// Returns the next message like ``next(isolation:)``, but throws ``WebSocketError/Code/timedOut`` if it
+        /// doesn't arrive within the limit. You can continue reading after that.
         public mutating func next(
             within limit: Duration, isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Incoming? {
@@ -157,14 +158,14 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     }
 }
 
-/// Sends over a connection that was just made; see ``Errand/Agent/socket(_:options:onOpen:)``.
+/// Sends messages over a new connection; see ``Errand/Agent/socket(_:options:onOpen:)``.
 public struct SocketSender<Outgoing: Sendable>: Sendable {
     let link: SocketLink
     let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
-    /// Whether it is the first connection of the socket.
+    /// Whether this is the socket's first connection.
     public let isFirst: Bool
 
-    /// Sends a message before those that wait.
+    /// Sends a message ahead of waiting messages.
     public func send(_ message: Outgoing) async throws {
         guard try link.add(link.encoded { try encode(message, $0) }) else { throw link.end }
         try await link.flush()

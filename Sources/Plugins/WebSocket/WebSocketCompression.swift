@@ -1,27 +1,29 @@
-/// Whether and how messages are compressed, permessage-deflate (RFC 7692).
+/// Options for message compression with permessage-deflate (RFC 7692).
 ///
 /// ```swift
 /// SocketOptions(compression: .standard)
 /// ```
 ///
-/// A server that does not know it gets messages as they are. A window takes up to 300 KB to deflate and 40 KB to
-/// inflate, from the first message that needs it on; smaller windows, and none that is kept, take less and compress
-/// less. Messages that mix secrets with what others choose are better left uncompressed.
+/// If the server doesn't support compression, messages are sent uncompressed. The first compressed message in each
+/// direction allocates a window: up to 300 KB for sending, 40 KB for receiving. Smaller windows, or windows that aren't
+/// kept between messages, need less memory and compress less.
+///
+/// Don't compress messages that mix secrets with data chosen by others.
 public struct WebSocketCompression: Sendable, Hashable {
-    /// The logarithm of the server's window, from 8 to 15, that the server has to keep to; nil, the default, for its
-    /// choice.
+    /// The base-2 logarithm of the server's maximum window size, from 8 to 15. Defaults to `nil`: the server chooses.
     public var serverWindowBits: Int?
-    /// The logarithm of the client's window, from 8 to 15; 15 by default, or what the server asks for if that is less.
+    /// The base-2 logarithm of the client's window size, from 8 to 15. Defaults to 15. The server can request a smaller
+    /// window.
     public var clientWindowBits: Int
-    /// Whether the server may refer to earlier messages; true by default.
+    /// Whether the server may refer to earlier messages. Defaults to `true`.
     public var serverKeepsWindow: Bool
-    /// Whether the client refers to earlier messages, unless the server forbids it; true by default.
+    /// Whether the client refers to earlier messages, unless the server forbids it. Defaults to `true`.
     public var clientKeepsWindow: Bool
-    /// Shorter messages are sent as they are; 128 bytes by default.
+    /// The minimum size of compressed messages in bytes. Defaults to 128.
     public var minimumBytes: Int
     let isEnabled: Bool
 
-    /// Offers compression; the defaults are those of the properties.
+    /// Creates options that offer compression, with the defaults of the properties.
     public init(
         serverWindowBits: Int? = nil, clientWindowBits: Int = 15, serverKeepsWindow: Bool = true,
         clientKeepsWindow: Bool = true, minimumBytes: Int = 128
@@ -39,6 +41,6 @@ public struct WebSocketCompression: Sendable, Hashable {
 
     /// No compression.
     public static let off = WebSocketCompression(false, nil, 15, true, true, 0)
-    /// Offered with the largest windows.
+    /// Offers compression with the largest windows.
     public static let standard = WebSocketCompression()
 }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A failure of a WebSocket: a code, a sentence, and what the server has said.
+/// A failure of a WebSocket.
 ///
 /// ```swift
 /// do {
@@ -11,21 +11,21 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A connection that fails throws an ``Errand/ErrandError``, as a request does. The description contains no part of a
-/// message; the `reason` that a server gives is not part of it either.
+/// If the connection fails, an ``Errand/ErrandError`` is thrown, like for a request. The description doesn't contain
+/// any part of a message, nor the server's `reason`.
 public struct WebSocketError: CodedError, RequestFailure, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure. Stable and of low cardinality, so suitable for metrics.
     public typealias Code = FailureCode<WebSocketError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence with what was expected and what came.
+    /// A sentence with the expected and the actual result.
     public var message: String
-    /// The code of the close frame of either side, if there was one.
+    /// The code of either side's close frame, if any.
     public var closeCode: CloseCode?
-    /// The reason in the server's close frame; empty without one.
+    /// The reason in the server's close frame, or an empty string.
     public var reason = ""
-    /// The response to the opening handshake, if that failed.
+    /// The response to a failed opening handshake.
     public var response: HTTPResponse?
     /// The underlying failure, such as a `DecodingError`.
     public var underlying: (any Error)?
@@ -38,7 +38,8 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether another connection may succeed: the server went away, restarts or is overloaded, or is silent.
+    /// Whether another connection may succeed, because the server went away, restarts, is overloaded, or doesn't
+    /// respond.
     public var isRetryable: Bool {
         switch code {
         case .timedOut: true
@@ -56,33 +57,33 @@ public struct WebSocketError: CodedError, RequestFailure, Sendable {
 }
 
 extension FailureCode<WebSocketError> {
-    /// The server has not opened the socket as RFC 6455, section 4, requires.
+    /// The server didn't open the socket as RFC 6455, section 4, requires.
     public static var handshakeFailed: Self { Self("handshakeFailed", 1) }
-    /// The server has sent frames against RFC 6455, or deflated data that is corrupt.
+    /// The server sent frames that violate RFC 6455, or corrupt compressed data.
     public static var protocolViolated: Self { Self("protocolViolated", 2) }
-    /// Text is not UTF-8.
+    /// A text isn't UTF-8.
     public static var invalidText: Self { Self("invalidText", 3) }
-    /// A message is longer than the limit.
+    /// A message exceeds the maximum size.
     public static var tooLarge: Self { Self("tooLarge", 4) }
-    /// The server has closed the socket with a code that stands for a failure; or the socket was closed before a
-    /// message could be sent.
+    /// The server closed the socket with a code that indicates a failure, or the socket was closed before a message
+    /// could be sent.
     public static var closed: Self { Self("closed", 5) }
-    /// The server has not responded to a ping in time, or no message has come in the time that its reader waits.
+    /// The server didn't respond to a ping in time, or a message didn't arrive within the reader's limit.
     public static var timedOut: Self { Self("timedOut", 6) }
-    /// A message cannot be decoded. Reading may continue with the next one.
+    /// A message couldn't be decoded. You can read the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 7) }
-    /// A message cannot be encoded; nothing of it was sent.
+    /// A message couldn't be encoded, and wasn't sent.
     public static var encodingFailed: Self { Self("encodingFailed", 8) }
-    /// A second reader began to read a socket.
+    /// A socket has more than one reader.
     public static var alreadyRead: Self { Self("alreadyRead", 9) }
-    /// There is no connection at the moment, and messages do not wait for one.
+    /// The socket isn't connected, and messages don't wait for a connection, or too many already do.
     public static var notConnected: Self { Self("notConnected", 10) }
-    /// The request was sent as a request, and not opened as a socket.
+    /// The request was sent like an ordinary request, not opened as a socket.
     public static var notASocket: Self { Self("notASocket", 11) }
 }
 
 extension WebSocketError {
-    /// The sentence for people; for a handshake that failed, that of its status.
+    /// The sentence to show to users. For a failed handshake, it depends on the status.
     public var failureSentence: FailureSentence {
         switch code {
         case .handshakeFailed: .status(response?.status ?? 0)

@@ -3,12 +3,12 @@ public import ErrandEssentials
 
 /// A message of a WebSocket (RFC 6455, section 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// Text in UTF-8.
+    /// UTF-8 text.
     case text(String)
     /// Bytes.
     case data(Data)
 
-    /// The bytes of either.
+    /// The bytes of the text or data.
     public var bytes: Data {
         switch self {
         case .text(let text): Data(text.utf8)
@@ -16,7 +16,6 @@ public enum WebSocketMessage: Sendable, Hashable {
         }
     }
 
-    /// The number of bytes.
     var count: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -24,7 +23,7 @@ public enum WebSocketMessage: Sendable, Hashable {
         }
     }
 
-    /// The message for accessories, with so many bytes of it at most.
+    /// Returns the message for accessories, with up to `limit` bytes of its content.
     func report(_ direction: StreamMessage.Direction, upTo limit: Int) -> StreamMessage {
         switch self {
         case .text(let text):

@@ -1,15 +1,15 @@
 public import Errand
 
-/// The state of a WebSocket, for a screen. Cases may be added: write a `default`.
+/// The state of a WebSocket, for display. More cases may be added, so write a `default`.
 public enum WebSocketState: Sendable {
-    /// Nothing was read or sent yet.
+    /// You haven't sent or read a message yet.
     case idle
-    /// A connection is being made, the `attempt`th of the socket, from 1.
+    /// The socket is connecting. `attempt` counts all its attempts, from 1.
     case connecting(attempt: Int)
-    /// Messages go in both directions. The response is that to the opening handshake.
+    /// The socket can send and receive messages. The value is the response to the opening handshake.
     case open(HTTPResponse)
-    /// The next connection is made at this instant, by the agent's clock; with the error that ended the last one.
+    /// The socket reconnects at this instant of the agent's clock. `after` is the error that ended the last connection.
     case waiting(until: ContinuousClock.Instant, after: any Error)
-    /// The socket has ended, with the error that its reader receives; nil if it was closed as it should be.
+    /// The socket has ended, with the error that its reader receives, or `nil` if it was closed normally.
     case closed((any Error)?)
 }

@@ -1,33 +1,35 @@
 import Errand
 
 extension XMLEvents {
-    /// The elements with a local name, each as a tree as soon as it has ended: an export of any length in little memory.
+    /// Returns the elements with a local name, each as a tree as soon as it's complete.
+    ///
+    /// Use it to read an export of any length in little memory:
     ///
     /// ```swift
     /// let export = try await agent.send(Call<XMLEvents>(.get, "export.xml")).value
     /// for try await row in export.elements("row") { print(row.attribute("id") ?? "") }
     /// ```
     ///
-    /// An element within one of the same name is a part of it.
+    /// An element nested in an element of the same name is part of that element's tree.
     ///
     /// - Parameters:
-    ///   - local: the name without prefix, in any namespace.
-    ///   - limits: of each element; its depth counts from the element.
+    ///   - local: The name without a prefix, in any namespace.
+    ///   - limits: The limits for each element. Depth counts from the element.
     public func elements(_ local: String, limits: XMLLimits = .standard) -> XMLElements {
         XMLElements(self, limits) { $0.local == local }
     }
 
-    /// The elements with a name and its namespace; see ``elements(_:limits:)-(String,_)``.
+    /// Returns the elements with a name in its namespace. See ``elements(_:limits:)-(String,_)``.
     public func elements(_ name: XMLName, limits: XMLLimits = .standard) -> XMLElements {
         XMLElements(self, limits) { $0 == name }
     }
 }
 
-/// Elements of a stream of XML, each as a tree; see ``XMLEvents/elements(_:limits:)-(String,_)``.
+/// The elements in a stream of XML, each as a tree. See ``XMLEvents/elements(_:limits:)-(String,_)``.
 public struct XMLElements: AsyncSequence, Sendable {
-    /// An element with all that it contains.
+    /// An element with all its content.
     public typealias Element = XMLTree
-    /// An error of the transfer or of the document.
+    /// An error of the transfer or the document.
     public typealias Failure = any Error
 
     private let events: XMLEvents
@@ -38,18 +40,18 @@ public struct XMLElements: AsyncSequence, Sendable {
         (self.events, self.limits, self.isWanted) = (events, limits.forTree, isWanted)
     }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: events.makeAsyncIterator(), builder: TreeBuilder(limits), isWanted: isWanted)
     }
 
-    /// Pulls the elements.
+    /// Reads one element at a time.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: XMLEvents.Iterator
         fileprivate var builder: TreeBuilder
         fileprivate let isWanted: @Sendable (XMLName) -> Bool
 
-        /// The next element; nil at the end.
+        /// Returns the next element, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> XMLTree? {
             while let event = try await events.next(isolation: actor) {
                 if !builder.isWithinElement {

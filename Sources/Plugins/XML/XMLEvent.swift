@@ -2,10 +2,10 @@
 ///
 /// Comments and processing instructions are left out.
 public enum XMLEvent: Sendable, Hashable {
-    /// An element begins: its name, and its attributes without the declarations of namespaces.
+    /// The start of an element, with its name and its attributes. Namespace declarations are left out.
     case start(XMLName, [XMLName: String])
-    /// Text, with references resolved; a CDATA section is text. A long text is delivered in several events.
+    /// Text with references resolved. CDATA sections are text, too. Long text is delivered in several events.
     case text(String)
-    /// An element ends.
+    /// The end of an element.
     case end(XMLName)
 }

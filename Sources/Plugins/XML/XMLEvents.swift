@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// A document as a stream: elements that begin and end, and text, as they arrive, in constant memory.
+/// Streams a document as events for elements and text, as they arrive and in constant memory.
 ///
 /// ```swift
 /// let export = try await agent.send(Call<XMLEvents>(.get, "export.xml")).value
@@ -10,14 +10,14 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// It pulls: a slow reader slows down the sender. Leaving the loop cancels the transfer. It has one reader, like the
-/// body.
+/// The stream has backpressure: a slow reader slows down the sender. Leaving the loop cancels the transfer. Like the
+/// body, the stream supports only one reader.
 ///
-/// Throws ``XMLError``, and `ErrandError` for a failed transfer, each after the events before it.
+/// Throws ``XMLError``, or `ErrandError` if the transfer fails, after delivering the events before the failure.
 public struct XMLEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = XMLEvent
-    /// An error of the transfer or of the document.
+    /// An error of the transfer or the document.
     public typealias Failure = any Error
 
     private let body: HTTPBody
@@ -27,35 +27,35 @@ public struct XMLEvents: AsyncSequence, Sendable {
     /// Reads a body as XML.
     ///
     /// - Parameters:
-    ///   - body: the bytes of the document.
-    ///   - charset: the charset of a header; it follows a byte order mark and precedes the XML declaration. Nil by
-    ///     default.
-    ///   - limits: the limits of the document; ``XMLLimits/maximumNodes`` does not apply.
+    ///   - body: The bytes of the document.
+    ///   - charset: The charset from a header. A byte order mark overrides it, and it overrides the XML declaration.
+    ///     Defaults to `nil`.
+    ///   - limits: The limits for the document. ``XMLLimits/maximumNodes`` doesn't apply.
     public init(_ body: HTTPBody, charset: String? = nil, limits: XMLLimits = .streaming) {
         (self.body, self.charset, self.limits) = (body, charset, limits)
     }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator {
         Iterator(body, DocumentParser(charset: charset, limits: limits))
     }
 
-    /// Pulls the events.
+    /// Reads one event at a time.
     public struct Iterator: AsyncIteratorProtocol {
         private let hold: Hold
         private var body: HTTPBody.Iterator
         private var pieces = DataPieces(Data())
-        /// Nil at the end of the document.
+        /// `nil` at the end of the document.
         private var parser: DocumentParser?
         private var events: [XMLEvent] = []
         private var position = 0
-        /// Thrown after the events.
+        /// Thrown after the remaining events.
         private var failure: XMLError?
-        /// The position at which the parsing ended.
+        /// The position at which parsing ended.
         private var endLocation = XMLLocation()
 
-        /// The position behind the bytes that were parsed last. Computed when it is needed: the bytes of an incomplete
-        /// construct are counted anew each time.
+        /// The position after the last parsed bytes. Computed on demand, because each time it recounts the bytes of an
+        /// incomplete construct.
         var location: XMLLocation { parser?.location ?? endLocation }
 
         fileprivate init(_ body: HTTPBody, _ parser: DocumentParser) {
@@ -64,7 +64,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             self.parser = parser
         }
 
-        /// The next event; nil at the end.
+        /// Returns the next event, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> XMLEvent? {
             while position == events.count {
                 if let error = failure {
@@ -93,7 +93,7 @@ public struct XMLEvents: AsyncSequence, Sendable {
             if piece != nil, failure == nil { self.parser = parser } else { endLocation = parser.location }
         }
 
-        /// Parses off the reader's actor. Nil is the end of the document.
+        /// Parses off the reader's actor. Pass `nil` at the end of the document.
         @concurrent private static func parse(
             _ piece: Data?, _ parser: inout DocumentParser
         ) async -> ([XMLEvent], XMLError?) {
@@ -104,14 +104,13 @@ public struct XMLEvents: AsyncSequence, Sendable {
             return (parser.takeEvents(), failure)
         }
 
-        /// Ends the reading, for example after an error of its reader.
         mutating func end() {
             (events, position, failure, parser) = ([], 0, nil, nil)
             hold.body.cancel()
         }
     }
 
-    /// Ends the transfer with the reader.
+    /// Cancels the transfer when the reader is deallocated.
     private final class Hold: Sendable {
         let body: HTTPBody
 

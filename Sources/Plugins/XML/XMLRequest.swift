@@ -1,6 +1,6 @@
 public import Errand
 
-/// A request whose response is XML: an ``XMLTree`` by default, a type that is ``XMLReadable``, or ``XMLEvents``, a stream.
+/// A request for XML. The output is an ``XMLTree`` by default, an ``XMLReadable`` type, or an ``XMLEvents`` stream.
 ///
 /// ```swift
 /// struct GetFeed: XMLRequest {
@@ -9,52 +9,54 @@ public import Errand
 /// let feed = try await agent.send(GetFeed()).value
 /// ```
 ///
-/// It accepts `application/xml`, `text/xml` and every `…+xml`. A document that cannot be read throws an `ErrandError`
-/// with the code `decodingFailed` and an ``XMLError`` as `underlying`; a stream throws the ``XMLError`` itself. The charset
-/// is that of a byte order mark, of `Content-Type` or of the XML declaration, in this order (RFC 7303, section 3.2),
-/// otherwise UTF-8.
+/// The request accepts `application/xml`, `text/xml`, and every `…+xml` type. If the document can't be read, it throws
+/// an `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`; a stream throws the
+/// ``XMLError`` itself.
+///
+/// The charset is taken from the byte order mark, then `Content-Type`, then the XML declaration (RFC 7303, section
+/// 3.2), and defaults to UTF-8.
 public protocol XMLRequest: Request {
-    /// ``XMLTree`` by default.
+    /// The type of the decoded response. Defaults to ``XMLTree``.
     associatedtype Output = XMLTree
 
-    /// The limits of the document; ``XMLLimits/standard`` by default, ``XMLLimits/streaming`` for a stream.
+    /// The limits for the document. Defaults to ``XMLLimits/standard``, or to ``XMLLimits/streaming`` for a stream.
     var xmlLimits: XMLLimits { get }
 }
 
 extension XMLRequest {
     /// The standard limits.
     public var xmlLimits: XMLLimits { .standard }
-    /// Types of XML.
+    /// XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
 }
 
 extension XMLRequest where Output: XMLReadable {
-    /// Reads the tree, and the output from it.
+    /// Reads the tree, and creates the output from it.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
 }
 
 extension XMLRequest where Output: XMLReadable & Decodable {
-    /// Types of XML.
+    /// XML content types.
     public var acceptableContentTypes: ContentTypes { .xml }
-    /// Reads the tree, and the output from it.
+    /// Reads the tree, and creates the output from it.
     public func decode(_ response: HTTPResponse) async throws -> Output {
         try Output(xml: response.xml(limits: xmlLimits))
     }
 }
 
 extension XMLRequest where Output == XMLEvents {
-    /// The limits of a stream.
+    /// The limits for a stream.
     public var xmlLimits: XMLLimits { .streaming }
-    /// As a stream.
+    /// Delivers the body as a stream.
     public var delivery: BodyDelivery { .stream }
-    /// The events of the body.
+    /// Returns the body as a stream of events.
     public func decode(_ response: HTTPResponse) async throws -> Output { response.xmlEvents(limits: xmlLimits) }
 }
 
 extension Call where Output: XMLReadable {
-    /// A call for XML, within the standard limits: `Call<XMLTree>(.get, "feed.xml")`.
+    /// Creates a call for XML within the standard limits: `Call<XMLTree>(.get, "feed.xml")`.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -67,7 +69,7 @@ extension Call where Output: XMLReadable {
 }
 
 extension Call where Output == XMLEvents {
-    /// A call for a stream of XML: `Call<XMLEvents>(.get, "export.xml")`.
+    /// Creates a call for a stream of XML: `Call<XMLEvents>(.get, "export.xml")`.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -78,4 +80,23 @@ extension Call where Output == XMLEvents {
             configure(&call)
         }
     }
+}
+
+/// A type that can be created from XML, and so be the output of a request.
+///
+/// ```swift
+/// struct Feed: XMLReadable {
+///     let titles: [String]
+///     init(xml: XMLTree) throws { titles = xml["channel"]?.all("item").compactMap { $0["title"]?.text } ?? [] }
+/// }
+/// let feed = try await agent.send(Call<Feed>(.get, "feed.xml")).value
+/// ```
+public protocol XMLReadable: Sendable {
+    /// Creates the value from the root element. The caller receives its errors unchanged.
+    init(xml: XMLTree) throws
+}
+
+extension XMLTree: XMLReadable {
+    /// Uses the tree itself.
+    public init(xml: XMLTree) { self = xml }
 }

@@ -1,4 +1,7 @@
-/// An element of a document with all that it contains; the root element stands for the document.
+public import Errand
+public import ErrandEssentials
+
+/// An element with all its content. The root element represents the document.
 ///
 /// ```swift
 /// let feed = try await agent.send(Call<XMLTree>(.get, "feed.xml")).value
@@ -7,25 +10,25 @@
 /// }
 /// ```
 ///
-/// Names that are given as a `String` are local names, in any namespace; an ``XMLName`` is matched with its namespace.
-/// Comments and processing instructions are left out; CDATA sections are text.
+/// A `String` matches a local name in any namespace; an ``XMLName`` also matches the namespace. Comments and processing
+/// instructions are left out. CDATA sections become text.
 public struct XMLTree: Sendable, Hashable {
-    /// A part of an element's content, in the order of the document.
+    /// A part of an element's content, in document order.
     public enum Content: Sendable, Hashable {
         /// An element.
         case element(XMLTree)
-        /// Text, with references resolved; no two texts are adjacent.
+        /// Text with references resolved. Two texts are never adjacent.
         case text(String)
     }
 
     /// The name of the element.
     public var name: XMLName
-    /// The attributes, without the declarations of namespaces.
+    /// The attributes, without namespace declarations.
     public var attributes: [XMLName: String]
-    /// Elements and text, in the order of the document. White space between elements is text.
+    /// Elements and text in document order. Whitespace between elements is text, too.
     public var content: [Content]
 
-    /// Makes an element, for a test.
+    /// Creates an element, for example for a test.
     public init(_ name: XMLName, attributes: [XMLName: String] = [:], content: [Content] = []) {
         (self.name, self.attributes, self.content) = (name, attributes, content)
     }
@@ -35,7 +38,7 @@ public struct XMLTree: Sendable, Hashable {
         content.compactMap { if case .element(let child) = $0 { child } else { nil } }
     }
 
-    /// All text within the element and its descendants, in the order of the document.
+    /// All text in the element and its descendants, in document order.
     public var text: String {
         if content.count == 1, case .text(let text) = content[0] { return text }
         var all = ""
@@ -52,10 +55,10 @@ public struct XMLTree: Sendable, Hashable {
         }
     }
 
-    /// The first child with a local name.
+    /// Returns the first child with a local name.
     public subscript(_ local: String) -> XMLTree? { first { $0.name.local == local } }
 
-    /// The first child with a name.
+    /// Returns the first child with a name.
     public subscript(_ name: XMLName) -> XMLTree? { first { $0.name == name } }
 
     private func first(where matches: (XMLTree) -> Bool) -> XMLTree? {
@@ -63,25 +66,100 @@ public struct XMLTree: Sendable, Hashable {
         return nil
     }
 
-    /// All children with a local name.
+    /// Returns all children with a local name.
     public func all(_ local: String) -> [XMLTree] { children.filter { $0.name.local == local } }
 
-    /// All children with a name.
+    /// Returns all children with a name.
     public func all(_ name: XMLName) -> [XMLTree] { children.filter { $0.name == name } }
 
-    /// The value of the attribute with a name in no namespace; without one, of the attribute with that local name, if
-    /// only one has it.
+    /// Returns the value of an attribute.
+    ///
+    /// Prefers the attribute that isn't in a namespace. Otherwise, returns the value of the only attribute with that
+    /// local name, or `nil` if several have the name or it's missing.
     public func attribute(_ local: String) -> String? {
         if let value = attributes[XMLName(local)] { return value }
         let named = attributes.filter { $0.key.local == local }
         return named.count == 1 ? named.first?.value : nil
     }
 
-    /// The value of the attribute with a name.
+    /// Returns the value of the attribute with a name.
     public func attribute(_ name: XMLName) -> String? { attributes[name] }
 }
 
 extension XMLTree: CustomStringConvertible {
-    /// The name and the number of attributes and elements, without text and values.
+    /// The element's name and the numbers of its attributes and child elements, without text and values.
     public var description: String { "<\(name)> with \(attributes.count) attributes and \(children.count) elements" }
+}
+
+extension XMLTree {
+    /// Parses a document.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes of the document.
+    ///   - charset: The charset from a header. A byte order mark overrides it, and it overrides the XML declaration.
+    ///     Defaults to `nil`.
+    ///   - limits: The limits for the document.
+    /// - Throws: ``XMLError``.
+    public init(_ data: Data, charset: String? = nil, limits: XMLLimits = .standard) throws(XMLError) {
+        let limits = limits.forTree
+        var builder = TreeBuilder(limits)
+        var pieces = DataPieces(data)
+        var parser = DocumentParser(charset: charset, limits: limits)
+        var isOver = false
+        while !isOver {
+            // If the tree fails, its error takes precedence over a parser error found later in the document.
+            var failure: XMLError?
+            do throws(XMLError) {
+                if let piece = pieces.next() {
+                    try parser.read(piece)
+                } else {
+                    isOver = true
+                    try parser.finish()
+                }
+            } catch { failure = error }
+            do throws(XMLError) { for event in parser.takeEvents() { try builder.add(event) } } catch {
+                throw XMLError(error.code, error.message, at: parser.location)
+            }
+            if let failure { throw failure }
+        }
+        guard let root = builder.finished.first else { throw XMLError(.truncated, "there is no root element") }
+        self = root
+    }
+}
+
+/// Splits data into small pieces, so each piece produces few events.
+struct DataPieces {
+    private var rest: Data
+
+    /// The maximum size of a piece in bytes.
+    static let size = 32 << 10
+
+    init(_ data: Data) { rest = data }
+
+    mutating func next() -> Data? {
+        guard !rest.isEmpty else { return nil }
+        defer { rest = rest.dropFirst(Self.size) }
+        return rest.prefix(Self.size)
+    }
+}
+
+extension HTTPResponse {
+    /// Parses a body in memory as XML, with the charset from `Content-Type` or the document.
+    ///
+    /// ```swift
+    /// let response = try await agent.send(Call<HTTPResponse>(.get, "feed.xml")).value
+    /// let title = try response.xml()["channel"]?["title"]?.text
+    /// ```
+    ///
+    /// - Throws: An `ErrandError` with the code `decodingFailed` and an ``XMLError`` as `underlying`.
+    public func xml(limits: XMLLimits = .standard) throws -> XMLTree {
+        do { return try XMLTree(data, charset: charsetLabel, limits: limits) } catch {
+            throw ErrandError(.decodingFailed, "XML expected: \(error)", response: self, underlying: error)
+        }
+    }
+
+    /// Returns the body as a stream of XML, with the charset from `Content-Type` or the document.
+    public func xmlEvents(limits: XMLLimits = .streaming) -> XMLEvents {
+        XMLEvents(body, charset: charsetLabel, limits: limits)
+    }
 }

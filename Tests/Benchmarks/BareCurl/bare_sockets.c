@@ -19,7 +19,7 @@
 enum { URL = 10002, NOSIGNAL = 99, CONNECT_ONLY = 141, ACTIVE_SOCKET = 0x500000 + 44, AGAIN = 81 };
 enum { HEAD = 14, ROOM = 64 << 10 };
 
-// A frame at the start of `bytes`: the number of bytes in its head, or 0 if that is not complete.
+// Parses the frame at the start of `bytes`. Returns the size of its head, or 0 if the head is incomplete.
 static size_t read_head(const unsigned char *bytes, size_t count, size_t *length, const unsigned char **key) {
     if (count < 2) return 0;
     size_t short_length = bytes[1] & 0x7F, more = short_length < 126 ? 0 : short_length == 126 ? 2 : 8;
@@ -83,7 +83,7 @@ static int open_socket(const struct server *server, struct peer *peer, const cha
     return send_all(peer->descriptor, response, count);
 }
 
-// Responds to what has arrived; 0 once the connection is to be closed.
+// Responds to the received bytes. Returns 0 if the connection should be closed.
 static int serve(const struct server *server, struct peer *peer, unsigned char *input, unsigned char *output) {
     memcpy(input, peer->rest, peer->count);
     ssize_t received = recv(peer->descriptor, input + peer->count, ROOM - peer->count, 0);
@@ -128,7 +128,7 @@ static void *run_server(void *user) {
             struct peer *peer = events[index].data.ptr;
             if (peer) {
                 if (serve(server, peer, input, output)) continue;
-                // A process that is being started holds the connection for a moment, and with it its events.
+                // A process that is being spawned briefly shares the connection, which keeps its events alive.
                 epoll_ctl(server->poll, EPOLL_CTL_DEL, peer->descriptor, NULL);
                 close(peer->descriptor);
                 free(peer->rest);
@@ -237,7 +237,7 @@ static int open_lane(struct lane *lane, const char *url, int poll) {
     return epoll_ctl(poll, EPOLL_CTL_ADD, lane->descriptor, &event);
 }
 
-// Takes what has arrived; the number of complete messages, or -1.
+// Reads the received bytes. Returns the number of complete messages, or -1.
 static int take(struct lane *lane) {
     size_t received = 0, length, used = 0;
     const unsigned char *key;

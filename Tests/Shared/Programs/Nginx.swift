@@ -3,25 +3,26 @@ package import ErrandEssentials
 import ErrandTesting
 import Foundation
 
-/// A real nginx on loopback ports of its own, with certificates that are made for it, for as long as this object lives.
+/// Runs a real nginx on free loopback ports, with freshly made certificates, until this object is deallocated.
 ///
-/// In its folder are `www`, the root of each server, and certificates with their keys: `root.pem` and `stranger.pem` are
-/// authorities; `good` (localhost and 127.0.0.1), `named` (localhost alone), `elsewhere`, `expired` and `client` are signed
-/// by the one, `foreign` by the other, `selfsigned` by neither.
+/// Its folder contains `www`, the root of each server, and certificates with their keys. `root.pem` and `stranger.pem`
+/// are authorities. `root` signs `good` (localhost and 127.0.0.1), `named` (only localhost), `elsewhere`, `expired` and
+/// `client`; `stranger` signs `foreign`. `selfsigned` is signed by neither.
 package final class Nginx: Sendable {
     package static let isInstalled = Program("nginx") != nil && Program("openssl") != nil
     package static let skipReason = "nginx and openssl are needed"
 
     private let directory: Folder
-    /// A shell that ends nginx with it.
+    /// A shell that ends nginx when this process ends.
     private let keeper: RunningProgram
     private let ports: [String: Int]
 
     /// - Parameters:
-    ///   - servers: a server block for each: its name, and what follows its port in the block, where `{port}` is its port.
-    ///   - files: what lies in `www`, by name.
-    ///   - settings: what stands before the server blocks; text is compressed, and `X-Connection` counts connections, by
-    ///     default.
+    ///   - servers: a name and a server block for each server. The block is the text after its port; `{port}` is
+    ///     replaced by the port.
+    ///   - files: the contents of `www`, by name.
+    ///   - settings: the text before the server blocks. By default it compresses text, and adds `X-Connection`, the
+    ///     connection's number.
     package init(
         _ servers: [(name: String, block: String)], files: [String: Data] = [:],
         settings: String = "gzip on; gzip_types text/plain; add_header X-Connection $connection;"
@@ -32,7 +33,7 @@ package final class Nginx: Sendable {
         for (name, data) in files { try data.write(to: www.appendingPathComponent(name)) }
         try await Self.makeCertificates(in: directory.url)
         var started: (RunningProgram, [String: Int])?
-        // A port that is free now may be taken a moment later.
+        // Another program can take a free port before nginx does.
         for _ in 0..<5 where started == nil {
             let ports = try Self.freePorts(for: servers.map(\.name))
             try? FileManager.default.removeItem(at: directory.file("nginx.pid"))
@@ -47,7 +48,6 @@ package final class Nginx: Sendable {
 
     package var folder: URL { directory.url }
 
-    /// The number of its process.
     package var process: Int32? {
         let text = (try? directory.data("nginx.pid")).map { String(decoding: $0, as: UTF8.self) }
         return text.flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
@@ -61,10 +61,9 @@ package final class Nginx: Sendable {
         "\(scheme)://\(host):\(port(server))\(path)"
     }
 
-    /// The path of a file in its folder.
     package func file(_ name: String) -> String { directory.path(name) }
 
-    /// The SHA-256 of a certificate's public key in base64.
+    /// The SHA-256 of a certificate's public key, in base64.
     package func pin(_ name: String) async throws -> String {
         let command =
             "openssl x509 -in \(name).pem -noout -pubkey | openssl pkey -pubin -outform DER | "
@@ -74,7 +73,7 @@ package final class Nginx: Sendable {
 }
 
 extension Nginx {
-    /// What a command writes; throws if it fails.
+    /// Returns the command's output. Throws if the command fails.
     @discardableResult
     private static func shell(_ command: String, in folder: URL) async throws -> String {
         guard let shell = Program("sh") else { throw Program.Failure(what: "no shell") }
@@ -83,7 +82,6 @@ extension Nginx {
         return output.text
     }
 
-    /// Makes the certificates that the description names, and their keys.
     package static func makeCertificates(in folder: URL) async throws {
         try await shell(
             """
@@ -129,15 +127,15 @@ extension Nginx {
               \(blocks.joined(separator: "\n  "))
             }
             """
-        // Relative paths start at the prefix or at the directory of the configuration: the same one.
+        // Relative paths resolve against the prefix or the configuration's directory, which are the same.
         try Data(configuration.replacing("www", with: folder.path("www")).utf8).write(to: folder.file("nginx.conf"))
         guard let nginx = Program("nginx") else { throw Program.Failure(what: "nginx is not installed") }
         return try nginx.start(
             ["-p", folder.url.path, "-c", folder.path("nginx.conf"), "-e", folder.path("error.log")], isKept: true)
     }
 
-    /// Waits until it has the ports or has ended: it writes its number down once it listens on all of them. To connect would
-    /// not do, since another program may have taken a port meanwhile.
+    /// Waits until nginx listens or has ended: it writes its pid file once it listens on all ports. A connection
+    /// wouldn't prove it, because another program may have taken a port in the meantime.
     private static func isListening(_ process: RunningProgram, in folder: Folder) async throws -> Bool {
         let limit = ContinuousClock.now + .seconds(300)
         while !process.hasEnded {

@@ -16,7 +16,7 @@ import Darwin
 package struct Program: Sendable {
     package let path: String
 
-    /// Nil if it is not installed.
+    /// Returns nil if the program isn't installed.
     package init?(_ name: String) {
         let folders = [
             "/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin",
@@ -26,17 +26,16 @@ package struct Program: Sendable {
         self.path = path
     }
 
-    /// One of this package's, beside the tests.
+    /// Finds a program of this package, next to the tests.
     package init(built name: String) throws {
         path = try Self.products().appending(path: name).path
     }
 
-    /// Where the build puts programs.
     private static func products() throws -> URL {
         #if os(Linux)
         let image = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         #else
-        // The program that runs the tests may be Apple's, and may have loaded their bundle as a plain library.
+        // The program that runs the tests may be Apple's, and may have loaded the test bundle as a plain library.
         var info = Dl_info()
         guard dladdr(#dsohandle, &info) != 0, let name = info.dli_fname else {
             throw Failure(what: "the tests are in no file")
@@ -46,7 +45,7 @@ package struct Program: Sendable {
         return products(of: image)
     }
 
-    /// The directory of the program, or of the bundle, that a file of code belongs to.
+    /// The directory of the program or the bundle that contains `image`.
     package static func products(of image: String) -> URL {
         let parts = URL(filePath: image).pathComponents
         let end = parts.lastIndex { $0.hasSuffix(".xctest") } ?? max(parts.count - 1, 1)
@@ -57,27 +56,25 @@ package struct Program: Sendable {
         let what: String
     }
 
-    /// How a program ended, and what it wrote.
     package struct Output: Sendable, CustomStringConvertible {
-        /// The exit status, or the number of the signal that ended it.
+        /// The exit status, or the number of the signal that ended the program.
         package let status: Int32
         package let wasKilled: Bool
-        /// What it wrote to standard output.
         package let bytes: Data
-        /// What it wrote to standard error.
         package let complaint: String
 
         package var text: String { String(decoding: bytes, as: UTF8.self) }
         package var description: String { "\(wasKilled ? "signal" : "status") \(status) \(complaint)" }
     }
 
-    /// Starts it.
+    /// Starts the program.
     ///
     /// - Parameters:
-    ///   - environment: variables beside the test's own; those for proxies are removed.
-    ///   - directory: the test's own by default.
-    ///   - input: a file for its standard input; an empty one by default.
-    ///   - isKept: whether a shell ends the program when this process ends, however it does; it has no input then.
+    ///   - environment: variables in addition to the test's. Proxy variables are removed.
+    ///   - directory: defaults to the test's directory.
+    ///   - input: a file for standard input. Defaults to an empty one.
+    ///   - isKept: whether a shell ends the program when this process ends for any reason. Standard input is then
+    ///     empty.
     package func start(
         _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil,
         input: String = "/dev/null", isKept: Bool = false
@@ -85,7 +82,7 @@ package struct Program: Sendable {
         try RunningProgram(path, arguments, environment, directory, input, isKept: isKept)
     }
 
-    /// Runs it to its end. Throws after `limit`, when it has been killed.
+    /// Runs the program to its end. After `limit`, kills it and throws.
     package func run(
         _ arguments: [String], environment: [String: String] = [:], in directory: URL? = nil,
         input: String = "/dev/null", limit: Duration = .seconds(120)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The memory of this process that is in use, in bytes; 0 where the system does not report it in Linux's way. Only of use
-/// where no other test runs.
+/// The resident memory of this process in bytes, or 0 if there's no `/proc/self/status`. Only meaningful while no other
+/// test runs.
 package func residentBytes() -> Int {
     let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

@@ -13,23 +13,23 @@ import Musl
 import Android
 #endif
 
-/// A process of a ``Program``; it is killed when this object goes away.
+/// A running ``Program``. It's killed when this object is deallocated.
 ///
-/// Not Foundation's `Process`: that waits for everything that inherits its socket, such as a server that a program leaves
-/// behind, and its children have signals blocked.
+/// Replaces Foundation's `Process`, which waits for everything that inherits its socket, such as a server that a
+/// program leaves running, and whose children have signals blocked.
 package final class RunningProgram: Sendable {
     package let identifier: Int32
     private let files: Folder
     private let end: ProcessEnd
-    /// The end of a pipe that the program's keeper reads from.
+    /// The end of a pipe that the program's keeper reads.
     private let lifeline: Int32?
 
-    /// - Parameter isKept: whether a shell ends the program when this process ends, however it does.
+    /// - Parameter isKept: whether a shell ends the program when this process ends for any reason.
     init(
         _ path: String, _ arguments: [String], _ environment: [String: String], _ directory: URL?, _ input: String,
         isKept: Bool
     ) throws {
-        // Into files: what a child of another test inherits keeps a pipe open.
+        // Output goes to files, because a child of another test could inherit a pipe and keep it open.
         files = try Folder()
         var actions = SpawnActions()
         defer { actions.destroy() }
@@ -45,7 +45,7 @@ package final class RunningProgram: Sendable {
         lifeline = isKept ? ends[1] : nil
         actions.open(1, files.path("output"), O_WRONLY | O_CREAT)
         actions.open(2, files.path("complaint"), O_WRONLY | O_CREAT)
-        // The shell changes the directory: posix_spawn cannot do it on every system.
+        // The shell changes the directory, because posix_spawn can't on every system.
         let command = directory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0.path, path] } ?? [path]
         let keeper = "exec 3<&0; \"$@\" </dev/null & child=$!; (read line; kill -9 $child) <&3 & wait $child"
         let kept = isKept ? ["/bin/sh", "-c", keeper, "keeper"] : []
@@ -60,12 +60,11 @@ package final class RunningProgram: Sendable {
         if let lifeline { close(lifeline) } else { end.signal(SIGKILL) }
     }
 
-    /// Sends a signal, unless the program has ended.
     package func signal(_ number: Int32) { end.signal(number) }
 
     package var hasEnded: Bool { end.status != nil }
 
-    /// Waits for its end; a cancelled task kills it.
+    /// Waits until the program ends. Cancelling the task kills it.
     package func ended() async throws -> Program.Output {
         try await withTaskCancellationHandler {
             try await end.gate.wait(within: .seconds(600))
@@ -80,7 +79,6 @@ package final class RunningProgram: Sendable {
     }
 }
 
-/// The end of a process, which a thread of its own waits for.
 private final class ProcessEnd: Sendable {
     let gate = Gate()
     private let identifier: Int32

@@ -9,7 +9,7 @@ import Android
 import Darwin
 #endif
 
-/// What a new process does before it becomes a program; to be destroyed once.
+/// The steps that a new process takes before exec. Destroy it exactly once.
 struct SpawnActions {
     #if canImport(Darwin)
     private var actions: posix_spawn_file_actions_t?
@@ -22,7 +22,7 @@ struct SpawnActions {
     init() {
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
-        // A thread of the concurrency runtime blocks signals, and a child inherits that.
+        // Threads of the concurrency runtime block signals, and a child would inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -33,20 +33,18 @@ struct SpawnActions {
         #endif
     }
 
-    /// Opens a file under the number of a descriptor.
     mutating func open(_ descriptor: Int32, _ path: String, _ flags: Int32) {
         posix_spawn_file_actions_addopen(&actions, descriptor, path, flags, 0o600)
     }
 
-    /// Gives the program a descriptor of this process under another number.
     mutating func copy(_ descriptor: Int32, as other: Int32) {
         posix_spawn_file_actions_adddup2(&actions, descriptor, other)
     }
 
-    /// Starts the program; the first of the arguments is its path.
+    /// The first argument is the program's path.
     mutating func spawn(_ arguments: [String], _ environment: [String]) throws -> pid_t {
         #if !canImport(Darwin)
-        // A program that stays would hold open the sockets that other tests close.
+        // A long-lived program would hold open the sockets that other tests close.
         for descriptor in Int32(3)..<4096 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #endif
         var list = arguments.map { strdup($0) } + [nil]

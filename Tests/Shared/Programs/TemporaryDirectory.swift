@@ -2,7 +2,7 @@ package import ErrandEssentials
 import ErrandTesting
 import Foundation
 
-/// A place in the file system for one test; what is there goes away with this object. Nothing is there at first.
+/// A unique path for one test, without a file at first. Whatever is there is deleted along with this object.
 package final class TemporaryDirectory: Sendable {
     package let url = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
 
@@ -11,11 +11,10 @@ package final class TemporaryDirectory: Sendable {
     deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-/// A directory for one test, which goes away with this object.
+/// A directory for one test, deleted along with this object.
 package final class Folder: Sendable {
     private let directory = TemporaryDirectory()
 
-    /// Makes it, with files of these names.
     package init(_ files: [String: String] = [:]) throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         for (name, text) in files { try Data(text.utf8).write(to: file(name)) }
@@ -28,6 +27,5 @@ package final class Folder: Sendable {
     package func path(_ name: String) -> String { file(name).path }
     package func data(_ name: String) throws -> Data { try Data(contentsOf: file(name)) }
 
-    /// The names of everything in it, in order.
     package var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }

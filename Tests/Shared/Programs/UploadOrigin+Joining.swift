@@ -3,14 +3,12 @@ import ErrandEssentials
 package import ErrandTesting
 
 extension UploadOrigin {
-    /// Whether a request of tus joins segments.
     package static func joins(_ request: RecordedRequest) -> Bool {
         request.headers["Upload-Concat"]?.hasPrefix("final;") == true
     }
 }
 
 extension UploadOrigin.State {
-    /// Makes one upload of segments that are complete.
     mutating func join(_ request: RecordedRequest) -> TestResponse {
         let list = request.headers["Upload-Concat"]?.dropFirst("final;".count) ?? ""
         let ids = list.split(separator: " ").map { String($0.split(separator: "/").last ?? "") }

@@ -3,46 +3,41 @@ import ErrandEssentials
 package import ErrandTesting
 import Synchronization
 
-/// A server of resumable uploads at `/files`: keeps what arrives of a body that breaks off, and misbehaves on demand.
+/// A server for resumable uploads at `/files`. It keeps the bytes of a body that breaks off, and misbehaves on demand.
 package final class UploadOrigin: Sendable {
     package enum Kind: Sendable, Hashable {
         case draft(Int)
         case tus
-        /// Takes whole bodies, and knows no protocol.
+        /// Takes whole bodies without a resumption protocol.
         case ordinary
     }
 
-    /// What it does with one request instead of what it should.
+    /// A way to misbehave on one request.
     package enum Fault: Sendable {
-        /// Keeps so many bytes of the body, and then resets, closes or falls silent.
+        /// Keeps this many bytes of the body, and then resets, closes or stops responding.
         case cut(Int, Ending = .reset)
-        /// Works on the request, and loses the response.
+        /// Handles the request, but loses the response.
         case loseResponse
-        /// The same behind a proxy that passes no 104 on.
+        /// Like `loseResponse`, behind a proxy that doesn't forward a 104.
         case loseResponses
-        /// Responds so, and does nothing else.
+        /// Only sends this response.
         case respond(Int, HTTPHeaders = [:])
-        /// Forgets every upload, and then works on the request.
+        /// Forgets every upload, and then handles the request.
         case forget
-        /// Forgets the upload that is asked for, and then works on the request.
+        /// Forgets the requested upload, and then handles the request.
         case forgetThis
-        /// Loses all but so many bytes of each upload, and then works on the request.
+        /// Drops all but this many bytes of each upload, and then handles the request.
         case keepOnly(Int)
-        /// Says another offset than the right one.
         case offset(String)
-        /// Says another length.
         case length(Int)
-        /// Works on the request, and changes the header fields of the response.
+        /// Handles the request, and changes header fields of the response.
         case change([HTTPHeaderName: String?])
-        /// Flips a bit of what arrives.
         case flip
-        /// Sends the response twice.
         case repeatResponse
-        /// Names no place in a 104.
+        /// Sends no location in a 104.
         case silent
-        /// Names no place in a 104, and resets after so many bytes.
+        /// Sends no location in a 104, and resets after this many bytes.
         case cutSilently(Int)
-        /// Waits for a gate before it responds.
         case wait(Gate)
 
         package enum Ending: Sendable { case reset, close, stall }
@@ -54,7 +49,7 @@ package final class UploadOrigin: Sendable {
         package var total: Int?
         package var isComplete = false
         package var metadata: String?
-        /// Whether it is a segment, which is joined with others.
+        /// Whether this is a segment, to be joined with others.
         package var isPartial = false
 
         package init(total: Int? = nil) { self.total = total }
@@ -62,28 +57,25 @@ package final class UploadOrigin: Sendable {
 
     package struct State: Sendable {
         package var uploads: [String: Upload] = [:]
-        /// The bodies that arrived as a whole, in order.
+        /// The completely received bodies, in order.
         package var bodies: [[UInt8]] = []
-        /// What each request asked, such as "PATCH 700".
+        /// A summary of each request, such as "PATCH 700".
         package var log: [String] = []
-        /// The fault of a request, by its number from 1.
+        /// Returns the fault for a request, given the request's number, starting at 1.
         package var fault: @Sendable (Int, RecordedRequest) -> Fault? = { _, _ in nil }
         package var limits = ""
         package var extensions = "creation,creation-with-upload,expiration,checksum,termination"
         package var expires: String?
         package var finalStatus = 201
-        /// Whether segments are deleted once they are joined.
         package var deletesJoined = false
-        /// The metadata of each body that was joined of segments.
+        /// The metadata of each joined body.
         package var joined: [String?] = []
-        /// The prefix of the names of uploads.
         package var naming = ""
-        /// What follows the name in the `Location` of an upload, such as a query.
+        /// A suffix for the `Location` of an upload, such as a query.
         package var ending = ""
-        /// Bytes that were kept, and those that came for an offset at which they have no place.
+        /// The number of bytes kept, and the number of bytes that arrived for a wrong offset.
         package var received = 0
         package var misplaced = 0
-        /// How often it fell silent.
         package var stalls = 0
         var lastID = 0
         fileprivate var running: [String: Running] = [:]
@@ -101,7 +93,7 @@ package final class UploadOrigin: Sendable {
     private let keeps: Bool
     private let state = Mutex(State())
 
-    /// - Parameter keeps: whether bodies are kept; if not, they are counted only.
+    /// - Parameter keeps: whether to keep bodies, or only count their bytes.
     package init(_ kind: Kind, keeps: Bool = true) throws {
         (self.kind, self.keeps) = (kind, keeps)
         var configuration = TestServer.Configuration()
@@ -119,7 +111,7 @@ package final class UploadOrigin: Sendable {
 
     private func key(_ request: RecordedRequest) -> String { "\(request.connection)-\(request.index)" }
 
-    /// The head of a request, and then the pieces of its body.
+    /// Handles the head of a request, or a piece of its body.
     private func read(_ request: RecordedRequest, _ piece: Data) -> [BodyAction] {
         state.withLock { state in
             if piece.isEmpty { return begin(request, &state) }
@@ -268,7 +260,7 @@ package final class UploadOrigin: Sendable {
         default: break
         }
         if let checksum = request.headers["Upload-Checksum"] {
-            // Compared by the test that sends a wrong one; here it only has to be one.
+            // The test that sends a wrong checksum compares it. Here only the form counts.
             guard checksum.hasPrefix("sha256 ") else { return .status(400, headers: headers) }
             if case .flip? = running?.fault {
                 upload.count -= Int(request.bodyLength)

@@ -1,6 +1,6 @@
-// Swift Testing starts all tests at once: with 2,600 under way on two cores a step of any of them waits minutes for its
-// turn, kept connections expire between two lines of a test, and time limits pass. It reads how many to run at a time
-// from this variable alone, so that is set before `main`, unless the caller has set it.
+// Swift Testing starts all tests at the same time. With 2,600 running on two cores, each step of a test can wait for
+// minutes, so kept connections expire between two lines and time limits pass. Swift Testing reads the maximum only from
+// this variable. It must be set before `main`, and the caller's value wins.
 #include <stdlib.h>
 
 __attribute__((constructor)) static void limit_tests_at_a_time(void) {

@@ -3,7 +3,7 @@ import Logging
 import Synchronization
 import Tracing
 
-/// A tracer whose spans keep their attributes until they end, and are then counted.
+/// A tracer whose spans keep their attributes until they end, then only counts them.
 struct CountingTracer: Tracer {
     let ended = Counts()
 
@@ -66,7 +66,7 @@ final class CountedSpan: Span {
     }
 }
 
-/// Metrics that are sums.
+/// A metrics backend that only keeps sums.
 struct SummingMetrics: MetricsFactory {
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { Counts() }
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {

@@ -15,8 +15,8 @@ import Android
 import Darwin
 #endif
 
-/// The processor time of this program for requests at 64 at once, bare and with a span, metrics and a log line for each, in
-/// turn: `errand-observability-bench http://127.0.0.1:8080/1k`.
+/// Measures this program's processor time for requests, 64 at a time: bare, then with a span, metrics and a log line
+/// each, in alternating rounds. Run `errand-observability-bench http://127.0.0.1:8080/1k`.
 @main
 struct ObservabilityBench {
     static func main() async throws {
@@ -48,7 +48,7 @@ struct ObservabilityBench {
                 let start = processorTime()
                 try await send(count, to: url, with: each.agent)
                 await log.flush()
-                // The first round warms up.
+                // The first round is a warm-up.
                 if round > 0 { times[index].append((processorTime() - start) / Double(count) * 1e6) }
             }
         }
@@ -69,7 +69,7 @@ struct ObservabilityBench {
         }
     }
 
-    /// In seconds, of all threads.
+    /// In seconds, for all threads.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The tokens of a host. Negative while requests wait: each has taken its token in advance.
+/// A host's token bucket. The count is negative while requests wait, because each takes its token in advance.
 struct Bucket: Sendable {
     let capacity: Double
-    /// The time for one token, as the app wants it.
+    /// The app's time per token.
     let interval: Duration
-    /// The same as the host wants it, if that is more.
+    /// The current time per token: the app's, or the host's if that is longer.
     private var slowest: Duration
     private var tokens: Double
-    /// When ``tokens`` was counted; in the future while the host rests.
+    /// When ``tokens`` was last counted. In the future while the host is paused.
     private var counted: ContinuousClock.Instant
 
     init(capacity: Int, interval: Duration, at now: ContinuousClock.Instant) {
@@ -26,20 +26,20 @@ struct Bucket: Sendable {
         return max(now, counted.advanced(by: slowest * max(0, -tokens)))
     }
 
-    /// Returns a token that was not used.
+    /// Returns an unused token.
     mutating func giveBack() { tokens = min(capacity, tokens + 1) }
 
-    /// Whether the host has asked for a rest that is not over.
+    /// Whether the host has asked for a pause that isn't over.
     func isResting(at now: ContinuousClock.Instant) -> Bool { counted > now }
 
-    /// Whether nothing would be lost with it.
+    /// Whether the bucket can be dropped without losing state.
     func isFull(at now: ContinuousClock.Instant) -> Bool {
         var copy = self
         copy.refill(at: now)
         return !isResting(at: now) && copy.tokens >= capacity && slowest == interval
     }
 
-    /// Takes over what a host says: it never makes requests faster than the app wants them.
+    /// Applies the limits that a host reports. They never make requests faster than the app's rate.
     mutating func learn(_ fields: RateLimitFields, at now: ContinuousClock.Instant, maximumRest: Duration) {
         refill(at: now)
         if let policy = fields.interval { slowest = max(interval, min(policy, maximumRest)) }
@@ -47,7 +47,8 @@ struct Bucket: Sendable {
         if remaining > 0 {
             tokens = min(tokens, Double(remaining))
         } else if let reset = fields.reset {
-            // One passes when the rest is over, the others at the rate; what the next response says is the same rest.
+            // One request passes when the pause is over, the others at the rate. Later responses announce the same
+            // pause again.
             if !isResting(at: now) { tokens = min(tokens, 0) + 1 }
             counted = max(counted, now.advanced(by: min(reset, maximumRest)))
         }
@@ -60,7 +61,7 @@ struct Bucket: Sendable {
     }
 }
 
-/// The buckets of all hosts; those that are full are forgotten when there are many.
+/// The buckets of all hosts. Above 1,000 hosts, full buckets are dropped.
 final class Buckets: Sendable {
     private let capacity: Int
     private let interval: Duration
@@ -69,7 +70,7 @@ final class Buckets: Sendable {
 
     init(capacity: Int, interval: Duration) { (self.capacity, self.interval) = (capacity, interval) }
 
-    /// Changes the bucket of a host, under a lock that is held for the change alone.
+    /// Changes a host's bucket. The lock is held only for the change.
     @discardableResult
     func update<Result: Sendable>(
         _ host: String, at now: ContinuousClock.Instant,

@@ -2,35 +2,36 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Lets requests to each host pass at a rate, and slower where the host says so.
+/// Limits the rate of requests to each host, and slows down further if the host asks for it.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: "https://api.example.com", transport: .system, filters: [.rateLimit(100, per: .seconds(60), burst: 20)])
 /// ```
 ///
-/// A token bucket for each host and port: it holds `burst` tokens and gets new ones at the rate; a request takes one, or
-/// waits for it in the order of its coming. Every attempt and every redirect takes one, a response from a cache takes none.
-/// The fields `RateLimit` and `RateLimit-Policy` of a response (draft-ietf-httpapi-ratelimit-headers-10) slow the bucket
-/// down: see ``RateLimitFields``. A request that would have to wait beyond its deadline throws ``RateLimitError`` at once.
+/// Each host and port has a token bucket, which holds up to `burst` tokens and is refilled at the rate. Each request
+/// takes a token; if the bucket is empty, requests wait in order. Every attempt and redirect takes a token, but a
+/// response from a cache doesn't. The response fields `RateLimit` and `RateLimit-Policy`
+/// (draft-ietf-httpapi-ratelimit-headers-10) slow the bucket down: see ``RateLimitFields``. If the wait would exceed
+/// the request's deadline, it throws ``RateLimitError`` at once.
 public struct RateLimit: Filter {
-    /// How many requests pass in ``period``.
+    /// The number of requests per ``period``.
     public let count: Int
     /// The time for ``count`` requests.
     public let period: Duration
-    /// How many requests pass without a wait after a rest.
+    /// The number of requests that can pass at once after a quiet time.
     public let burst: Int
-    /// The longest rest that a host may ask for.
+    /// The longest pause that a host may ask for.
     public let maximumRest: Duration
     private let buckets: Buckets
 
-    /// Makes a limit; agents that share it share its buckets.
+    /// Creates a limit. Agents that share it share its buckets.
     ///
     /// - Parameters:
-    ///   - count: how many requests pass in a period; 1 at least.
+    ///   - count: the number of requests per period; at least 1.
     ///   - period: from a millisecond to a day.
-    ///   - burst: how many pass without a wait after a rest; `count` by default.
-    ///   - maximumRest: the longest rest that a host may ask for; 5 minutes by default.
+    ///   - burst: the number of requests that can pass at once after a quiet time. Defaults to `count`.
+    ///   - maximumRest: the longest pause that a host may ask for. Defaults to 5 minutes.
     public init(
         _ count: Int, per period: Duration, burst: Int? = nil, maximumRest: Duration = .seconds(300)
     ) {
@@ -41,13 +42,13 @@ public struct RateLimit: Filter {
         buckets = Buckets(capacity: self.burst, interval: self.period / self.count)
     }
 
-    /// ``FilterStages/wire``: behind every cache.
+    /// Runs at ``FilterStages/wire``, after every cache.
     public var stages: FilterStages { .wire }
 
     /// The rate, in words.
     public var explanation: String { "lets \(count) requests to a host pass in \(period), \(burst) at once" }
 
-    /// Waits for a token, sends, and reads what the host says of its limits.
+    /// Waits for a token, sends the request, and reads the host's limits from the response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let host = Self.host(of: exchange.http.url)
         try await wait(for: host, exchange)
@@ -71,11 +72,11 @@ public struct RateLimit: Filter {
             }
             exchange.note("rate limit", "waits \(ready - now) for \(host)")
             do { try await exchange.time.sleep(until: ready) } catch {
-                // Cancelled: those behind it move up.
+                // Cancelled: later requests move up.
                 buckets.update(host, at: exchange.time.now) { bucket, _ in bucket.giveBack() }
                 throw error
             }
-            // The host may have asked for a rest meanwhile: then the place in the queue is a new one.
+            // If the host has asked for a pause in the meantime, queue again.
             let isResting = buckets.update(host, at: exchange.time.now) { bucket, now in
                 guard bucket.isResting(at: now) else { return false }
                 bucket.giveBack()
@@ -85,7 +86,7 @@ public struct RateLimit: Filter {
         }
     }
 
-    /// A name with a port.
+    /// The host's name with its port.
     private static func host(of url: URL) -> String {
         let port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
         return "\(url.host()?.lowercased() ?? ""):\(port)"
@@ -99,16 +100,16 @@ extension Filter where Self == RateLimit {
     }
 }
 
-/// A request that would have to wait for the limit beyond its deadline; it was not sent.
+/// The wait for the rate limit would exceed the request's deadline. The request wasn't sent.
 public struct RateLimitError: DescribedError {
     /// The host with its port.
     public let host: String
-    /// How long the request would have to wait.
+    /// The wait that the request would have needed.
     public let wait: Duration
     /// One line for developers.
     public var description: String { "the limit of \(host) lets the request pass in \(wait), after its deadline" }
-    /// The sentence for people.
+    /// A sentence for users.
     public var failureSentence: FailureSentence { .busy }
-    /// 1: there is one kind.
+    /// Always 1, because there is only one kind.
     public var errorCode: Int { 1 }
 }

@@ -1,30 +1,30 @@
 public import Errand
 import ErrandHTTPSyntax
 
-/// What a host says of its limits: the fields `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers-10,
-/// lists of structured fields (RFC 9651).
+/// The limits that a host reports in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10),
+/// which are lists of structured fields (RFC 9651).
 ///
 /// ```
 /// RateLimit-Policy: "burst";q=100;w=60, "daily";q=5000;w=86400
 /// RateLimit: "burst";r=0;t=30
 /// ```
 ///
-/// Members that cannot be read are ignored, and so is a field that is neither a list nor a dictionary of draft 07.
+/// Invalid members are ignored. So are fields that are neither a list nor a draft 07 dictionary.
 public struct RateLimitFields: Sendable, Equatable {
-    /// How many requests are left in the tightest window; nil where the response does not say.
+    /// The number of requests left in the tightest window, or nil if the response doesn't specify it.
     public let remaining: Int?
-    /// How long until that window begins anew.
+    /// The time until that window restarts.
     public let reset: Duration?
-    /// The time for one request by the slowest policy; nil where the response has none.
+    /// The time per request under the slowest policy, or nil without a policy.
     public let interval: Duration?
 
-    /// Reads the fields of a response; nil if there are none, or none that can be read.
+    /// Reads a response's fields. Returns nil if no field is valid.
     public init?(_ headers: HTTPHeaders) {
         let policies = headers[.rateLimitPolicy].map(QuotaPolicy.parse) ?? []
         let limits = headers[.rateLimit].map(ServiceLimit.parse) ?? []
         let tightest = ServiceLimit.tightest(
             of: limits.map { limit in
-                // Without a time of its own, the window of its policy is the longest that it can be.
+                // If the limit lacks a time, its policy's window is an upper bound.
                 let window = policies.first { $0.name == limit.policy }?.window
                 return ServiceLimit(
                     policy: limit.policy, remaining: limit.remaining, reset: (limit.reset ?? window).flatMap(Self.known)
@@ -36,6 +36,6 @@ public struct RateLimitFields: Sendable, Equatable {
         if remaining == nil, interval == nil { return nil }
     }
 
-    /// At most a year: what is longer is no limit of requests.
+    /// At most a year. Longer windows aren't rate limits.
     private static func known(_ time: Duration) -> Duration? { time <= .seconds(31_536_000) ? time : nil }
 }

@@ -98,7 +98,7 @@ struct RateLimitTests {
         let slow = Task { try await agent.send(Call<Void>(.get, "slow") { $0.timeout = .seconds(1_000) }) }
         try await gate.reached()
         let waiting = Task { try await agent.send(Call<Void>(.get, "waiting")) }
-        // The gate's own wait, and the one for the token.
+        // The gate's wait, and the wait for the token.
         try await time.waitForSleepers(atLeast: 2)
         gate.open()
         _ = try await slow.value
@@ -153,7 +153,7 @@ struct RateLimitTests {
         #expect(server.requestCount == 5)
     }
 
-    /// Starts tasks, each once the one before it waits.
+    /// Starts tasks one by one, each after the previous one has begun to wait.
     private static func starting(
         _ count: Int, _ time: ManualTimeSource, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> [Task<Void, any Error>] {
@@ -172,7 +172,7 @@ private actor Order {
 }
 
 extension RateLimitFields {
-    /// By way of the fields, since nothing else makes one.
+    /// Creates the fields by parsing headers, which is the only way.
     init?(expected remaining: Int?, _ reset: Duration?, _ interval: Duration?) {
         var headers = HTTPHeaders()
         if let remaining {

@@ -11,18 +11,18 @@ import Android
 import Darwin
 #endif
 
-/// A database and its statements; its owner calls it from one thread at a time.
+/// A database and its statements. The owner must call it from one thread at a time.
 final class SQLiteConnection {
     enum Value {
         case blob(Data)
         case integer(Int64)
     }
 
-    /// What SQLite said.
+    /// An error from SQLite.
     struct Failure: Error {
         let operation: String
         let code: Int32
-        /// Whether the file is no database any more.
+        /// Whether the file is damaged, or isn't a database.
         var isCorruption: Bool { code & 0xFF == SQLiteLibrary.corrupt || code & 0xFF == SQLiteLibrary.notADatabase }
         var error: CacheStoreError { CacheStoreError("SQLite: \(operation) failed with the code \(code)") }
     }
@@ -30,9 +30,9 @@ final class SQLiteConnection {
     private let library: SQLiteLibrary
     private let database: OpaquePointer?
 
-    /// Opens a file, which only its owner can read.
+    /// Opens a file that only its owner can read.
     init(_ path: String, _ library: SQLiteLibrary) throws {
-        // SQLite gives its journal the permissions of the database, so the file is made before.
+        // SQLite gives its journal the database's permissions, so create the file first.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor < 0 {
             throw CacheStoreError("the database cannot be opened: \(String(cString: strerror(errno)))")
@@ -47,7 +47,7 @@ final class SQLiteConnection {
 
     deinit { _ = library.close(database) }
 
-    /// Runs one statement; `read` is called for each row.
+    /// Runs one statement, and calls `read` for each row.
     func run(
         _ text: String, _ values: Value..., read: (Row) throws -> Void = { _ in }
     ) throws {
@@ -60,7 +60,7 @@ final class SQLiteConnection {
             case .integer(let number): try check(library.bindInteger(statement, position, number), "bind")
             case .blob(let data):
                 try data.withUnsafeBytes { bytes in
-                    // No address means NULL: an empty blob needs one.
+                    // A null address would bind NULL, so an empty blob needs an address too.
                     try withUnsafeBytes(of: UInt8(0)) { empty in
                         try check(
                             library.bindBlob(
@@ -78,7 +78,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs several statements, or none.
+    /// Runs several statements as a transaction.
     func transaction(_ body: () throws -> Void) throws {
         try run("BEGIN IMMEDIATE")
         do {
@@ -94,7 +94,7 @@ final class SQLiteConnection {
         if code != SQLiteLibrary.ok { throw Failure(operation: operation, code: code) }
     }
 
-    /// A row of a result, for as long as it is read.
+    /// A result row. Valid only while it is read.
     struct Row {
         let library: SQLiteLibrary
         let statement: OpaquePointer?

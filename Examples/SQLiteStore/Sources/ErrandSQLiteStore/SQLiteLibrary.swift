@@ -8,7 +8,7 @@ import Android
 import Darwin
 #endif
 
-/// The system's SQLite, loaded when the first store is opened: nothing of it is needed to build or to start a program.
+/// The system's SQLite, loaded when the first store opens. Neither building nor starting a program requires it.
 struct SQLiteLibrary: Sendable {
     typealias Open =
         @convention(c) @Sendable (
@@ -19,12 +19,12 @@ struct SQLiteLibrary: Sendable {
             OpaquePointer?, UnsafePointer<CChar>, Int32, UnsafeMutablePointer<OpaquePointer?>?,
             UnsafeMutablePointer<UnsafePointer<CChar>?>?
         ) -> Int32
-    /// The last argument is SQLITE_TRANSIENT: SQLite copies the bytes.
+    /// The last argument is SQLITE_TRANSIENT, which makes SQLite copy the bytes.
     typealias BindBlob = @convention(c) @Sendable (OpaquePointer?, Int32, UnsafeRawPointer?, Int32, Int) -> Int32
     typealias BindInteger = @convention(c) @Sendable (OpaquePointer?, Int32, Int64) -> Int32
     typealias ColumnBlob = @convention(c) @Sendable (OpaquePointer?, Int32) -> UnsafeRawPointer?
     typealias ColumnInteger = @convention(c) @Sendable (OpaquePointer?, Int32) -> Int64
-    /// Of a connection or a statement alone.
+    /// A function that only takes a connection or a statement.
     typealias Plain = @convention(c) @Sendable (OpaquePointer?) -> Int32
     typealias WithNumber = @convention(c) @Sendable (OpaquePointer?, Int32) -> Int32
 
@@ -45,13 +45,13 @@ struct SQLiteLibrary: Sendable {
     static let notADatabase: Int32 = 26
     static let row: Int32 = 100
     static let done: Int32 = 101
-    /// Read and write, create, and leave the order of threads to the caller.
+    /// Read and write, create, and no locking, because the caller ensures one thread at a time.
     static let openFlags: Int32 = 0x2 | 0x4 | 0x8000
     static let transient = -1
 
-    /// Nil where the system has no SQLite.
+    /// Nil if the system lacks SQLite.
     static let shared: SQLiteLibrary? = {
-        // Apple's dlopen looks for a name without a path in the current directory too.
+        // Apple's dlopen also searches the current directory for a name without a path.
         #if canImport(Darwin)
         let names = ["/usr/lib/libsqlite3.dylib"]
         #else
@@ -63,7 +63,7 @@ struct SQLiteLibrary: Sendable {
         return nil
     }()
 
-    /// Nil if a function is missing.
+    /// Returns nil if a function is missing.
     private init?(_ handle: UnsafeMutableRawPointer) {
         func function<Function>(_ name: String) -> Function? {
             dlsym(handle, "sqlite3_" + name).map { unsafeBitCast($0, to: Function.self) }

@@ -2,7 +2,7 @@ import Errand
 public import ErrandCache
 public import ErrandEssentials
 
-/// Keeps responses in a SQLite database, which several processes may share.
+/// Keeps responses in a SQLite database that several processes can share.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -10,19 +10,19 @@ public import ErrandEssentials
 ///     filters: [.cache(SQLiteStore(at: caches.appending(path: "responses.db")))])
 /// ```
 ///
-/// The database is opened at the first use, by the SQLite of the system; where there is none, each method throws, and every
-/// request is a miss. A file that is damaged is replaced. Only its owner can read it.
+/// The database opens on first use, with the system's SQLite. If it is missing, each method throws, and every request
+/// is a miss. A damaged file is replaced. Only the file's owner can read it.
 public actor SQLiteStore: CacheStore {
     private let place: URL
     private let limit: CacheLimit
     private var opened: SQLiteConnection?
     private var key: Data?
 
-    /// Makes a store; nothing is opened yet.
+    /// Creates a store without opening the database.
     ///
     /// - Parameters:
-    ///   - place: the file; its folder has to exist.
-    ///   - limit: the size of all heads, bodies and keys; 50 MB by default. One response takes a quarter of it at most.
+    ///   - place: the file. Its folder must exist.
+    ///   - limit: the total size of heads, bodies and keys. Defaults to 50 MB. One response may use a quarter of it.
     public init(at place: URL, limit: CacheLimit = .megabytes(50)) { (self.place, self.limit) = (place, limit) }
 
     /// Whether the system has SQLite.
@@ -43,7 +43,7 @@ public actor SQLiteStore: CacheStore {
         }
     }
 
-    /// Stores an entry. Throws what its body throws, and then leaves the earlier one.
+    /// Stores an entry. If reading its body throws, rethrows the error and keeps the earlier entry.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let body = try await entry.body.collect(upTo: Int(clamping: limit.bytes / 4))
         let (head, bytes) = (entry.head.encoded(), Self.bytes(key))
@@ -58,7 +58,7 @@ public actor SQLiteStore: CacheStore {
         }
     }
 
-    /// Replaces the head of an entry where it is still the old one; the body stays where it is.
+    /// Replaces an entry's head and keeps its body, if the stored head still equals `old`.
     public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) throws -> Bool {
@@ -92,12 +92,12 @@ public actor SQLiteStore: CacheStore {
         }
     }
 
-    /// A key for the hashes of what must not be stored in the clear; it is stored beside the entries.
+    /// A key for hashing values that must not be stored in plain text. It is stored with the entries.
     public func secret() throws -> Data {
         if let key { return key }
         let made = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
         let stored = try with { database in
-            // Of two processes that make one at the same time, both use the one that is inserted first.
+            // If two processes create a secret at the same time, both use the first inserted secret.
             try database.run("INSERT OR IGNORE INTO secrets (id, value) VALUES (0, ?)", .blob(made))
             var value = made
             try database.run("SELECT value FROM secrets WHERE id = 0") { value = $0.data(0) }
@@ -127,7 +127,7 @@ public actor SQLiteStore: CacheStore {
         for row in removed { try database.run("DELETE FROM entries WHERE rowid = ?", .integer(row)) }
     }
 
-    /// Uses the database; one that is damaged is replaced once.
+    /// Runs a closure with the database. Replaces a damaged database once.
     private func with<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         do { return try body(connection()) } catch let failure as SQLiteConnection.Failure {
             guard failure.isCorruption else { throw failure.error }
@@ -142,7 +142,7 @@ public actor SQLiteStore: CacheStore {
         guard let library = SQLiteLibrary.shared else { throw CacheStoreError("this system has no SQLite library") }
         let database = try SQLiteConnection(place.path, library)
         try database.run("PRAGMA journal_mode = WAL")
-        // A cache may lose the last entries when the power fails; it is never damaged by that.
+        // A power failure may lose the latest entries, but doesn't damage the database.
         try database.run("PRAGMA synchronous = NORMAL")
         try database.run(
             """

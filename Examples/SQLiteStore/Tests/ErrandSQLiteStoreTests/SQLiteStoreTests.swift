@@ -79,7 +79,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    /// A file in a folder of its own, for as long as it is used.
+    /// Runs a test with a file in a temporary folder.
     private static func place(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "errand-sqlite-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,34 +1,34 @@
 public import Errand
 
-/// Sends a `traceparent` field with each request, so that its way through several services can be followed (W3C Trace
-/// Context).
+/// Sends a `traceparent` field with each request, to follow it through several services (W3C Trace Context).
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: "https://api.example.com", transport: .system, filters: [.traceContext(sampling: 0.1)])
 /// ```
 ///
-/// A call is a trace, and each request on the wire a span of it: attempts and redirects share the trace and differ in the
-/// span. A call that belongs to a trace already, such as one of a server's that serves a request itself, continues it:
+/// A call is a trace, and each of its requests on the wire is a span: attempts and redirects share the trace, but each
+/// has its own span. To continue an existing trace, for example in a server that is handling a request, pass its
+/// parent:
 ///
 /// ```swift
 /// try await agent.send(GetUser(id: 7), options: .trace(incoming))
 /// ```
 ///
-/// A request with a valid `traceparent` of its own continues that one, and its `tracestate` goes along, in valid form and
-/// within the limits of ``TraceState``. The fields go to trusted origins only, and each span is a note of the activity, so
-/// that logs and traces can be joined.
+/// A request that already has a valid `traceparent` continues that trace. Its `tracestate` is sent along, in valid form
+/// and within the limits of ``TraceState``. The fields go to trusted origins only. Each span is a note of the activity,
+/// so you can join logs and traces.
 public struct TraceContext: Filter {
     /// The share of new traces that are marked as sampled, from 0 to 1.
     public let sampling: Double
 
-    /// Makes a filter; agents may share it. All new traces are sampled by default.
+    /// Creates a filter. Agents may share it. By default, all new traces are sampled.
     public init(sampling: Double = 1) { self.sampling = sampling.isNaN ? 0 : min(max(0, sampling), 1) }
 
-    /// Once for a call, where the trace begins, and for each request on the wire.
+    /// Runs once per call, to begin the trace, and once per request on the wire.
     public var stages: FilterStages { [.call, .wire] }
 
-    /// It adds a field.
+    /// It adds fields.
     public var traits: FilterTraits { .changesRequest }
 
     /// The field, and the share that is sampled.
@@ -42,7 +42,7 @@ public struct TraceContext: Filter {
             let own = headers["traceparent"].flatMap(TraceParent.init(parsing:))
             let known = exchange.tags[TraceParentTag.self] ?? own
             exchange.tags[TraceParentTag.self] = known ?? TraceParent(isSampled: Double.random(in: 0..<1) < sampling)
-            // Without the trace that it belongs to a state means nothing.
+            // A state is only valid together with its own trace.
             if exchange.tags[TraceStateTag.self] == nil, let known, known.traceID == (own ?? known).traceID {
                 exchange.tags[TraceStateTag.self] = headers["tracestate"].flatMap(TraceState.init(parsing:))
             }
@@ -52,7 +52,7 @@ public struct TraceContext: Filter {
             exchange.http.headers["tracestate"] = state.isEmpty ? nil : state
             exchange.note("trace", span.description, details: span)
         } else {
-            // Another origin gets neither the field nor what was set by hand.
+            // Don't send trace fields to other origins, even if they were set by hand.
             exchange.http.headers.remove("traceparent")
             exchange.http.headers.remove("tracestate")
         }
@@ -60,25 +60,25 @@ public struct TraceContext: Filter {
     }
 }
 
-/// The trace that a call belongs to; nil by default.
+/// The trace that a call continues.
 public enum TraceParentTag: TagKey {
-    /// Nil: the call begins a trace.
+    /// Defaults to `nil`: the call begins a trace.
     public static var defaultValue: TraceParent? { nil }
 }
 
-/// What systems keep of the trace that a call belongs to; nil by default.
+/// The trace's vendor-specific state.
 public enum TraceStateTag: TagKey {
-    /// Nil: that of the request's own field, where it has one.
+    /// Defaults to `nil`: the state is read from the request's own field, if there is one.
     public static var defaultValue: TraceState? { nil }
 }
 
 extension CallOptions {
-    /// Options with a trace and nothing else.
+    /// Creates options that only set a trace.
     public static func trace(_ parent: TraceParent?, state: TraceState? = nil) -> CallOptions {
         CallOptions().trace(parent, state: state)
     }
 
-    /// The same options with a trace that the call continues, and with its state; with nil it begins one.
+    /// Returns the options with a trace for the call to continue, and its state. With `nil`, the call begins a trace.
     public func trace(_ parent: TraceParent?, state: TraceState? = nil) -> CallOptions {
         var options = self
         options.tags[TraceParentTag.self] = parent

@@ -1,16 +1,16 @@
-/// The value of a `traceparent` field (W3C Trace Context Level 2, section 3.2): a trace, the span within it, and flags.
+/// The value of a `traceparent` field (W3C Trace Context Level 2, section 3.2): a trace, a span within it, and flags.
 ///
 /// ```swift
 /// let parent = TraceParent(parsing: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 /// ```
 public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
-    /// 32 lower-case hexadecimal digits, not all zero.
+    /// 32 lowercase hexadecimal digits, not all zero.
     public let traceID: String
-    /// 16 lower-case hexadecimal digits, not all zero.
+    /// 16 lowercase hexadecimal digits, not all zero.
     public let parentID: String
     /// Whether the caller may have recorded the trace.
     public var isSampled: Bool
-    /// Whether the last 14 digits of ``traceID`` are random, so that services may sample by them.
+    /// Whether the last 14 digits of ``traceID`` are random, so services can use them for sampling.
     public let isRandom: Bool
 
     private init(traceID: String, parentID: String, isSampled: Bool, isRandom: Bool) {
@@ -18,14 +18,14 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         (self.isSampled, self.isRandom) = (isSampled, isRandom)
     }
 
-    /// Begins a trace, of random digits.
+    /// Begins a trace with random digits.
     public init(isSampled: Bool) {
         let trace = Self.hexadecimal(UInt64.random(in: 0 ... .max)) + Self.hexadecimal(UInt64.random(in: 1 ... .max))
         self.init(traceID: trace, parentID: Self.spanID(), isSampled: isSampled, isRandom: true)
     }
 
-    /// Reads a field; nil for one that is not valid, which the standard wants to be ignored. A version that is not known
-    /// yet is read as far as version 00 goes.
+    /// Parses a field. Returns nil for an invalid field: the standard requires ignoring it. For an unknown version,
+    /// only the parts that version 00 defines are read.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)
         let dash = UInt8(ascii: "-")
@@ -40,12 +40,12 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
         self.init(traceID: texts[1], parentID: texts[2], isSampled: flags & 1 != 0, isRandom: flags & 2 != 0)
     }
 
-    /// A new span of the same trace.
+    /// Returns a new span of the same trace.
     public func child() -> TraceParent {
         TraceParent(traceID: traceID, parentID: Self.spanID(), isSampled: isSampled, isRandom: isRandom)
     }
 
-    /// The value of the field, in version 00, with the flags that this type knows and no others.
+    /// The field's value, in version 00, with only the flags that this type knows.
     public var description: String { "00-\(traceID)-\(parentID)-0\((isSampled ? 1 : 0) + (isRandom ? 2 : 0))" }
 
     private static func spanID() -> String { hexadecimal(UInt64.random(in: 1 ... .max)) }

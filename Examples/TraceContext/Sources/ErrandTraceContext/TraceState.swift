@@ -1,5 +1,5 @@
-/// The value of a `tracestate` field (W3C Trace Context Level 2, section 3.3): what each system keeps of a trace, under its
-/// key, the latest first.
+/// The value of a `tracestate` field (W3C Trace Context Level 2, section 3.3): each system's data about a trace, by
+/// key, latest first.
 ///
 /// ```swift
 /// let state = TraceState(parsing: "rojo=00f067aa0ba902b7, congo=t61rcWkgMzE")
@@ -7,12 +7,12 @@
 public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     /// One member of the list.
     public struct Member: Sendable, Hashable, CustomStringConvertible {
-        /// At most 256 lower-case letters, digits, `_`, `-`, `*`, `/` and `@`; a letter or a digit first.
+        /// At most 256 lowercase letters, digits, `_`, `-`, `*`, `/` and `@`, starting with a letter or digit.
         public let key: String
-        /// At most 256 printable characters of ASCII but `,` and `=`; no blank last.
+        /// At most 256 printable ASCII characters except `,` and `=`, not ending with a space.
         public let value: String
 
-        /// Nil for a key or a value that is not valid.
+        /// Returns nil if the key or value isn't valid.
         public init?(_ key: String, _ value: String) {
             guard Self.isKey(key), Self.isValue(value) else { return nil }
             (self.key, self.value) = (key, value)
@@ -38,12 +38,12 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// At most 32, no two of one key.
+    /// At most 32 members, with unique keys.
     public private(set) var members: [Member]
 
-    /// Reads a field, several of them joined by commas; nil for one that is not valid, which the standard wants to be
-    /// discarded as a whole: more than 32 members, or a member that does not keep to the grammar. Empty members are left
-    /// out, and so are later members of a key that repeats: the first is the latest (section 3.3.1.3.1).
+    /// Parses a field, or several fields joined by commas. Skips empty members. If a key repeats, keeps its first
+    /// member, which is the latest (section 3.3.1.3.1). Returns nil for more than 32 members, or a member with invalid
+    /// syntax, because the standard requires discarding such a field as a whole.
     public init?(parsing text: String) {
         var (members, keys): ([Member], Set<String>) = ([], [])
         for item in text.utf8.split(separator: UInt8(ascii: ",")) {
@@ -60,15 +60,16 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
         self.members = members
     }
 
-    /// The same with a member at the front, in the place of one of the same key; the last one goes where there are 32.
+    /// Returns a copy with a member at the front, in place of any member with the same key. If there are already 32,
+    /// the last one is dropped.
     public func setting(_ member: Member) -> TraceState {
         var state = self
         state.members = Array(([member] + members.filter { $0.key != member.key }).prefix(32))
         return state
     }
 
-    /// The value of the field, of 512 characters at most: of a longer one members of more than 128 characters go first, and
-    /// then the last ones, each as a whole (section 3.3.1.5).
+    /// The field's value, at most 512 characters. If it's longer, members of more than 128 characters are dropped
+    /// first, then the last members, each as a whole (section 3.3.1.5).
     public var description: String {
         var left = members
         var length = left.reduce(-1) { $0 + $1.description.utf8.count + 1 }

@@ -114,7 +114,7 @@ struct TraceContextTests {
     func states(text: String, written: String?) {
         let state = TraceState(parsing: text)
         #expect((state == nil) == (written == nil), "\(text)")
-        // Of the long ones only that they are valid, and written as they were.
+        // Long texts are only checked for validity, and must come back unchanged.
         if let state, let written { #expect(state.description == (written.isEmpty && text.count > 9 ? text : written)) }
     }
 

@@ -3,35 +3,33 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The identity of one running request, batch, chain or piece of background work; what accessories and callbacks get.
+/// The identity of a running request, batch, chain or piece of background work, passed to accessories and callbacks.
 public final class Activity: Sendable, Identifiable, CustomStringConvertible {
-    /// Counted from 1 in a process.
+    /// Counts from 1 in each process.
     public typealias ID = ActivityID
 
-    /// Identifies this activity within the process.
+    /// A number, unique within the process.
     public let id: ID
-    /// The composite or the request that this one belongs to.
+    /// The composite or request that this activity belongs to.
     public let parent: ID?
-    /// A request, background work, or a kind of a plugin.
+    /// A request, background work, or a plugin's own kind.
     public let kind: ActivityKind
-    /// The request, if it is one; `activity.request is GetUser` tests its type.
+    /// The request, if it is one. Test its type with `activity.request is GetUser`.
     public let request: (any Request)?
-    /// The request's, with those of the call.
+    /// The request's tags, merged with the tags of the call.
     public let tags: Tags
-    /// When it started, by the clock of its agent.
+    /// The start time, by the agent's clock.
     public let start: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant?
     let maximumBodyBytes: Int
     let registry: ActivityRegistry
     private let givenLabel: String?
     let events: EventQueue?
-    /// Collects what belongs to the call.
     let ledger = CallLedger()
     private let state = Mutex(State())
     private let over = Atomic(false)
-    /// Whether a cause is set: written under the lock of the state, which most then need not take.
+    /// Both flags are set under the lock of the state, so most readers don't need the lock.
     private let hasCause = Atomic(false)
-    /// The same for progress.
     private let hasProgress = Atomic(false)
     private static let count = Atomic<UInt64>(0)
 
@@ -39,7 +37,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         var task: Task<Void, Never>?
         var cause: CancellationCause?
         var outcome: ActivityOutcome?
-        /// Whether the response is accepted: from then on nothing cancels the activity.
+        /// From then on, the activity can't be cancelled.
         var isAccepted = false
         var progress = TransferProgress()
     }
@@ -54,7 +52,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         self.request = request
         self.parent = parent
         self.tags = tags
-        // Asked once, at the start.
+        // Read once, at the start.
         let accessories =
             accessories.allSatisfy { $0.isListening } ? accessories : accessories.filter { $0.isListening }
         self.registry = registry
@@ -66,18 +64,18 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         maximumBodyBytes = accessories.reduce(0) { max($0, $1.maximumBodyBytes) }
     }
 
-    /// The name for logs: the one given, the request's label, the type of the request, or the kind; the first that
-    /// there is. Control characters are escaped, so that it fits into a line.
+    /// The name for logs: the given label, or else the request's label, its type, or the kind. Control characters are
+    /// escaped, so it fits on a line.
     public var label: String {
         if let givenLabel { return ControlCharacters.escaped(givenLabel) }
         guard let request else { return kind.rawValue }
         return request.label.map { ControlCharacters.escaped($0) } ?? "\(type(of: request))"
     }
 
-    /// Kind, number and label, in one line.
+    /// Kind, number and label on one line.
     public var description: String { label == kind.rawValue ? "\(kind) \(id)" : "\(kind) \(id) \(label)" }
 
-    /// How it ended; nil while it runs.
+    /// How the activity ended. Nil while it's running.
     public var outcome: ActivityOutcome? { state.withLock { $0.outcome } }
 
     /// The last progress that the transport or the composite reported.
@@ -85,14 +83,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         hasProgress.load(ordering: .acquiring) ? state.withLock { $0.progress } : TransferProgress()
     }
 
-    /// Whether something has cancelled it.
+    /// Whether the activity was cancelled.
     public var isCancelled: Bool { hasCause.load(ordering: .acquiring) && state.withLock { $0.cause != nil } }
 
-    /// Whether it is decided; `next` throws from then on.
+    /// Whether the outcome is decided, after which `next` throws.
     public var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// Cancels it if it is still undecided; the first cause counts. The outcome is then `.cancelled`, whatever comes
-    /// back.
+    /// Cancels the activity, unless its response is accepted or its outcome is decided. The outcome is then
+    /// `.cancelled` with the first cause, regardless of a response.
     public func cancel() { cancel(.activity) }
 
     @discardableResult
@@ -115,7 +113,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if isCancelled { task.cancel() }
     }
 
-    /// Accepts the response: no later cancellation takes effect. Throws a cancellation that came first.
+    /// Prevents later cancellations. Throws if the activity was cancelled before.
     func accept() throws {
         let isAccepted = state.withLock { state in
             if state.cause == nil { state.isAccepted = true }
@@ -124,7 +122,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         if !isAccepted { throw CancellationError() }
     }
 
-    /// Stores the progress and returns it; nil once the outcome is decided.
+    /// Returns nil if the outcome is decided.
     func store(_ progress: TransferProgress, isMeasured: Bool) -> TransferProgress? {
         state.withLock { state in
             guard state.outcome == nil else { return nil }
@@ -134,15 +132,14 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         }
     }
 
-    /// The clock of the agent.
     var time: any TimeSource { registry.time }
 
-    /// The accessories that are notified; none once the last event has reached them.
+    /// Empty once they have received the last event.
     var accessories: [any Accessory] { events?.accessories ?? [] }
 
-    /// Decides the outcome: a cancellation that came first wins over the response or the failure.
+    /// An earlier cancellation takes precedence over the response or the error.
     func settle(_ failure: (any Error)?, http: HTTPResponse?) -> Settlement {
-        // The label is the request's own code: not under the lock.
+        // The label runs the request's code, so read it outside the lock.
         let (label, lastSent) = isCancelled ? (label, ledger.lastSent) : ("the call", nil)
         let (settled, task) = state.withLock { state in
             var settled = Settlement(failure: failure, outcome: .success(http?.withoutStream))
@@ -159,7 +156,7 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
             case nil:
                 if let failure, failure.isCancellation {
                     settled.failure =
-                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled within", underlying: failure)
+                        failure as? ErrandError ?? ErrandError(.cancelled, "cancelled from within", underlying: failure)
                     settled.outcome = .cancelled(.within)
                 } else if let failure {
                     settled.outcome = failure.isExpectedEnd ? .success(nil) : .failure(failure)
@@ -174,5 +171,55 @@ public final class Activity: Sendable, Identifiable, CustomStringConvertible {
         ledger.close(cancelsBodies: settled.failure != nil)
         withExtendedLifetime(task) {}
         return settled
+    }
+}
+
+extension Activity: TransportObserver {
+    var isObserved: Bool { events?.isObserved == true }
+
+    /// Notifies listeners in order. An event from another thread, or from within an accessory, is delivered afterward.
+    /// After `willStop` only `didStop` is delivered.
+    func notify(_ event: @autoclosure () -> ActivityEvent) {
+        if let events, events.isObserved { events.deliver(event(), of: self) }
+    }
+
+    /// Delivers the last events, once the outcome is decided.
+    func notifyLast(_ event: @autoclosure () -> ActivityEvent, end: EventQueue.End) {
+        guard let events else { return }
+        if events.isObserved { return events.deliver(event(), of: self, end: end) }
+        // The closure receives only progress, which ends here.
+        if end == .events { events.end(self) }
+    }
+
+    /// Reports an event on the wire to the handle, the progress closure and the accessories. A composite reports its
+    /// total progress. A slow accessory receives only the newest waiting progress. Ignored once the activity is over.
+    public func report(_ event: TransportEvent) { report(event, isMeasured: false) }
+
+    /// Within a transfer, progress from the transport never decreases, not even its fraction when the response's length
+    /// becomes known.
+    func report(_ event: TransportEvent, isMeasured: Bool) {
+        if isOver { return }
+        guard case .progress(let progress) = event else { return notify(.transport(event)) }
+        guard let progress = store(progress, isMeasured: isMeasured) else { return }
+        events?.deliver(.transport(.progress(progress)), of: self)
+    }
+
+    /// Reports a message on a stream to accessories that want messages. Ignored once the activity is over.
+    ///
+    /// - Parameter message: creates the message, with at most this number of bytes. Called only if an accessory wants
+    ///   it.
+    public func report(message: (_ maximumBytes: Int) -> StreamMessage) {
+        if observesMessages { notify(.message(message(maximumBodyBytes))) }
+    }
+
+    /// Evaluated per message, because few activities have messages.
+    var observesMessages: Bool { events?.accessories.contains { $0.observesMessages } ?? false }
+
+    /// Sends accessories a message worth logging. Ignored once the activity is over. Committing or discarding staged
+    /// work still belongs to the activity.
+    public func note(
+        _ name: String, _ message: @autoclosure () -> String, details: @autoclosure () -> (any Sendable)? = nil
+    ) {
+        notify(.note(ActivityNote(name, message(), details: details())))
     }
 }

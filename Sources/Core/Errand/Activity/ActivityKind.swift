@@ -1,15 +1,15 @@
-/// The kind of an activity: a request, background work, or a plugin's own.
+/// The kind of an activity: a request, background work, or a plugin's own kind.
 public struct ActivityKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name, for logs.
     public let rawValue: String
-    /// A kind of one's own.
+    /// Creates a custom kind.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// A request.
     public static let request = ActivityKind(rawValue: "request")
     /// Work that outlives the call that started it.
     public static let background = ActivityKind(rawValue: "background")
-    /// A response that is read as it comes: it lasts for as long as its reader reads, so it says nothing about whether
-    /// something loads. Its connections are requests of their own, with it as their parent.
+    /// A response that's read as it arrives. It lasts as long as its reader reads, so it doesn't indicate loading. Each
+    /// connection is a separate request with this activity as its parent.
     public static let stream = ActivityKind(rawValue: "stream")
     /// The name.
     public var description: String { rawValue }

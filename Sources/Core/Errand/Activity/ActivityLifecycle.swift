@@ -2,13 +2,13 @@ import ErrandHTTP
 import Synchronization
 
 extension ActivityRegistry {
-    /// Registers, and notifies of will-start, before it returns; then the activity is carried out in a task of its own,
-    /// off the caller's actor.
+    /// Registers an activity and sends will-start before it returns. The activity then runs in a separate task, off the
+    /// caller's actor.
     ///
     /// - Parameters:
-    ///   - agent: lives until the outcome is decided.
+    ///   - agent: kept alive until the outcome is decided.
     ///   - completion: awaited between will-stop and did-stop.
-    ///   - perform: puts the success into the result, and returns the response of a request.
+    ///   - perform: stores the success in the result, and returns the response of a request.
     func launch(
         _ activity: Activity, keeping agent: (any AnyObject & Sendable)? = nil, priority: TaskPriority? = nil,
         completion: (@Sendable (ActivityResult) async -> Void)? = nil,
@@ -25,7 +25,7 @@ extension ActivityRegistry {
         }
     }
 
-    /// The same in a task that the caller makes, whose body ends the activity.
+    /// Launches an activity in the caller's task, whose body must end it.
     ///
     /// - Parameter inPlace: whether the task begins on this thread.
     func launch(
@@ -42,12 +42,12 @@ extension ActivityRegistry {
         return RunningActivity(activity: activity, task: task, result: result, isDone: isDone)
     }
 
-    /// Ends an activity with the response or the failure, from its outcome to did-stop.
+    /// Ends an activity, from deciding its outcome to did-stop.
     @inline(__always) func end(
         _ activity: Activity, _ result: ActivityResult, _ received: Result<HTTPResponse?, any Error>,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
-        // One wait each for all that most activities do without: each enlarges the frame of every request.
+        // A single suspension point for each kind of rare work, because each enlarges the async frame of every request.
         let decided = decide(activity, received)
         if activity.ledger.hasStagedWork { await finishStagedWork(of: activity, decided) }
         settle(activity, result, decided)
@@ -57,7 +57,6 @@ extension ActivityRegistry {
         stop(activity, result)
     }
 
-    /// What was received, where it was not cancelled before.
     @inline(never) private func decide(
         _ activity: Activity, _ received: Result<HTTPResponse?, any Error>
     ) -> Result<HTTPResponse?, any Error> {
@@ -77,7 +76,6 @@ extension ActivityRegistry {
         }
     }
 
-    /// Waits for accessories and for the completion, one after the other.
     @inline(never) private func finishDelivery(
         of activity: Activity, _ result: ActivityResult, _ completion: (@Sendable (ActivityResult) async -> Void)?
     ) async {
@@ -85,7 +83,6 @@ extension ActivityRegistry {
         if let completion { await completion(result) }
     }
 
-    /// Decides the outcome, and notifies of will-stop.
     @inline(never) private func settle(
         _ activity: Activity, _ result: ActivityResult, _ decided: Result<HTTPResponse?, any Error>
     ) {
@@ -96,11 +93,10 @@ extension ActivityRegistry {
             }
         if let failure = settled.failure { result.fail(failure) }
         activity.notifyLast(.willStop(settled.outcome), end: .events)
-        // Released before the callbacks: in a program whose main thread is blocked they never run.
+        // Released before the callbacks, which never run if the main thread is blocked.
         remove(activity)
     }
 
-    /// Notifies of did-stop, and releases the accessories.
     @inline(never) private func stop(_ activity: Activity, _ result: ActivityResult) {
         if activity.events != nil, let outcome = activity.outcome { activity.notifyLast(.didStop(outcome), end: .all) }
         result.isComplete.store(true, ordering: .releasing)

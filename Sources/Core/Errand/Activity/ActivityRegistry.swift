@@ -6,12 +6,12 @@ final class ActivityRegistry: Sendable {
     let time: any TimeSource
     private let state = Mutex(State())
 
-    /// The agent lives as long as what it runs.
+    /// Keeps the agent alive while its activity runs.
     private typealias Entry = (activity: Activity, agent: (any AnyObject & Sendable)?)
 
     private struct State {
         var entries: [Activity.ID: Entry] = [:]
-        /// When the one timer looks for passed deadlines; nil while it is not set.
+        /// When the timer checks for passed deadlines. Nil if it isn't set.
         var wakes: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
     }
@@ -30,20 +30,19 @@ final class ActivityRegistry: Sendable {
 
     func remove(_ activity: Activity) {
         let entry = state.withLock { $0.entries.removeValue(forKey: activity.id) }
-        // The agent may end with it, and its registry with that: not under the lock.
+        // Releasing the entry can deallocate the agent and this registry, so wait until after the lock.
         withExtendedLifetime(entry) {}
     }
 
-    /// Those that run, in the order of their start.
+    /// In the order in which they started.
     var activities: [Activity] {
         state.withLock { $0.entries.values.map(\.activity) }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// Sets the timer. It is left alone when it looks early enough; so a deadline costs nothing but a comparison, and a
-    /// look, of the few that run, happens about once in the length of a deadline.
+    /// Sets the timer, unless it already fires early enough. Usually a deadline costs one comparison, and running
+    /// activities are checked about once per length of a deadline.
     ///
-    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time
-    /// source.
+    /// Returns the replaced timer, to be cancelled outside the lock, because that runs code of the time source.
     private func wake(_ state: inout State, at moment: ContinuousClock.Instant) -> Task<Void, Never>? {
         if let wakes = state.wakes, wakes <= moment { return nil }
         let stale = state.timer
@@ -52,14 +51,14 @@ final class ActivityRegistry: Sendable {
             do { try await time.sleep(until: moment) } catch {
                 if !Task.isCancelled { await Self.pause(time.now.duration(to: moment)) }
             }
-            // A cancelled one has been replaced.
+            // A cancelled timer has been replaced.
             if !Task.isCancelled { self?.cancelOverdue() }
         }
         return stale
     }
 
-    /// Takes the place of a time source that does not sleep: the deadlines depend on this one timer. Long enough not to
-    /// keep a processor busy.
+    /// Replaces a time source that fails to sleep, because all deadlines depend on the timer. The minimum avoids a busy
+    /// loop.
     private static func pause(_ duration: Duration) async {
         try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
     }
@@ -70,14 +69,14 @@ final class ActivityRegistry: Sendable {
             state.wakes = nil
             let running = state.entries.values.lazy.map(\.activity)
             let deadlines = running.compactMap(\.deadline)
-            // The timer that is replaced is the one that has just rung.
+            // The replaced timer just fired.
             if let next = deadlines.filter({ $0 > now }).min() { _ = wake(&state, at: next) }
             return running.filter { $0.deadline.map { $0 <= now } ?? false }
         }
         for activity in overdue { activity.cancel(.deadline) }
     }
 
-    /// Cancels the activities that match, and returns how many it cancelled.
+    /// Returns how many activities it cancelled.
     @discardableResult
     func cancelAll(where matches: (Activity) -> Bool) -> Int {
         activities.filter(matches).count { $0.cancel(.agent) }

@@ -1,9 +1,9 @@
 public import ErrandHTTP
 import Synchronization
 
-/// The output of an activity, for those who await it; complete from the activity's will-stop on.
+/// The result of an activity, complete from will-stop on.
 ///
-/// Of no generic type: the metadata of one would be looked up at every use, which costs more than the cast.
+/// Not generic, because looking up the metadata on every use costs more than the cast.
 @usableFromInline final class ActivityResult: Sendable {
     private struct State {
         var value: (any Sendable)?
@@ -15,7 +15,7 @@ import Synchronization
     /// Whether did-stop has been delivered.
     let isComplete = Atomic(false)
 
-    /// - Parameter http: the response that the value was decoded from, of a request.
+    /// - Parameter http: for a request, the response that the value was decoded from.
     func succeed(_ value: some Sendable, from http: HTTPResponse? = nil) {
         state.withLock { ($0.value, $0.http) = (value, http) }
     }
@@ -35,16 +35,15 @@ import Synchronization
         return (value, state.http)
     }
 
-    /// The output of an activity other than a request.
+    /// For activities other than requests.
     func get<Value>() throws -> Value {
         guard let value = try success().value as? Value else { throw CancellationError() }
         return value
     }
 
-    /// The response of a request.
     @inlinable func response<Output>() throws -> Response<Output> {
         let (value, http) = try success()
-        // A cast within a pattern makes no optional of a generic type.
+        // A cast in a pattern avoids an optional of a generic type.
         guard let http, case let value as Output = value else { throw CancellationError() }
         return Response(value: value, http: http)
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Names a value that is the same for the whole of a call, in all its attempts and hops; see `Exchange.once(_:_:)`.
+/// A key for a value that stays the same in all attempts and hops of a call; see `Exchange.once(_:_:)`.
 ///
 /// ```swift
 /// struct Shard: Filter {
@@ -15,26 +15,25 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Make one key for each filter or object that the value belongs to, and keep it.
+/// Create one key for each filter or object that the value belongs to, and keep it.
 public struct CallKey<Value: Sendable>: Sendable {
     let number = CallValues.newNumber()
 
-    /// Makes a key that equals no other.
+    /// Creates a unique key.
     public init() {}
 }
 
-/// The values of one call. A class would cost each call an allocation; this costs an array, and only the calls that
-/// have more than one value.
+/// The values of one call. Not a class, which would cost each call an allocation: only calls with more than one value
+/// allocate.
 struct CallValues: Sendable {
     private static let count = Atomic<UInt64>(0)
-    /// That of the first value; 0 for none.
+    /// The key of the first value, or 0.
     private var firstNumber: UInt64 = 0
     private var first: (any Sendable)?
     private var others: [(number: UInt64, value: any Sendable)] = []
 
     fileprivate static func newNumber() -> UInt64 { count.add(1, ordering: .relaxed).newValue }
 
-    /// The value of the key with a number.
     subscript(number: UInt64) -> (any Sendable)? {
         if firstNumber == number { return first }
         return others.isEmpty ? nil : others.first { $0.number == number }?.value

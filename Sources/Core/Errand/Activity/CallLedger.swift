@@ -1,10 +1,10 @@
 import ErrandHTTP
 import Synchronization
 
-/// Collects what belongs to a call: checks, staged work, streamed bodies, the values of filters, the request that was
-/// sent last, and counters. An activity has one, and so has an exchange that several calls share.
+/// Collects data of a call: checks, staged work, streamed bodies, values of filters, the last sent request, and
+/// counters. Owned by an activity, or by an exchange that several calls share.
 struct CallLedger: ~Copyable, Sendable {
-    // Not private: the compiler asks for its layout wherever a ledger is stored.
+    // Not private, because the compiler needs the layout wherever a ledger is stored.
     struct State {
         var isClosed = false
         var lastSent: HTTPRequest?
@@ -15,18 +15,18 @@ struct CallLedger: ~Copyable, Sendable {
     }
 
     private let state = Mutex(State())
-    /// Whether anything was checked or staged: set under the lock of the state, which most then need not take.
+    /// Whether there were checks or staged work. Set under the lock of the state, so most readers don't need the lock.
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
     private let finalFailureCount = Atomic(0)
     private let deliveries = Atomic(0)
 
-    // What is replaced below is kept until the lock is released: a user's object may end with it, and that runs code.
+    // Keep replaced values until the lock is released, because releasing a user's object can run its code.
 
     // MARK: Checks and staged work
 
-    /// Adds a check; it replaces one of the same name.
+    /// Replaces a check of the same name.
     func add(_ check: ResponseCheck) {
         let old = state.withLock { state in
             let old = state.checks
@@ -39,7 +39,7 @@ struct CallLedger: ~Copyable, Sendable {
 
     var checks: [ResponseCheck] { isMarked.load(ordering: .acquiring) ? state.withLock { $0.checks } : [] }
 
-    /// Keeps work until the response is accepted or refused; discards it where that has happened.
+    /// Discards the work if the response is already accepted or rejected.
     func stage(_ work: StagedWork) {
         let isTooLate = state.withLock { state in
             if !state.isClosed { state.staged.append(work) }
@@ -62,7 +62,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Discards what is staged from now on, if nothing is staged, and returns whether that is so.
+    /// Closes the ledger for further work if no work is staged. Returns whether it's closed.
     func sealIfNothingIsStaged() -> Bool {
         state.withLock { state in
             if state.staged.isEmpty { state.isClosed = true }
@@ -70,7 +70,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the staged work, and discards what is staged from now on.
+    /// Closes the ledger for further work.
     func sealStagedWork() -> [StagedWork] {
         state.withLock { state in
             defer { (state.staged, state.isClosed) = ([], true) }
@@ -78,9 +78,9 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    // MARK: What was sent and received
+    // MARK: Sent and received messages
 
-    /// The evidence for an error: the request as built, then as filters and redirects have changed it.
+    /// For errors: the request as built, then as changed by filters and redirects.
     var lastSent: HTTPRequest? { state.withLock { $0.lastSent } }
 
     func willSend(_ request: HTTPRequest) {
@@ -92,7 +92,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Keeps a weak reference to a streamed body, so that a failure after the head ends its transfer.
+    /// Keeps the body weakly, so an error after the head can cancel its transfer.
     func watch(_ body: HTTPBody) {
         let readers = state.withLock { state in
             let readers = state.bodies.compactMap(\.reader)
@@ -102,7 +102,7 @@ struct CallLedger: ~Copyable, Sendable {
         withExtendedLifetime(readers) {}
     }
 
-    /// Ends the collection: keeps nothing, and discards what is staged from now on.
+    /// Clears the ledger and closes it for further work.
     func close(cancelsBodies: Bool) {
         let left = state.withLock { state in
             let left = (state.bodies, state.checks, state.lastSent, state.staged)
@@ -118,10 +118,9 @@ struct CallLedger: ~Copyable, Sendable {
 
     // MARK: The values of filters
 
-    /// The value of the key with a number.
     func value(_ number: UInt64) -> (any Sendable)? { state.withLock { $0.values[number] } }
 
-    /// Adds a value, unless there is one already: that is returned then.
+    /// Returns the existing value, if there is one.
     func add(_ value: any Sendable, for number: UInt64) -> (any Sendable)? {
         state.withLock { state in
             let known = state.values[number]
@@ -130,7 +129,7 @@ struct CallLedger: ~Copyable, Sendable {
         }
     }
 
-    /// Takes over the values of a call, for work that outlives it; before that work begins.
+    /// For work that outlives the call, before it begins.
     func adoptValues(of other: borrowing CallLedger) {
         let values = other.state.withLock { $0.values }
         state.withLock { $0.values = values }

@@ -1,17 +1,16 @@
-/// The first cause of a cancellation. Cases may be added: write a `default`.
+/// The first cause of a cancellation. More cases can be added, so write a `default` in a `switch`.
 public enum CancellationCause: Sendable, Hashable {
-    /// The task that awaited `send`.
+    /// The task that awaited `send` was cancelled.
     case task
-    /// `RequestHandle.cancel()`.
+    /// `RequestHandle.cancel()` was called.
     case handle
-    /// `Activity.cancel()`, by an accessory for instance.
+    /// `Activity.cancel()` was called, for example by an accessory.
     case activity
-    /// `cancelAll` or the end of the agent.
+    /// `cancelAll` was called, or the agent was deallocated.
     case agent
-    /// The deadline passed; the outcome is then a failure.
+    /// The deadline passed. The outcome is then a failure.
     case deadline
-    /// A filter, a check, the decoding or the transport threw a cancellation of its own, though none of the above had
-    /// cancelled the call. Not the source of a body that is sent: one that was cancelled elsewhere fails the call with
-    /// ``ErrandError/Code/encodingFailed``.
+    /// A filter, a check, the decoding or the transport threw a cancellation, although the call wasn't cancelled. A
+    /// cancelled source of a request body instead fails the call with ``ErrandError/Code/encodingFailed``.
     case within
 }

@@ -1,9 +1,9 @@
 import ErrandHTTP
 import Synchronization
 
-/// Delivers the events of one activity in order, though several threads report them, and accessories from within one
-/// another. No lock is held while a listener runs: the thread that finds the queue idle delivers its own event, and
-/// then whatever has arrived in the meantime.
+/// Delivers an activity's events in order, even if they're reported by several threads or by an accessory during a
+/// delivery. No lock is held while a listener runs: the thread that finds the queue idle delivers its event and all
+/// that arrive meanwhile.
 final class EventQueue: Sendable {
     struct Listeners {
         var accessories: [any Accessory] = []
@@ -13,24 +13,23 @@ final class EventQueue: Sendable {
     /// The part of the queue that ends with an event.
     enum End {
         case nothing
-        /// Later events, from any thread, are dropped unless they end something, too.
+        /// Later events are dropped, unless they also end a part.
         case events
-        /// The listeners are released as well, since an activity may be kept for longer.
+        /// Listeners are released too, because the activity can be kept for longer.
         case all
     }
 
     private struct State {
         var listeners: Listeners
-        /// The events that arrived while another was delivered.
+        /// Events that arrived during a delivery.
         var waiting: [ActivityEvent] = []
-        /// Those who wait until nothing is being delivered.
         var waiters: [CheckedContinuation<Void, Never>] = []
         var isDelivering = false
         var isClosed = false
         var hasEnded = false
     }
 
-    /// Whether there are accessories, or were.
+    /// Whether there are, or were, accessories.
     let isObserved: Bool
     private let state: Mutex<State>
 
@@ -43,21 +42,17 @@ final class EventQueue: Sendable {
 
     var isDelivering: Bool { state.withLock { $0.isDelivering } }
 
-    /// Delivers an event of an activity, or leaves that to the thread that is delivering.
-    ///
-    /// - Parameter end: what ends with the event.
+    /// Delivers an event, or leaves it to the thread that is delivering.
     func deliver(_ event: ActivityEvent, of activity: Activity, end: End = .nothing) {
         guard let listeners = claim(event, end: end) else { return }
         pass(event, of: activity, to: listeners)
         deliverRest(of: activity)
     }
 
-    /// Ends without an event.
     func end(_ activity: Activity) {
         if claim(nil, end: .all) != nil { deliverRest(of: activity) }
     }
 
-    /// Waits until nothing is being delivered.
     func allDelivered() async {
         await withCheckedContinuation { continuation in
             let isDelivering = state.withLock { state in
@@ -68,8 +63,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// The listeners, if the calling thread is to deliver the event: nobody else is delivering, and the queue isn't
-    /// closed.
+    /// Returns the listeners if the calling thread should deliver the event.
     private func claim(_ event: ActivityEvent?, end: End) -> Listeners? {
         state.withLock { state in
             if state.isClosed, end == .nothing { return nil }
@@ -95,9 +89,9 @@ final class EventQueue: Sendable {
         }
     }
 
-    /// The events that arrived in the meantime. Nil if there are none, which ends the delivery.
+    /// Returns the waiting events, or ends the delivery and returns nil.
     private func next() -> ([ActivityEvent], Listeners)? {
-        // The end of a listener may run the user's code: what the queue lets go of is released outside the lock.
+        // Released outside the lock, because releasing a listener can run user code.
         var released = Listeners()
         var waiters: [CheckedContinuation<Void, Never>] = []
         let next = state.withLock { state -> ([ActivityEvent], Listeners)? in
@@ -115,7 +109,7 @@ final class EventQueue: Sendable {
         return next
     }
 
-    /// Keeps only the newest of several progress values in a row, so that nothing piles up behind a slow listener.
+    /// Keeps the newest of consecutive progress values, so they don't pile up if a listener is slow.
     private static func add(_ event: ActivityEvent, to waiting: inout [ActivityEvent]) {
         if case .transport(.progress) = event, case .transport(.progress)? = waiting.last { waiting.removeLast() }
         waiting.append(event)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Delivers values that come from any thread to a closure on the main actor, in their order.
+/// Delivers values from any thread to a closure on the main actor, in order.
 ///
 /// ```swift
 /// let listener = MainActorListener<TransferProgress>(merging: { _, newest in newest }) {
@@ -9,8 +9,8 @@ import Synchronization
 /// let options = CallOptions(progress: { listener.receive($0) })
 /// ```
 ///
-/// ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory`` are made of
-/// it. In a program whose main thread is blocked nothing is delivered.
+/// The basis of ``CallOptions/init(tags:parent:filters:accessories:label:progressOnMain:)`` and ``MainActorAccessory``.
+/// Doesn't deliver if the main thread is blocked.
 public final class MainActorListener<Value: Sendable>: Sendable {
     private struct State {
         var waiting: [Value] = []
@@ -21,9 +21,10 @@ public final class MainActorListener<Value: Sendable>: Sendable {
     private let merge: @Sendable (Value, Value) -> Value?
     private let body: @MainActor @Sendable (Value) -> Void
 
+    /// Creates a listener.
+    ///
     /// - Parameters:
-    ///   - merge: makes one value of two that wait in a row, called under a lock; nil, as it returns by default, where
-    ///     both are delivered.
+    ///   - merge: combines consecutive waiting values, under a lock. Return nil, as by default, to deliver both.
     ///   - body: receives the values.
     public init(
         merging merge: @escaping @Sendable (_ waiting: Value, _ newest: Value) -> Value? = { _, _ in nil },
@@ -32,7 +33,7 @@ public final class MainActorListener<Value: Sendable>: Sendable {
         (self.merge, self.body) = (merge, body)
     }
 
-    /// Receives a value, from any thread; returns before it is delivered.
+    /// Receives a value, on any thread, and returns before delivering it.
     public func receive(_ value: Value) {
         let (isFirst, replaced) = state.withLock { state -> (Bool, Value?) in
             var replaced: Value?

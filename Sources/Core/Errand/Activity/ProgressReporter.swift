@@ -1,8 +1,8 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// Reports the progress of a composite, computed from a state that its members change from many threads: the newest
-/// value, in order, outside of the lock.
+/// Reports a composite's progress, computed from a state that members update on many threads. The newest value is
+/// reported, in order and outside the lock.
 ///
 /// ```swift
 /// let bytes: [Int64] = [0, 0]
@@ -12,21 +12,23 @@ import ErrandSupport
 public struct ProgressReporter<State: Sendable>: Sendable {
     private let notifier: LatestValueNotifier<State, TransferProgress>
 
+    /// Creates a reporter.
+    ///
     /// - Parameters:
-    ///   - state: the state at the beginning.
-    ///   - activity: the activity of the composite, which reports the progress.
-    ///   - progress: computes the progress of the whole; runs under the lock of the state, so keep it short.
+    ///   - state: the initial state.
+    ///   - activity: the composite's activity.
+    ///   - progress: computes the total progress. Runs under the state's lock, so return quickly.
     public init(
         _ state: State, of activity: Activity, progress: @escaping @Sendable (State) -> TransferProgress
     ) {
         notifier = LatestValueNotifier(state, value: progress) { activity.report(.progress($0)) }
     }
 
-    /// Changes the state under its lock, and reports unless that is turned off.
+    /// Changes the state under its lock, and reports the progress unless `reporting` is false.
     public func update(reporting: Bool = true, _ change: (inout State) -> Void) {
         if reporting { notifier.change(change) } else { notifier.changeSilently(change) }
     }
 
-    /// Returns when every update so far has been reported, also by another thread; at the end of a composite's `run`.
+    /// Waits until all updates so far, on any thread, have been reported. Call it at the end of a composite's `run`.
     public func allReported() async { await notifier.allDelivered() }
 }

@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// A started request, batch or chain: look at it, cancel it, await it. Dropping the handle changes nothing.
+/// A started request, batch or chain that you can inspect, cancel and await. Releasing the handle doesn't affect it.
 public struct RequestHandle<Success: Sendable>: Sendable {
     private let running: RunningActivity
     private let read: @Sendable (ActivityResult) throws -> Success
@@ -9,25 +9,25 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         (self.running, self.read) = (running, read)
     }
 
-    /// The identity of what was started, with its progress and outcome.
+    /// The activity, with its progress and outcome.
     public var activity: Activity { running.activity }
 
     /// Cancels the activity, unless its outcome is decided.
     public func cancel() { activity.cancel(.handle) }
 
-    /// From the start until the outcome is decided.
+    /// Whether the outcome is undecided.
     public var isRunning: Bool { !activity.isOver }
 
-    /// Whether something has cancelled it.
+    /// Whether the activity was cancelled.
     public var isCancelled: Bool { activity.isCancelled }
 
-    /// Nil while it runs.
+    /// How the activity ended. Nil while it's running.
     public var outcome: ActivityOutcome? { activity.outcome }
 
     /// The last progress that the transport or the composite reported.
     public var progress: TransferProgress { activity.progress }
 
-    /// The result, after did-stop. Cancelling the task that waits here does not cancel the activity.
+    /// The output, after did-stop. Cancelling the awaiting task doesn't cancel the activity.
     public var value: Success {
         get async throws {
             await running.task.value
@@ -35,7 +35,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The result, after did-stop, as a value.
+    /// The ``value`` or the error, after did-stop.
     public var result: Result<Success, any Error> {
         get async {
             await running.task.value
@@ -43,7 +43,7 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         }
     }
 
-    /// The result; cancelling the task that waits cancels the activity.
+    /// Cancelling the awaiting task cancels the activity.
     func joined() async throws -> Success {
         await running.joined()
         return try read(running.result)

@@ -1,4 +1,4 @@
-/// Work that waits until the response is accepted or refused.
+/// Work that waits until the response is accepted or rejected.
 struct StagedWork: Sendable {
     let commit: @Sendable () async -> Void
     let discard: @Sendable () async -> Void
@@ -10,7 +10,7 @@ extension [StagedWork] {
     func discard() async { for work in self { await work.discard() } }
 }
 
-// Not in line, where they would enlarge the frame of every request.
+// Kept out of line: inlining would enlarge the async frame of every request.
 extension Activity {
     @inline(never) func commitStagedWork() async { await ledger.takeStagedWork().commit() }
 

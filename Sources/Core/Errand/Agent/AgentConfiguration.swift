@@ -3,44 +3,47 @@ import ErrandSupport
 
 /// The settings of a ``NetworkAgent`` for all of its requests.
 public struct AgentConfiguration: Sendable {
-    /// The URL that relative paths are appended to; its path is kept, with or without a slash at its end. A query
-    /// or a fragment throws ``ErrandError/Code/invalidURL``. Empty for an agent whose requests have absolute URLs:
-    /// it has no origin of its own then, so that only `trustedOrigins` see its secrets.
+    /// The absolute http or https URL that relative paths are appended to. Its path is kept, with or without a trailing
+    /// slash. A query or a fragment throws ``ErrandError/Code/invalidURL``.
+    ///
+    /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
+    /// `trustedOrigins` receive the agent's secrets.
     public var baseURL: String
-    /// Further bases, for requests that choose one of them by ``BaseChoice/named(_:)``; none by default.
+    /// More base URLs, selected with ``BaseChoice/named(_:)``. Empty by default.
     public var namedBaseURLs: [String: String] = [:]
-    /// The header fields of every request; a request's own replace them by name. `User-Agent` and `Accept-Language` by
-    /// default.
+    /// Header fields for every request, unless it sets the same fields. Defaults to `User-Agent` and `Accept-Language`.
     public var headers = standardHeaders
-    /// The credentials of every request that has none of its own; none by default. Like the sensitive ones among
-    /// `headers` they are sent to the origins of `baseURL` and `namedBaseURLs` and to `trustedOrigins`, and to no
-    /// other.
+    /// The credentials for requests without their own. Defaults to nil.
+    ///
+    /// Like sensitive `headers`, they're sent only to the origins of `baseURL` and `namedBaseURLs`, and to
+    /// `trustedOrigins`.
     public var authorization: Authorization?
-    /// The origins that may see the agent's secrets beside those of its base URLs; none by default.
+    /// Origins that may receive the agent's secrets, in addition to the base URLs. Empty by default.
     public var trustedOrigins: TrustedOrigins = []
-    /// The longest inactivity in one attempt; 60 seconds by default.
+    /// The longest time without activity within one attempt. Defaults to 60 seconds.
     public var timeout: Duration = .seconds(60)
-    /// The time for a whole call; none by default.
+    /// The time limit for a whole call. Defaults to nil.
     public var deadline: Duration?
-    /// 20 hops, never from https to http, by default.
+    /// Which redirects to follow. Defaults to 20 hops, never from https to http.
     public var redirects = RedirectPolicy.standard
-    /// In the order of the array within each stage, before the request's own.
+    /// Filters for every request. Within a stage they run in this order, before the request's.
     public var filters: [any Filter] = []
-    /// Notified in the order of the array, before the request's own.
+    /// Accessories for every request, notified in this order, before the request's.
     public var accessories: [any Accessory] = []
-    /// Decodes the outputs of requests that have no decoder of their own; a `JSONDecoder` by default.
+    /// Decodes the output of requests without their own decoder. Defaults to a `JSONDecoder`.
     public var decoder: any BodyDecoder = JSONDecoder()
-    /// Encodes the bodies of requests that have no encoder of their own; a `JSONEncoder` by default.
+    /// Encodes the body of requests without their own encoder. Defaults to a `JSONEncoder`.
     public var encoder: any BodyEncoder = JSONEncoder()
-    /// The maximum number of bytes of a body in memory; more throw ``ErrandError/Code/bodyTooLarge``. 64 MiB by default.
+    /// The maximum size of a body in memory, in bytes. Above it, ``ErrandError/Code/bodyTooLarge`` is thrown. Defaults
+    /// to 64 MiB.
     public var maximumBodyBytes = 64 << 20
-    /// The maximum number of bytes of a body that an error keeps; 64 KiB by default.
+    /// The maximum number of body bytes that an error keeps. Defaults to 64 KiB.
     public var maximumErrorBodyBytes = 64 << 10
-    /// Returns the error that a failure of any request becomes, before the request's `mapError`; the same one by
-    /// default. Not called for a cancellation.
+    /// Maps the error of any request, before the request's `mapError`. Not called for cancellations. By default,
+    /// returns the error unchanged.
     public var mapError: @Sendable (any Error) -> any Error = { $0 }
 
-    /// Makes a configuration with the defaults.
+    /// Creates a configuration with the defaults.
     public init(baseURL: String = "") { self.baseURL = baseURL }
 
     private static let standardHeaders: HTTPHeaders = {
@@ -51,7 +54,6 @@ public struct AgentConfiguration: Sendable {
 }
 
 extension AgentConfiguration {
-    /// The part of it that the way of a request needs, made ready.
     func settings(for transport: any Transport) -> PipelineSettings {
         PipelineSettings(
             baseURL: baseURL, namedBaseURLs: namedBaseURLs, trustedOrigins: trustedOrigins, headers: headers,

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// One run of a closure that changes a configuration, so that a change within that closure is recognised.
+/// Detects configuration changes nested in a change.
 ///
-/// A change that has to run again must not repeat what it changed by calls of its own: each of those would make it run
-/// once more, without an end.
+/// A change that has to run again must not repeat its nested changes, because each would make it run again, endlessly.
 final class ConfigurationChange: Sendable {
     @TaskLocal private static var current: ConfigurationChange?
 
@@ -18,15 +17,14 @@ final class ConfigurationChange: Sendable {
         outer = Self.current
     }
 
-    /// Runs a change of the configuration of an owner.
     static func run(on owner: AnyObject, isRepeated: Bool, _ change: () throws -> Void) rethrows {
         let run = ConfigurationChange(owner, isRepeated: isRepeated)
-        // A task that the change has started inherits the mark and may outlive it.
+        // A task started by the change inherits the task-local value and can outlive it.
         defer { run.isOver.store(true, ordering: .releasing) }
         try $current.withValue(run) { try change() }
     }
 
-    /// Whether this is called within a change of the owner that runs for a second time.
+    /// Returns whether the caller is within a change of the owner that runs again.
     static func isRepeated(on owner: AnyObject) -> Bool {
         var run = current
         while let change = run {

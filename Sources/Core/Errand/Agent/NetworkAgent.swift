@@ -3,21 +3,22 @@ public import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// The agent that goes to the network: a base URL, a transport, filters, accessories and what is running.
+/// Sends requests over the network. Combines a base URL, a transport, filters and accessories, and tracks running
+/// requests.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: .curl)
 /// let user = try await agent.send(GetUser(id: 7)).value
 /// ```
 ///
-/// Make one for each backend and keep it: it owns the transport with its connections. Safe to use from anywhere. A
-/// running request keeps its agent alive; when the agent goes, detached work is cancelled and the transport released.
+/// Keep one agent per backend, because it owns the transport and its connections. You can use it from any thread or
+/// actor. A running request keeps its agent alive. When the agent is deallocated, it cancels detached work and releases
+/// the transport.
 public final class NetworkAgent: Agent {
     private let registry: ActivityRegistry
     private let transport: any Transport
     private let settings: Mutex<Settings>
 
-    /// A configuration, and what is made of it.
     private struct Settings {
         let configuration: AgentConfiguration
         let pipeline: PipelineSettings
@@ -27,13 +28,14 @@ public final class NetworkAgent: Agent {
         }
     }
 
+    /// Creates an agent.
+    ///
     /// - Parameters:
-    ///   - baseURL: absolute, `http` or `https`. May be empty for an agent whose requests have absolute URLs; a
-    ///     relative path then throws ``ErrandError/Code/invalidURL``.
+    ///   - baseURL: see ``AgentConfiguration/baseURL``.
     ///   - transport: sends the requests.
-    ///   - filters: those of every request, in their order; none by default.
-    ///   - accessories: those that observe every request; none by default.
-    ///   - time: the clock; the system's by default.
+    ///   - filters: filters for every request, in order. Empty by default.
+    ///   - accessories: accessories for every request. Empty by default.
+    ///   - time: the clock. Defaults to the system's.
     public convenience init(
         baseURL: String, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -44,7 +46,7 @@ public final class NetworkAgent: Agent {
         self.init(configuration: configuration, transport: transport, time: time)
     }
 
-    /// The same with a base that is a `URL` already.
+    /// Creates an agent with a `URL` as its base.
     public convenience init(
         baseURL: URL, transport: any Transport, filters: [any Filter] = [], accessories: [any Accessory] = [],
         time: some TimeSource = SystemTimeSource()
@@ -54,7 +56,7 @@ public final class NetworkAgent: Agent {
             time: time)
     }
 
-    /// Makes an agent of a complete configuration.
+    /// Creates an agent with a complete configuration.
     public init(configuration: AgentConfiguration, transport: any Transport, time: some TimeSource = SystemTimeSource())
     {
         registry = ActivityRegistry(time: time)
@@ -64,21 +66,21 @@ public final class NetworkAgent: Agent {
 
     deinit { registry.cancelAll { _ in true } }
 
-    /// The configuration of the next start; a running request keeps the one that it started with.
+    /// The configuration for new requests. Running requests keep theirs.
     public var configuration: AgentConfiguration { settings.withLock { $0.configuration } }
 
-    /// Changes the configuration in one step, from the next start on.
+    /// Changes the configuration atomically, for requests that start afterward.
     ///
     /// ```swift
     /// agent.configure { $0.baseURL = agent.configuration.baseURL + "/v2" }
     /// ```
     ///
-    /// The closure runs on a copy and under no lock, so it may use the agent. No change is lost: if another one is
-    /// stored while it runs, it runs again, on the newer configuration. A change within a change counts once, and
-    /// before it.
+    /// The closure changes a copy outside the lock, so it can use the agent. If another change is stored meanwhile, it
+    /// runs again on the newer configuration, so no change is lost. Nested changes run once and take effect before the
+    /// outer one.
     public func configure(_ change: (inout AgentConfiguration) throws -> Void) rethrows {
         if ConfigurationChange.isRepeated(on: self) {
-            // The first run of the change around this one has stored it.
+            // The enclosing change's first run has already stored it.
             var configuration = configuration
             return try change(&configuration)
         }
@@ -98,10 +100,10 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// The activities that run at this moment, background work included.
+    /// The running activities, including background work.
     public var activities: [Activity] { registry.activities }
 
-    /// Cancels all running activities, or those that match, and returns their number.
+    /// Cancels all running activities, or only matching activities, and returns their number.
     ///
     /// ```swift
     /// agent.cancelAll { $0.request is GetFeed || $0.tags[Screen.self] == "profile" }
@@ -111,20 +113,20 @@ public final class NetworkAgent: Agent {
         registry.cancelAll(where: matches)
     }
 
-    /// The request as it would be built now, before filters; nothing is sent.
+    /// Returns the request as it would be built now, before filters. Doesn't send it.
     public func httpRequest(for request: some Request) throws -> HTTPRequest {
         try RequestBuilder(settings.withLock { $0.pipeline }).validRequest(request, request.tags)
     }
 
-    /// The request as the filters make it: with the URL, the headers and the body that would go to the transport now.
+    /// Returns the request with the URL, headers and body that the transport would receive now. Doesn't send it.
     ///
     /// ```swift
     /// let url = try await agent.filteredRequest(for: GetUser(id: 7)).url
     /// ```
     ///
-    /// Nothing is sent. The filters that change or sign requests run, by their ``FilterTraits``, of every stage and off
-    /// the caller's actor; caches, retries, cookies and sessions are left out, and accessories receive nothing. Throws
-    /// what ``httpRequest(for:)`` throws, and the errors of the filters.
+    /// Runs the filters of all stages that change or sign requests, according to their ``FilterTraits``, off the
+    /// caller's actor. Skips caches, retries, cookies and sessions, and doesn't notify accessories. Throws the errors
+    /// of ``httpRequest(for:)`` and the filters.
     @concurrent
     public func filteredRequest(
         for request: some Request, options: CallOptions = CallOptions()
@@ -136,8 +138,8 @@ public final class NetworkAgent: Agent {
             of: request, options.allFilters)
     }
 
-    /// Finds out for whom a request would be sent now, without sending it; see ``Agent/userMarks(for:options:)``. Throws
-    /// what filters throw.
+    /// Returns the users for whom a request would be sent now; see ``Agent/userMarks(for:options:)``. Throws the errors
+    /// of filters.
     @concurrent
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         var silent = options
@@ -147,8 +149,8 @@ public final class NetworkAgent: Agent {
             .userMarks(of: request, options.allFilters)
     }
 
-    /// The way that a request would take now: URL, filters in their order, transport, checks, and what is wrong with
-    /// the order. Nothing is sent.
+    /// Explains how a request would be processed now: its URL, filters in order, transport, checks, and problems.
+    /// Doesn't send it.
     ///
     /// ```swift
     /// print(agent.explain(GetUser(id: 7)))
@@ -159,10 +161,7 @@ public final class NetworkAgent: Agent {
             tags: request.tags.merging(options.tags))
     }
 
-    /// Sends a request and returns its response. Cancelling the calling task cancels the request.
-    ///
-    /// Throws ``ErrandError``, and what filters, checks and `decode` throw, each after the `mapError` of the
-    /// configuration and then the request's; neither changes a cancellation or a passed deadline.
+    /// Sends a request and returns its response; see ``Agent/send(_:options:)``.
     @inlinable @discardableResult
     public func send<R: Request>(_ request: R, options: CallOptions) async throws -> Response<R.Output> {
         let actor = #isolation
@@ -171,7 +170,7 @@ public final class NetworkAgent: Agent {
         return try running.result.response()
     }
 
-    /// Starts a request and returns at once; the accessories have received will-start by then.
+    /// Starts a request and returns immediately. By then, accessories have received will-start.
     @discardableResult
     public func start<R: Request>(
         _ request: R, options: CallOptions, completion: Completion<Response<R.Output>>?
@@ -203,7 +202,7 @@ public final class NetworkAgent: Agent {
         }
     }
 
-    /// Runs an activity of another kind around a body.
+    /// Runs a body as an activity of another kind.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,

@@ -2,8 +2,7 @@ public import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The way that a request would take, for people who look for what happens to it; made by
-/// ``NetworkAgent/explain(_:options:)``.
+/// Describes how an agent would process a request. Created by ``NetworkAgent/explain(_:options:)``.
 ///
 /// ```swift
 /// print(agent.explain(GetUser(id: 7)))
@@ -14,14 +13,14 @@ import ErrandSupport
 /// // status 200–299, content type application/json
 /// ```
 public struct RequestExplanation: Sendable, CustomStringConvertible {
-    /// One step of the way.
+    /// One step of the request pipeline.
     public struct Step: Sendable, Hashable, CustomStringConvertible {
-        /// Once for a call, once for each hop, or once for each request that reaches the transport.
+        /// When the step runs: once per call, once per hop, or once per request that reaches the transport.
         public let stage: FilterStages
-        /// The filter's own ``Filter/explanation``.
+        /// The filter's ``Filter/explanation``.
         public let text: String
 
-        /// Stage and text, in one line.
+        /// Stage and text on one line.
         public var description: String {
             let name =
                 switch stage {
@@ -33,22 +32,25 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The request as it is built, with what ``Filter/preview(of:)`` of its call filters says; the error if it cannot
-    /// be built.
+    /// The request as built and changed by ``Filter/preview(of:)`` of its call filters, or the error if it can't be
+    /// built.
     public let request: Result<HTTPRequest, any Error>
-    /// The filters in the order in which they run, with the redirects and the transport in their places.
+    /// Filters in the order in which they run, with redirects and the transport among them.
     public let steps: [Step]
-    /// The conditions for the final response, in order: status, content type, checks. Filters may add checks to a call.
+    /// Conditions for the final response, in order: status, content type, checks. Filters can add checks to a call.
     public let checks: [String]
-    /// The known problems of the filters, with the reason, a sentence each: wrong orders, filters that do the same
-    /// twice, and filters that the request expects in vain. Debug builds write each of those to standard error, once.
-    /// A path that leaves out the path of its base URL is one too, which debug builds write as well.
-    /// A host below `.invalid`, which stands for another and is never resolved (RFC 6761, section 6.4), is one too, and
-    /// so is a filter that moves the request to an origin that may not see its secrets.
+    /// Known problems, a sentence each with the reason:
+    ///
+    /// - wrong orders of filters, filters that do the same work twice, and missing filters that the request expects
+    /// - a path that drops the path of its base URL
+    /// - a placeholder host below `.invalid`, which is never resolved (RFC 6761, section 6.4)
+    /// - a filter that moves the request to an origin that may not receive its secrets
+    ///
+    /// When requests are sent, debug builds write these to standard error, once each, except for placeholder hosts.
     public let problems: [String]
 
-    /// A line for the request, one for each step, one for what is judged, one for each problem. Secrets of the URL are
-    /// masked, and control characters escaped.
+    /// The request, each step, the conditions and each problem, one per line. Secrets in the URL are masked, and
+    /// control characters escaped.
     public var description: String {
         var lines: [String] = []
         switch request {
@@ -66,7 +68,6 @@ public struct RequestExplanation: Sendable, CustomStringConvertible {
 }
 
 extension RequestExplanation {
-    /// The way of a request under some settings.
     init(_ described: some Request, _ settings: PipelineSettings, callFilters: [any Filter], tags: Tags) {
         let way = FilterChain.make(of: described, callFilters, tags, settings).steps
         var moves: [String] = []
@@ -75,7 +76,7 @@ extension RequestExplanation {
             for step in way where step.stage == .call {
                 let before = found
                 found = try step.filter.preview(of: before)
-                // Secrets stay at their origin, as when the request is sent.
+                // Secrets stay with their origin, as they would when sending.
                 guard let move = OriginMove(from: before, to: found), !settings.trusts(found.url) else { continue }
                 var trust = OriginTrust(isTrusted: false)
                 trust.withhold(from: &found, of: nil, before: before)
@@ -95,11 +96,10 @@ extension RequestExplanation {
             + ([described.outcomeCheck].compactMap(\.self) + described.checks).map { "check \($0.name)" }
     }
 
-    /// The problem of a host that a filter had to replace.
     private static func placeholder(in request: Result<HTTPRequest, any Error>) -> [String] {
         guard case .success(let request) = request, let host = request.host, host.hasSuffix(".invalid")
         else { return [] }
-        return ["no filter replaces the host “\(host)”, which stands for another and is never resolved"]
+        return ["no filter replaces the host “\(host)”: it is a placeholder, which is never resolved"]
     }
 
     private static func text(

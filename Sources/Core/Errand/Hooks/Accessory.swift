@@ -1,4 +1,4 @@
-/// Observes activities: notified of every event, changes nothing.
+/// Observes activities. It's notified of every event and can't change anything.
 ///
 /// ```swift
 /// final class Counter: Accessory {
@@ -9,26 +9,28 @@
 /// }
 /// ```
 ///
-/// Called synchronously, on the thread on which the event happens, in order for one activity, for several activities at
-/// once: keep it short and its state behind a lock. Every activity that will start will stop and did stop, exactly
-/// once. An accessory is held for as long as its agent or activity is; wrap an object that should not be in
-/// ``WeakAccessory``.
+/// Events arrive synchronously, on the thread on which they happen: in order for one activity, concurrently for
+/// several. Return quickly, and protect your state with a lock. Every activity sends will-start, will-stop and did-stop
+/// exactly once.
+///
+/// The agent or activity keeps an accessory alive. To hold an object weakly, wrap it in ``WeakAccessory``.
 public protocol Accessory: Sendable {
-    /// Bytes of each body that it wants copies of; 0 by default, and then no body is touched for it.
+    /// The number of body bytes to copy for this accessory. Defaults to 0.
     var maximumBodyBytes: Int { get }
-    /// Whether it wants the messages of WebSockets; false by default, and then no message is touched for it.
+    /// Whether to report WebSocket messages. Defaults to false, which doesn't copy messages.
     var observesMessages: Bool { get }
-    /// Read when an activity starts; one that is false receives no event of it, and costs nothing. True by default.
+    /// Whether to receive an activity's events, read when it starts. If false, the accessory costs no time. Defaults to
+    /// true.
     var isListening: Bool { get }
-    /// Receives an event, in the order in which the events of the activity happen.
+    /// Receives an event. Events of an activity arrive in order.
     func activity(_ activity: Activity, did event: ActivityEvent)
 }
 
 extension Accessory {
-    /// None.
+    /// Defaults to 0.
     public var maximumBodyBytes: Int { 0 }
-    /// False.
+    /// Defaults to false.
     public var observesMessages: Bool { false }
-    /// True.
+    /// Defaults to true.
     public var isListening: Bool { true }
 }

@@ -1,50 +1,50 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// An event of an activity; the cases stand in the order of events. Cases may be added: write a `default`.
+/// An event of an activity. Cases are in the order of events. More can be added, so write a `default` in a `switch`.
 public enum ActivityEvent: Sendable {
-    /// Synchronously, on the thread that starts it; cancelling here sends nothing.
+    /// The activity starts. Sent synchronously on the starting thread; if you cancel here, the request isn't sent.
     case willStart
-    /// The request was built; filters have not seen it yet.
+    /// The request was built. Filters haven't seen it yet.
     case built(HTTPRequest)
-    /// A request goes to the transport, the `hop`th of the `attempt`th attempt, both counted from 1.
+    /// A request is passed to the transport. `attempt` and `hop` count from 1.
     case sending(HTTPRequest, attempt: Int, hop: Int)
-    /// Bytes of a request's body, if asked for.
+    /// Bytes of a request body, if the accessory wants them.
     case requestBody(Data)
-    /// A report of the transport.
+    /// An event reported by the transport.
     case transport(TransportEvent)
-    /// A response came from the transport. Its body is left out if it is streamed, since that belongs to its reader, or
-    /// has not arrived yet, as with a status of 300 or more.
+    /// The transport returned a response. The body is omitted if it's a stream, which belongs to its reader, or hasn't
+    /// arrived yet, as with a status of 300 or more.
     case received(HTTPResponse, attempt: Int, hop: Int)
-    /// Bytes of a response's body, if asked for.
+    /// Bytes of a response body, if the accessory wants them.
     case responseBody(Data)
-    /// A redirect is followed.
+    /// A redirect is being followed.
     case redirected(HTTPResponse, to: HTTPRequest)
-    /// A message of a WebSocket, if asked for: sent to its connection, or received and not yet read.
+    /// A WebSocket message, if the accessory wants it: sent, or received and not yet read.
     case message(StreamMessage)
-    /// A message from a filter, such as a retry that waits or a cache that could not be written.
+    /// A message from a filter, such as a retry that waits or a cache write that failed.
     case note(ActivityNote)
-    /// The outcome is decided; delegate and completion are next. Nothing but ``didStop(_:)`` follows.
+    /// The outcome is decided; the delegate and the completion are next. Only ``didStop(_:)`` follows.
     case willStop(ActivityOutcome)
-    /// Delegate and completion have been notified; nothing follows, whatever reports it.
+    /// The delegate and the completion have been notified. No event follows.
     case didStop(ActivityOutcome)
 }
 
-/// A message of a filter, for logs.
+/// A log message from a filter.
 public struct ActivityNote: Sendable {
-    /// Where it comes from, such as "cache" or "retry".
+    /// The source of the note, such as "cache" or "retry".
     public var name: String
     /// The message for people.
     public var message: String
-    /// Anything structured beside the text.
+    /// Structured data in addition to the text.
     public var details: (any Sendable)? {
         get { kept.first }
         set { kept = newValue.map { [$0] } ?? [] }
     }
-    // In an array: a value of any type makes the event that contains it one that only the runtime can copy.
+    // An array, because a value of any type would make copying the event a runtime call.
     private var kept: [any Sendable]
 
-    /// Makes a note.
+    /// Creates a note.
     public init(_ name: String, _ message: String, details: (any Sendable)? = nil) {
         self.name = name
         self.message = message

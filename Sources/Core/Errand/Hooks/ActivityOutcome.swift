@@ -2,11 +2,11 @@ public import ErrandHTTP
 
 /// How an activity ended.
 public enum ActivityOutcome: Sendable {
-    /// With the response that was read, a streamed body left out; nil for an activity that is no request, and for one that
-    /// ended with an ``ErrandHTTP/ExpectedError``.
+    /// Success, with the response that was read, without a streamed body. Nil if the activity isn't a request, or ended
+    /// with an ``ErrandHTTP/ExpectedError``.
     case success(HTTPResponse?)
-    /// With the error that the caller gets.
+    /// Failure, with the error that the caller receives.
     case failure(any Error)
-    /// By the cause that it names.
+    /// Cancellation, with its cause.
     case cancelled(CancellationCause)
 }

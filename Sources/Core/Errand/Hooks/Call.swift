@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// A request in one line, for a call that needs no type of its own.
+/// A request you can write in one line, without declaring a type.
 ///
 /// ```swift
 /// let user = try await agent.send(Call<User>(.get, "users/7")).value
@@ -9,9 +9,9 @@ public import ErrandHTTP
 /// try await agent.send(Call<Void>(.post, "users", body: .json(user)) { $0.timeout = .seconds(5) })
 /// ```
 ///
-/// `Output` is what a ``Request``'s may be: `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, anything
-/// `Decodable` or an optional of it; for another one there is ``init(_:_:query:body:decode:configure:)``. Every member
-/// of ``Request`` is a property here, with the same default.
+/// `Output` can be `Data`, `String`, `Void`, ``HTTPResponse``, ``HTTPBody``, any `Decodable`, or an optional
+/// `Decodable`. For other types use ``init(_:_:query:body:decode:configure:)``. Every member of ``Request`` is a
+/// property here, with the same default.
 public struct Call<Output: Sendable>: Request {
     /// See ``Request/method``.
     public var method: HTTPMethod
@@ -47,7 +47,7 @@ public struct Call<Output: Sendable>: Request {
     public var acceptableContentTypes: ContentTypes
     /// See ``Request/delivery``.
     public var delivery: BodyDelivery
-    /// The name for logs; method and path without the query by default.
+    /// The name in logs. Defaults to the method and the path, without the query.
     public var label: String?
     /// See ``Request/tags``.
     public var tags = Tags()
@@ -79,10 +79,10 @@ public struct Call<Output: Sendable>: Request {
         configure(&self)
     }
 
-    /// Reads the response as `Output` says.
+    /// Decodes the response as `Output`.
     public func decode(_ response: HTTPResponse) async throws -> Output { try await decode(response, self) }
 
-    /// A call whose output is read by a closure, off the caller's actor.
+    /// Creates a call that decodes its response with a closure, off the caller's actor.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         decode: @escaping @Sendable (HTTPResponse) async throws -> Output,
@@ -95,7 +95,7 @@ public struct Call<Output: Sendable>: Request {
 }
 
 extension Call where Output: Decodable {
-    /// A call whose output is decoded by its decoder, or the agent's; nil for an empty body if it is an optional.
+    /// Creates a call that decodes its response with its decoder or the agent's. An optional is nil for an empty body.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -107,13 +107,12 @@ extension Call where Output: Decodable {
     }
 }
 
-/// The defaults of ``Request`` for a `Decodable` output.
 private struct Decoding<Output: Decodable & Sendable>: Request {
     var decoder: (any BodyDecoder)?
 }
 
 extension Call where Output == Data {
-    /// A call for the bytes of the body.
+    /// Creates a call that returns the bytes of the body.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -123,7 +122,7 @@ extension Call where Output == Data {
 }
 
 extension Call where Output == String {
-    /// A call for the text of the body.
+    /// Creates a call that returns the body as text.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -135,7 +134,7 @@ extension Call where Output == String {
 }
 
 extension Call where Output == Void {
-    /// A call whose response says all by its status.
+    /// Creates a call that ignores the body.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -145,7 +144,7 @@ extension Call where Output == Void {
 }
 
 extension Call where Output == HTTPResponse {
-    /// A call for the response as it is.
+    /// Creates a call that returns the response unchanged.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -155,7 +154,7 @@ extension Call where Output == HTTPResponse {
 }
 
 extension Call where Output == HTTPBody {
-    /// A call for the body as a stream.
+    /// Creates a call that returns the body as a stream.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         configure: (inout Call) -> Void = { _ in }
@@ -164,4 +163,22 @@ extension Call where Output == HTTPBody {
             response.body
         }
     }
+}
+
+extension Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the path, without the query.
+    public var description: String { "\(method) \(path.prefix { $0 != "?" })" }
+    /// The same as `description`, so a dump can't reveal more.
+    public var debugDescription: String { description }
+    /// No children, because they would reveal masked values.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Exchange: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the URL, masked as `Redaction` does by default.
+    public var description: String { http.description }
+    /// The same as `description`, so a dump can't reveal more.
+    public var debugDescription: String { description }
+    /// No children, because they would reveal masked values.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,10 +1,9 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// The additions of one call to its request: tags, a parent, filters, accessories, a label, a listener. A request is
-/// never wrapped for it.
+/// Options that a single call adds to its request.
 public struct CallOptions: Sendable {
-    /// Nil for a call that adds nothing, as most do.
+    /// Nil in the most common case: no options.
     private var fields: CopyOnWrite<Fields>?
 
     private struct Fields {
@@ -16,7 +15,7 @@ public struct CallOptions: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
     }
 
-    /// The tags of the call; they take precedence over the request's.
+    /// The tags of the call. They take precedence over the request's tags.
     public var tags: Tags {
         get { fields?.value.tags ?? Tags() }
         set { change { $0.tags = newValue } }
@@ -26,41 +25,43 @@ public struct CallOptions: Sendable {
         get { fields?.value.parent }
         set { change { $0.parent = newValue } }
     }
-    /// The filters of the call; they run after the agent's and the request's of the same stage, and before those that a
-    /// tag requires. Empty by default. The filters of a batch, a chain or another composite run for each request that
-    /// has it as its parent, before the filters of that request's own call.
+    /// Filters for the call. Empty by default.
+    ///
+    /// They run after the agent's and the request's filters of the same stage, and before filters that a tag requires.
+    /// A composite's filters run for each request with the composite as its parent, before the filters of the request's
+    /// own call.
     public var filters: [any Filter] {
         get { fields?.value.filters ?? [] }
         set { change { $0.filters = newValue } }
     }
-    /// Notified after the agent's and the request's.
+    /// Accessories, notified after the agent's and the request's.
     public var accessories: [any Accessory] {
         get { fields?.value.accessories ?? [] }
         set { change { $0.accessories = newValue } }
     }
-    /// The name for logs, instead of the request's.
+    /// The name in logs, instead of the request's.
     public var label: String? {
         get { fields?.value.label }
         set { change { $0.label = newValue } }
     }
-    /// Receives how far the call is, upload and download, on any thread; costs less than an accessory. A closure that
-    /// changes a view is `progressOnMain` in the initializer.
+    /// Receives the upload and download progress, on any thread, and costs less than an accessory. To update a view,
+    /// use `progressOnMain` in the initializer.
     ///
     /// ```swift
     /// CallOptions(progress: { print($0.fraction ?? 0, $0.sent, $0.totalToSend ?? 0) })
     /// ```
     ///
-    /// Within one transfer nothing falls; a new one, such as a retry, has another
+    /// Values never decrease within a transfer. A new transfer, such as a retry, has another
     /// ``ErrandHTTP/TransferProgress/transfer``.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { fields?.value.progress }
         set { change { $0.progress = newValue } }
     }
 
-    /// Options that add nothing.
+    /// Creates empty options.
     public init() {}
 
-    /// Makes options; nothing is added by default.
+    /// Creates options. Every argument is optional.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -71,13 +72,13 @@ public struct CallOptions: Sendable {
             ))
     }
 
-    /// The same with a closure for progress that runs on the main actor, such as one that changes a view.
+    /// Creates options with a progress closure that runs on the main actor, for example to update a view.
     ///
     /// ```swift
     /// CallOptions(progressOnMain: { bar.progress = $0.fraction ?? 0 })
     /// ```
     ///
-    /// It receives values in their order; of several that wait for the main actor, the newest.
+    /// Values arrive in order. If several are waiting, only the newest is delivered.
     public init(
         tags: Tags = Tags(), parent: Activity? = nil, filters: [any Filter] = [], accessories: [any Accessory] = [],
         label: String? = nil, progressOnMain: @escaping @MainActor @Sendable (TransferProgress) -> Void
@@ -88,8 +89,10 @@ public struct CallOptions: Sendable {
             progress: { listener.receive($0) })
     }
 
-    /// The same options with those of `other` added: its tags take precedence, its filters and accessories follow, and its
-    /// parent, label and progress listener replace these where it has some.
+    /// Returns these options combined with `other`.
+    ///
+    /// Tags of `other` take precedence, its filters and accessories follow, and its parent, label and progress closure,
+    /// if set, replace these.
     ///
     /// ```swift
     /// let options = CallOptions(label: "feed").merging(CallOptions(tags: Tags().with(Screen.self, "home")))
@@ -110,18 +113,19 @@ public struct CallOptions: Sendable {
         fields = changed
     }
 
-    /// The filters of the composite that this call is a part of, then its own.
+    /// The filters of the call's composite, followed by its own.
     var allFilters: [any Filter] {
         guard let parent else { return filters }
         return filters.isEmpty ? parent.tags[InheritedFilters.self] : parent.tags[InheritedFilters.self] + filters
     }
 
-    /// Whether a call is a part of an activity itself: it names that activity as its parent, or none. A call that names
-    /// another belongs to that one, such as a batch within a chain. For agents that a composite hands to its body.
+    /// Returns whether the call is a direct member of an activity: its parent is that activity, or nil. A call with
+    /// another parent, such as a batch within a chain, belongs to that parent. For agents that a composite passes to
+    /// its body.
     public func belongs(to activity: Activity) -> Bool { parent.map { $0.id == activity.id } ?? true }
 }
 
-/// Filters of the call that began a composite, for each request that it sends.
+/// The filters of the call that started a composite, for each request of the composite.
 enum InheritedFilters: TagKey {
     static var defaultValue: [any Filter] { [] }
 }

@@ -1,12 +1,12 @@
 public import ErrandHTTP
 
-/// A filter made of a closure.
+/// A filter that runs a closure.
 public struct ClosureFilter: Filter {
-    /// The stages in which it runs.
+    /// The stages in which the filter runs.
     public let stages: FilterStages
     private let body: @Sendable (Exchange, Next) async throws -> HTTPResponse
 
-    /// Makes a filter for a stage; `.call` by default.
+    /// Creates a filter for a stage, by default `.call`.
     public init(_ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse)
     {
         self.stages = stages
@@ -18,7 +18,7 @@ public struct ClosureFilter: Filter {
 }
 
 extension Filter where Self == ClosureFilter {
-    /// `filters: [.closure { exchange, next in try await next(exchange) }]`
+    /// Creates a filter from a closure: `filters: [.closure { exchange, next in try await next(exchange) }]`.
     public static func closure(
         _ stages: FilterStages = .call, body: @escaping @Sendable (Exchange, Next) async throws -> HTTPResponse
     ) -> ClosureFilter { ClosureFilter(stages, body: body) }

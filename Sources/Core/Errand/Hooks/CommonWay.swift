@@ -1,8 +1,8 @@
-/// The filters and the transport that follow a filter for every request of an agent. Of two exchanges under way that
-/// have equal ones, the same configuration of the same agent does the rest.
+/// Identifies the filters and the transport after a filter, if every request of the agent uses them. Running exchanges
+/// with equal values are processed by the same configuration of the same agent.
 public struct CommonWay: Hashable, Sendable {
     private let step: ObjectIdentifier
-    /// Whether filters follow, and not only redirects and the transport.
+    /// Whether filters follow, not only redirects and the transport.
     public let hasFilters: Bool
 
     init(step: ObjectIdentifier, hasFilters: Bool) { (self.step, self.hasFilters) = (step, hasFilters) }

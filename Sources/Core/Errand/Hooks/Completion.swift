@@ -1,20 +1,21 @@
 public import Dispatch
 import ErrandHTTP
 
-/// Where the result of a started activity is delivered: on the main actor, on a queue, or wherever a closure goes.
+/// Delivers the result of a started activity on the main actor, on a queue, or to an async closure.
 public struct Completion<Success: Sendable>: Sendable {
     private let body: @Sendable (Activity, Result<Success, any Error>) async -> Void
 
-    /// Awaited between will-stop and did-stop.
+    /// Creates a completion that runs a closure, which is awaited between will-stop and did-stop.
     public init(_ body: @escaping @Sendable (Activity, Result<Success, any Error>) async -> Void) { self.body = body }
 
-    /// On the main actor. In a program whose main thread is blocked this never runs; the activity is released all the
-    /// same.
+    /// Creates a completion that runs on the main actor. If the main thread is blocked, it never runs, but the activity
+    /// is still released.
     public static func main(_ body: @escaping @MainActor (Result<Success, any Error>) -> Void) -> Completion {
         Completion { _, result in await body(result) }
     }
 
-    /// On the main actor, by the way in which the activity ended; for delegates, which the closures capture weakly.
+    /// Creates a completion that runs one of three closures on the main actor. For delegates, which the closures
+    /// capture weakly.
     public static func main(
         success: @escaping @MainActor (Activity, Success) -> Void,
         failure: @escaping @MainActor (Activity, any Error) -> Void,
@@ -31,7 +32,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// On a queue; did-stop follows when the closure has returned.
+    /// Creates a completion that runs on a queue. Did-stop follows when the closure has returned.
     public static func queue(
         _ queue: DispatchQueue, _ body: @escaping @Sendable (Result<Success, any Error>) -> Void
     ) -> Completion {
@@ -45,7 +46,7 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// This one, then the other.
+    /// Returns a completion that runs this one and then another.
     public func then(_ other: Completion) -> Completion {
         Completion { activity, result in
             await self.body(activity, result)
@@ -53,12 +54,10 @@ public struct Completion<Success: Sendable>: Sendable {
         }
     }
 
-    /// The first that there is, then the second.
     static func both(_ first: Completion?, _ second: Completion?) -> Completion? {
         first.map { first in second.map(first.then) ?? first } ?? second
     }
 
-    /// Delivers the result of an activity.
     func delivery(
         to activity: Activity, read: @escaping @Sendable (ActivityResult) throws -> Success = { try $0.get() }
     ) -> @Sendable (ActivityResult) async -> Void {

@@ -1,4 +1,4 @@
-/// Several calls as one: with one output, one handle, one cancellation and one end.
+/// Several calls as one, with one output, one handle, one cancellation and one end.
 ///
 /// ```swift
 /// struct Profile: Composite {
@@ -15,34 +15,38 @@
 /// let (user, feed) = try await agent.run(Profile(id: 7))
 /// ```
 ///
-/// A value: it may be run any number of times, also at the same time. Each run is an ``Activity`` of its own, with its
-/// members' activities as its children, on any ``Agent``. A composite is no request: it has no URL and no filters of
-/// its own, and its members may be composites.
+/// A composite is a value that you can run any number of times, also concurrently, on any ``Agent``. Each run is a
+/// separate ``Activity`` with the members' activities as its children. Members can be composites. Unlike a request, a
+/// composite doesn't have a URL or filters.
 public protocol Composite<Output>: Sendable {
-    /// The result of the whole.
+    /// The result of the composite.
     associatedtype Output: Sendable
-    /// The type that is notified of its end, and of what ``notifying(_:)`` adds; ``CompositeDelegate`` by default.
+    /// The delegate's type, notified of the end and of events that ``notifying(_:)`` adds. Defaults to
+    /// ``CompositeDelegate``.
     associatedtype Delegate = any CompositeDelegate
 
     /// The kind of its activity, such as "race".
     var activityKind: ActivityKind { get }
-    /// The label of its activity, unless the call has one; none by default (nil).
+    /// The label of its activity, unless the call has one. Defaults to nil.
     var activityLabel: String? { get }
-    /// Sends the members, off the caller's actor. What `agent` sends belongs to the composite. What was started and
-    /// still runs when this returns or throws is cancelled, and the composite ends after the last member.
+    /// Sends the members, off the caller's actor.
+    ///
+    /// Everything sent with `agent` belongs to the composite. When this method ends, members that were started and are
+    /// still running are cancelled. The composite ends after its last member.
     func run(on agent: ScopedAgent) async throws -> Output
-    /// The composite that runs where a delegate was given: one whose `run` notifies that delegate, held weakly, of more
-    /// than the end. Itself by default.
+    /// Returns the composite to run if there's a delegate: its `run` notifies the delegate, held weakly, of more than
+    /// the end. Defaults to itself.
     func notifying(_ delegate: Delegate) -> Self
-    /// Notifies a delegate, held weakly, of the end; see ``Completion/main(success:failure:cancellation:)``.
+    /// Returns a completion that notifies a delegate, held weakly, of the end; see
+    /// ``Completion/main(success:failure:cancellation:)``.
     func completion(notifying delegate: Delegate) -> Completion<Output>
 }
 
 extension Composite {
-    /// None.
+    /// Defaults to nil.
     public var activityLabel: String? { nil }
 
-    /// Itself.
+    /// Returns the composite unchanged.
     public func notifying(_ delegate: Delegate) -> Self { self }
 }
 
@@ -56,22 +60,24 @@ extension Composite where Delegate == any CompositeDelegate {
     }
 }
 
-/// Notified on the main actor how a started composite ended, before its completion closure: exactly one of the three,
-/// once. All are optional. A delegate is held weakly; `activity` says which run it was.
+/// Receives the end of a started composite on the main actor, before the completion closure. Exactly one method is
+/// called, once.
+///
+/// All methods are optional. The delegate is held weakly. `activity` identifies the run.
 @MainActor public protocol CompositeDelegate: AnyObject, Sendable {
-    /// The output is what `run` returns.
+    /// `run` returned the output.
     func compositeDidSucceed(_ activity: Activity, output: any Sendable)
-    /// The error is what `run` throws.
+    /// `run` threw the error.
     func compositeDidFail(_ activity: Activity, error: any Error)
     /// The composite was cancelled.
     func compositeDidCancel(_ activity: Activity)
 }
 
 extension CompositeDelegate {
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidSucceed(_ activity: Activity, output: any Sendable) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func compositeDidCancel(_ activity: Activity) {}
 }

@@ -1,6 +1,6 @@
 public import ErrandHTTP
 
-/// A transport that also opens connections for other protocols than HTTP, such as a WebSocket.
+/// A transport that also opens connections for protocols other than HTTP, such as WebSocket.
 ///
 /// ```swift
 /// let connection = try await transport.connect(for: exchange.http, options: options)
@@ -10,45 +10,46 @@ public import ErrandHTTP
 /// connection.close()
 /// ```
 ///
-/// `ErrandConformance` has the suite that such a transport is expected to pass.
+/// `ErrandConformance` contains a test suite that such a transport should pass.
 public protocol ConnectingTransport: Transport {
-    /// Opens a connection of its own to the host of a request, with the TLS, the proxy, the pins and the limits of time
-    /// that a request has, and sends nothing over it: for https the TLS handshake is complete, through a proxy the
-    /// tunnel stands. Throws the errors that ``Transport/send(_:options:)`` throws before it sends. Cancelling the task
-    /// ends the attempt.
+    /// Opens a separate connection to the request's host, with the TLS, proxy, pins and time limits that the request
+    /// would have, without sending on it. For https the TLS handshake is complete, and the tunnel of a proxy is open.
+    ///
+    /// Throws the errors that ``Transport/send(_:options:)`` throws before sending. Cancelling the task ends the
+    /// attempt.
     func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection
 }
 
 extension Transport {
-    /// The transport as one that opens connections. Throws `transportUnavailable` where it opens none.
+    /// Returns the transport if it can open connections, or throws `transportUnavailable`.
     ///
     /// ```swift
     /// let connection = try await transport.connecting().connect(for: exchange.http, options: options)
     /// ```
     public func connecting() throws(ErrandError) -> any ConnectingTransport {
         guard let connecting = self as? any ConnectingTransport else {
-            throw ErrandError(.transportUnavailable, "\(type(of: self)) opens no connections for WebSockets")
+            throw ErrandError(.transportUnavailable, "\(type(of: self)) can't open WebSocket connections")
         }
         return connecting
     }
 }
 
 extension Exchange {
-    /// The transport that gets the request. A wire filter may replace it for this exchange by one of its own that uses
-    /// it, such as one that opens a connection for another protocol: events, checks and evidence stay those of Core.
+    /// The transport for the request. A wire filter can replace it for this exchange with a wrapper, for example to
+    /// open a connection for another protocol. Core still handles events, checks and evidence.
     public var transport: any Transport {
         get { replacedTransport?.transport ?? settings.transport }
         set { self = with { $0.transport = TransportReference(newValue) } }
     }
 
-    /// A body with its value encoded by the agent's encoder, where it has none of its own; a body in bytes as it is.
-    /// Throws `encodingFailed`.
+    /// Returns the body with its value encoded by its own encoder or the agent's. Bodies of bytes are returned
+    /// unchanged. Throws `encodingFailed`.
     public func encoded(_ body: RequestBody) throws -> RequestBody {
         body.isResolved ? body : try body.resolved(by: settings.encoder)
     }
 }
 
-/// A transport by reference, so that an exchange and the frames of a request stay small.
+/// Keeps exchanges and async frames small.
 final class TransportReference: Sendable {
     let transport: any Transport
 

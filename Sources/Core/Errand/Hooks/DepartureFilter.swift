@@ -1,9 +1,9 @@
 public import ErrandHTTP
 
-/// A filter before the transport that looks at each request once more right before it goes out.
+/// A wire filter that checks each request again right before it's sent.
 ///
-/// Behind the last filter a request may still wait: for a connection, or until others to its host have ended. A
-/// transport in which it does asks, with ``TransportOptions/checkDeparture(of:)``, when that is over.
+/// After the last filter, a request can still wait for a connection, or for other requests to its host. The transport
+/// calls ``TransportOptions/checkDeparture(of:)`` after such a wait.
 ///
 /// ```swift
 /// struct Curfew: DepartureFilter {
@@ -21,27 +21,27 @@ public import ErrandHTTP
 /// }
 /// ```
 public protocol DepartureFilter: Filter {
-    /// Throws where the request may no longer go out; nothing of it is sent then, and ``Filter/filter(_:next:)``
-    /// receives from `next` what this has thrown. A filter that passes such a request on later looks at
-    /// `request.body.isReplayable` first: the transport may have opened the body. Called from any thread, in the midst
-    /// of the transport's work: it must not block.
+    /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``. To
+    /// send the request later, check `request.body.isReplayable` first, because the transport may have opened the body.
+    ///
+    /// Called on any thread during the transport's work, so it must not block.
     func willDepart(_ request: HTTPRequest, time: any TimeSource) throws
 }
 
-/// The error of a filter, on its way through the transport.
+/// Carries a filter's error through the transport.
 struct DepartureRefusal: Error {
     let error: any Error
 }
 
 extension TransportOptions {
-    /// Asks the filters before the transport whether a request may go out still. A transport in which requests wait
-    /// calls it when the wait is over and before the first byte is sent; what it throws, ``Transport/send(_:options:)``
-    /// throws, and nothing is sent. Without such filters it does nothing.
+    /// Asks the wire filters whether a request may still be sent. Call it in a transport after a request has waited,
+    /// before its first byte. If it throws, don't send the request, and throw the same error from
+    /// ``Transport/send(_:options:)``.
     public func checkDeparture(of request: HTTPRequest) throws(ErrandError) {
         for filter in departures {
             do { try filter.willDepart(request, time: time) } catch {
                 throw ErrandError(
-                    .transportFailed, "a filter has held the request back", underlying: DepartureRefusal(error: error))
+                    .transportFailed, "a filter held the request back", underlying: DepartureRefusal(error: error))
             }
         }
     }

@@ -3,20 +3,20 @@ import ErrandHTTP
 import ErrandMessageSyntax
 
 extension Exchange {
-    /// Whether the request goes to an origin that may see the agent's secrets: that of one of its base URLs, or one of
-    /// its `trustedOrigins`. A path that is an absolute URL, such as a "next" link of a server's, may name another, and
-    /// so may a redirect or a filter that moves the request.
+    /// Whether the request's origin may see the agent's secrets: it's the origin of a base URL, or one of the
+    /// `trustedOrigins`. A path that's an absolute URL, such as a "next" link from a server, can lead to another
+    /// origin. So can a redirect or a filter.
     ///
-    /// A filter that adds a secret adds it only if this is true.
+    /// Add a secret only if this is true.
     public var isTrusted: Bool {
         if isSettled { return trust.isTrusted }
         return OriginMove(from: givenRequest, to: http) == nil ? trust.isTrusted : settings.trusts(http.url)
     }
 
-    /// Declares the request's origin one that may see the agent's secrets, and adds those that were withheld; for a
-    /// filter that knows the service's origins better than the configuration does.
+    /// Lets the request's origin see the agent's secrets, and adds the withheld secrets. For filters that know the
+    /// service's origins better than the configuration.
     ///
-    /// A filter that moves requests from one origin of its service to another calls it after it has set the URL:
+    /// Call it after setting the URL:
     ///
     /// ```swift
     /// struct Mirror: Filter {
@@ -39,8 +39,8 @@ extension Exchange {
         markSettled()
     }
 
-    /// Sends the request to a URL that a server has named, such as the `Location` of an upload. As after a redirect, a
-    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is decided anew.
+    /// Sends the request to a URL received from a server, such as the `Location` of an upload. Like after a redirect, a
+    /// request to another origin loses its sensitive header fields and `Host`, and ``isTrusted`` is updated.
     public mutating func follow(to url: URL) {
         let isSameOrigin = URLSyntax.origin(of: http.url) == URLSyntax.origin(of: url)
         http.url = url
@@ -50,12 +50,12 @@ extension Exchange {
         markSettled()
     }
 
-    /// Takes the secrets of the given request away if the filter has moved the request to another origin that the agent
-    /// does not trust, as a redirect does. What the filter has added for the new origin stays.
+    /// Removes secrets if the filter moved the request to another origin that the agent doesn't trust, as a redirect
+    /// does. Fields that the filter added for the new origin stay.
     ///
-    /// Called for each request that a filter passes on, and before a filter vouches for an origin or names its user.
+    /// Called for each request that a filter passes on, and before a filter trusts an origin or declares its user.
     ///
-    /// - Parameter isQuiet: whether the filter is about to give the secrets back.
+    /// - Parameter isQuiet: whether the filter is about to restore the secrets.
     mutating func settle(isQuiet: Bool = false) {
         if isSettled { return }
         let before = givenRequest
@@ -81,11 +81,11 @@ extension Exchange {
     }
 }
 
-/// A request that a filter has moved to another origin (RFC 6454).
+/// A filter's move of a request to another origin (RFC 6454).
 struct OriginMove: CustomStringConvertible {
     private let before, after: HTTPRequest
 
-    /// Nil if the origin is the same. A host below `.invalid` is no origin: it stands for another, which replaces it.
+    /// Returns nil if the origin is the same. A host below `.invalid` is a placeholder and doesn't count.
     init?(from before: HTTPRequest, to after: HTTPRequest) {
         if URLSyntax.beginAlike(before.urlText, after.urlText) || before.host?.hasSuffix(".invalid") == true
             || URLSyntax.origin(of: before.url) == URLSyntax.origin(of: after.url)
@@ -95,7 +95,7 @@ struct OriginMove: CustomStringConvertible {
         (self.before, self.after) = (before, after)
     }
 
-    /// The names of the fields that stay at the old origin.
+    /// The names of the fields that stay with the old origin.
     var secrets: [String] {
         var names: [String] = []
         for field in before.headers where field.isSensitive && !names.contains(field.name.rawName) {
@@ -104,13 +104,12 @@ struct OriginMove: CustomStringConvertible {
         return names
     }
 
-    /// A clause about the filter, without a value.
+    /// A clause about the filter, without values.
     var description: String {
         "moves the request from \(Self.origin(before)) to \(Self.origin(after)), "
             + "which loses \(secrets.joined(separator: ", "))"
     }
 
-    /// The same with what to do.
     var warning: String {
         "a filter \(description); \(Self.advice)"
     }

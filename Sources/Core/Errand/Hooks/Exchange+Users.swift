@@ -1,12 +1,13 @@
 public import ErrandHTTP
 
 extension Exchange {
-    /// Whose the request is: what filters have declared with ``belongs(to:carriedBy:)``, what the request itself
-    /// declares as an ``OwnedRequest``, and each sensitive header field that no declared mark stands for. Caches and
-    /// whatever else shares responses keep requests with different marks apart.
+    /// The users to whom the request belongs. Caches and other filters that share responses keep requests with
+    /// different marks apart.
+    ///
+    /// Contains the marks declared with ``belongs(to:carriedBy:)`` and by an ``OwnedRequest``, and a mark for each
+    /// sensitive header field that no declared mark represents.
     public var userMarks: Set<UserMark> { Ownership(request: request, headers: http.headers, declared: users).marks }
 
-    /// What the marks are made of.
     struct Ownership {
         let request: any Request
         let headers: HTTPHeaders
@@ -22,9 +23,10 @@ extension Exchange {
         }
     }
 
-    /// Declares whose the request is; for a filter that adds an identification of the user, in any part of the request.
-    /// A redirect to another origin removes the mark, as it does sensitive fields, and so does a filter that moves the
-    /// request to an origin that the agent does not trust.
+    /// Declares to which user the request belongs. For filters that identify the user in any part of the request.
+    ///
+    /// Like sensitive fields, the mark is removed if a redirect leads to another origin, or if a filter moves the
+    /// request to an origin the agent doesn't trust.
     ///
     /// ```swift
     /// var exchange = exchange
@@ -32,25 +34,28 @@ extension Exchange {
     /// exchange.belongs(to: UserMark(session.id, source: "account"))
     /// ```
     ///
-    /// A sensitive header field needs none. Where its value changes though the user does not, as a signature's does
-    /// with its time, the mark stands for the field.
+    /// Sensitive header fields don't need a mark, unless their value changes for the same user, like a signature that
+    /// contains the time. Pass such a field in `fields`.
     ///
     /// - Parameters:
     ///   - user: the mark of the user.
-    ///   - fields: the header fields for which the mark stands; none by default.
+    ///   - fields: the header fields that the mark represents. Empty by default.
     public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
-        // A mark from before the request was moved to another origin stays there.
+        // An earlier mark stays with the old origin.
         settle()
         var marks = users ?? UserMarks()
         marks.insert(user, carriedBy: fields)
         users = marks
     }
 
-    /// Removes a mark; for a filter that puts another credential in the place of its own.
+    /// Removes a mark. For filters that replace their own credential with another.
     public mutating func belongsNoLonger(to user: UserMark) { users?.marks.remove(user) }
 
-    /// The same exchange, and a record of whose requests are sent for it; for a filter that stores the response. What
-    /// it stores belongs to the users in the record, which may not be those for whom it looked.
+    /// Returns the exchange with a record of the users whose requests are sent for it. For filters that store
+    /// responses.
+    ///
+    /// The stored response belongs to the users in the record. They can differ from the users for whom the filter
+    /// looked it up.
     ///
     /// ```swift
     /// struct Keeping: Filter {
@@ -69,15 +74,15 @@ extension Exchange {
         return (with { $0.record = record }, record)
     }
 
-    /// Whether a filter further out records whose requests are sent, so that one that repeats a request, and uses one
-    /// response only, records each by itself.
+    /// Whether a filter further out records whose requests are sent. If you repeat a request and use only one response,
+    /// record each repetition separately.
     public var isRecordingUsers: Bool { record != nil }
 
-    /// Reports the marks of the exchange to the filters that record them, as if it were sent; for a filter that
-    /// responds with what belongs to these users.
+    /// Adds the exchange's marks to the records of other filters, as if it were sent. For filters that respond with
+    /// data of these users.
     public func reportUsers() {
         if let record = recordOfFilter { return record.add(userMarks) }
-        // Mostly none of the calls records: the marks are made for those that do.
+        // Usually no call records users, so the marks are computed only if one does.
         shared?.add(Ownership(request: request, headers: http.headers, declared: users))
     }
 }

@@ -5,12 +5,12 @@ public struct ExchangeChecks: Sendable {
     let activity: Activity
     let shared: SharedExchange?
 
-    /// Adds a check; it replaces one of the same name.
+    /// Adds a check. It replaces a check of the same name.
     public func add(_ check: ResponseCheck) {
         if let shared { shared.ledger.add(check) } else { activity.ledger.add(check) }
     }
 
-    /// The names of the checks that filters have added.
+    /// The names of the checks that filters added.
     public var names: [String] { added.map(\.name) }
 
     var added: [ResponseCheck] { activity.ledger.checks + (shared?.ledger.checks ?? []) }

@@ -1,8 +1,9 @@
 public import ErrandHTTP
 
-/// Acts on the way of a request: may change it, respond by itself, call `next` several times, or judge the response.
+/// Intercepts a request. A filter can change the request, answer it without sending it, send it more than once, or
+/// reject the response.
 ///
-/// Write a filter to *change* what happens; to watch only, write an ``Accessory``.
+/// To observe requests without changing them, write an ``Accessory``.
 ///
 /// ```swift
 /// struct AddTrace: Filter {
@@ -14,41 +15,155 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// It runs off the caller's actor, several at once for several requests. Let errors and cancellation pass through.
+/// A filter runs off the caller's actor, concurrently for concurrent requests. Let errors and cancellation pass
+/// through.
 public protocol Filter: Sendable {
-    /// Where on the way it stands; `.call` by default.
+    /// The stages of the request pipeline in which the filter runs. Defaults to `.call`.
     var stages: FilterStages { get }
-    /// The properties that make its place among the others matter, for ``NetworkAgent/explain(_:options:)``; nothing by
-    /// default.
+    /// Properties that restrict the order of filters, for ``NetworkAgent/explain(_:options:)``. Empty by default.
     var traits: FilterTraits { get }
-    /// The traits for one request, where they depend on it; ``traits`` by default.
+    /// Returns the traits for one request, if they depend on it. Defaults to ``traits``.
     func traits(for request: any Request) -> FilterTraits
-    /// A description in a few words, for ``NetworkAgent/explain(_:options:)``; the name of its type by default. Never a
-    /// secret.
+    /// A short description for ``NetworkAgent/explain(_:options:)``. Defaults to the name of the type. Must not contain
+    /// a secret.
     var explanation: String { get }
-    /// The problem with running after `outer`, a filter further out, for ``NetworkAgent/explain(_:options:)``: a clause
-    /// without a full stop, such as "each attempt would be hedged twice". Nil by default; what traits say need not be
-    /// repeated.
+    /// Returns the problem with running after `outer`, a filter further out, for ``NetworkAgent/explain(_:options:)``.
+    /// Defaults to nil.
+    ///
+    /// Write a clause without a full stop, such as "each attempt would be hedged twice". Don't repeat problems that
+    /// follow from traits.
     func orderProblem(after outer: any Filter) -> String?
-    /// The request as this filter would change it, as far as that is known without sending anything, for
-    /// ``NetworkAgent/explain(_:options:)``; the same request by default. Must not wait.
+    /// Returns the request as changed by this filter, as far as known without sending, for
+    /// ``NetworkAgent/explain(_:options:)``. Must not wait. Defaults to the unchanged request.
     func preview(of request: HTTPRequest) throws -> HTTPRequest
-    /// Sends the exchange through the rest of the way by calling `next`, and returns a response; off the caller's
+    /// Processes an exchange. Call `next` to pass it to the remaining filters and the transport. Runs off the caller's
     /// actor.
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse
 }
 
 extension Filter {
-    /// ``FilterStages/call``
+    /// Defaults to ``FilterStages/call``.
     public var stages: FilterStages { .call }
-    /// None.
+    /// Empty by default.
     public var traits: FilterTraits { [] }
-    /// ``traits``
+    /// Defaults to ``traits``.
     public func traits(for request: any Request) -> FilterTraits { traits }
-    /// The name of the type.
+    /// Defaults to the name of the type.
     public var explanation: String { "\(type(of: self))" }
-    /// Nil.
+    /// Returns nil.
     public func orderProblem(after outer: any Filter) -> String? { nil }
-    /// The same request.
+    /// Returns the request unchanged.
     public func preview(of request: HTTPRequest) throws -> HTTPRequest { request }
+}
+
+/// A request with members that have an effect only if the agent, the request or the call includes a certain filter.
+///
+/// Refine it for a plugin's request protocol, if the filter needs something from the app and can't be supplied by a
+/// ``FilterProvidingRequest``:
+///
+/// ```swift
+/// public protocol SealedRequest: FilterExpectingRequest { var seal: String { get } }
+///
+/// extension SealedRequest {
+///     public func problems(with filters: [any Filter]) -> [String] {
+///         filters.contains { $0 is Signature } ? [] : ["the seal has no effect: no Signature is among the filters"]
+///     }
+/// }
+/// ```
+///
+/// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each to standard error, once. A type
+/// that conforms to two such protocols must implement the function itself.
+public protocol FilterExpectingRequest: Request {
+    /// Returns a sentence without a full stop for each expectation that isn't met.
+    ///
+    /// - Parameter filters: the filters that the request passes, with groups replaced by their members.
+    func problems(with filters: [any Filter]) -> [String]
+}
+
+/// A filter that consists of several filters, each running in its own stage, at the group's place in the array.
+///
+/// ```swift
+/// struct Courtesy: FilterGroup {
+///     let filters: [any Filter]
+///     init(_ first: any Filter, _ second: any Filter) { filters = [first, second] }
+/// }
+/// ```
+///
+/// The group's own `filter`, stages and traits aren't used. ``NetworkAgent/explain(_:options:)`` shows the members.
+public protocol FilterGroup: Filter {
+    /// The members, in the order in which they run within a stage. Can contain groups.
+    var filters: [any Filter] { get }
+}
+
+extension FilterGroup {
+    /// Passes the exchange on. Not used: the members run instead.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+extension [any Filter] {
+    /// Replaces groups with their members, up to 16 levels deep in case a group contains itself.
+    func ungrouped(depth: Int = 16) -> [any Filter] {
+        guard depth > 0, contains(where: { $0 is any FilterGroup }) else { return self }
+        return flatMap { ($0 as? any FilterGroup)?.filters.ungrouped(depth: depth - 1) ?? [$0] }
+    }
+}
+
+/// A request that brings along the filters it needs.
+///
+/// Refine it for a plugin's request protocol, so the plugin's filter is always installed:
+///
+/// ```swift
+/// public protocol SignedRequest: FilterProvidingRequest { var key: SecretKey { get } }
+///
+/// extension SignedRequest {
+///     public var requiredFilters: [any Filter] { [Signature(key)] }
+/// }
+/// ```
+///
+/// The filters run after the agent's filters of the same stage and before the request's own. If the agent already has
+/// such a filter, with its own options, Core omits the required one, provided that it has the trait
+/// ``FilterTraits/unique``. A type that conforms to two such protocols must declare its filters itself.
+public protocol FilterProvidingRequest: Request {
+    /// Filters that run after the agent's filters of the same stage.
+    var requiredFilters: [any Filter] { get }
+}
+
+/// A tag value that brings along the filters it needs.
+///
+/// For example, a mode that forbids sending can provide a filter that throws if no plugin has handled the mode:
+///
+/// ```swift
+/// extension OfflineMode: FilterProvidingTag {
+///     public var requiredFilters: [any Filter] { [OfflineGuard()] }
+/// }
+/// ```
+///
+/// Unlike ``CallOptions/filters``, these filters reach each member of a batch and each step of a chain, because tags
+/// do.
+public protocol FilterProvidingTag: Sendable {
+    /// Filters that run after all other filters of the same stage.
+    var requiredFilters: [any Filter] { get }
+}
+
+/// The stages of the request pipeline in which filters can run.
+///
+/// ```
+/// call filters → redirects → hop filters → wire filters → transport
+/// ```
+public struct FilterStages: OptionSet, Sendable, Hashable {
+    /// The raw bits.
+    public let rawValue: Int
+    /// Creates stages from raw bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Runs once per call, before redirects. For URL filters, timed caches, retries and login gates.
+    public static let call = FilterStages(rawValue: 1)
+    /// Runs once for each request on the wire, including each redirect and retry. For cookies, credentials and HTTP
+    /// caches.
+    ///
+    /// A filter for both the call and the hop stage finds the current stage in ``Exchange/stage``.
+    public static let hop = FilterStages(rawValue: 2)
+    /// Runs once for each request that reaches the transport, after all hop filters regardless of the order in the
+    /// array. For host limits, circuit breakers and test faults. Requests answered by an HTTP cache don't get here.
+    public static let wire = FilterStages(rawValue: 4)
 }

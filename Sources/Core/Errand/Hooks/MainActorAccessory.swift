@@ -1,6 +1,6 @@
 import ErrandHTTP
 
-/// An accessory whose closure runs on the main actor: for what belongs to a screen.
+/// An accessory that runs a closure on the main actor, for example to update a screen.
 ///
 /// ```swift
 /// @MainActor final class Banner {
@@ -14,8 +14,8 @@ import ErrandHTTP
 /// }
 /// ```
 ///
-/// Events arrive in their order, each after the activity has gone on: a cancellation in `willStart` comes too late to
-/// prevent the request. Of several values of progress that wait, the newest is delivered.
+/// Events arrive in order, but after the activity has moved on: cancelling in `willStart` is too late to prevent the
+/// request. Only the newest of several waiting progress values is delivered.
 public struct MainActorAccessory: Accessory {
     private let listener: MainActorListener<Received>
 
@@ -24,7 +24,7 @@ public struct MainActorAccessory: Accessory {
         let event: ActivityEvent
     }
 
-    /// Makes an accessory of a closure.
+    /// Creates an accessory with a closure.
     public init(_ body: @escaping @MainActor @Sendable (Activity, ActivityEvent) -> Void) {
         listener = MainActorListener(merging: Self.merged) { body($0.activity, $0.event) }
     }
@@ -34,7 +34,7 @@ public struct MainActorAccessory: Accessory {
         listener.receive(Received(activity: activity, event: event))
     }
 
-    /// Progress of one activity in a row is one.
+    /// Merges consecutive progress events of one activity.
     @Sendable private static func merged(_ waiting: Received, _ newest: Received) -> Received? {
         guard case .transport(.progress) = waiting.event, case .transport(.progress) = newest.event,
             waiting.activity === newest.activity

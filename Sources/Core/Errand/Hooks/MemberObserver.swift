@@ -1,33 +1,33 @@
 public import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Receives what becomes of the members that a ``ScopedAgent`` sends, for the progress, the errors and the delegate of
-/// a composite; see ``ScopedAgent/observed(by:)``. All methods are optional.
+/// Observes the members of a ``ScopedAgent``, for example to compute a composite's progress; see
+/// ``ScopedAgent/observed(by:)``. All methods are optional.
 public protocol MemberObserver: Sendable {
-    /// Synchronously, before the member's own will-start.
+    /// A member starts. Called synchronously, before its will-start.
     func memberWillStart(_ member: CompositeMember)
-    /// The member reports its progress, on any thread, in order for one member.
+    /// A member reported its progress. Called on any thread, in order for each member.
     func member(_ member: CompositeMember, didReport progress: TransferProgress)
-    /// Awaited before the member's result reaches the one who sent it; exactly once for each member.
+    /// A member ended. Called exactly once for each, and awaited before the sender receives its result.
     func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async
 }
 
 extension MemberObserver {
-    /// Does nothing.
+    /// Ignores the event.
     public func memberWillStart(_ member: CompositeMember) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func member(_ member: CompositeMember, didReport progress: TransferProgress) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func memberDidEnd(_ member: CompositeMember, result: Result<CompositeMember.Output, any Error>) async {}
 }
 
 /// A call that belongs to an activity.
 public struct CompositeMember: Sendable {
-    /// Its place, from 0, in the order in which the members began.
+    /// The index, from 0, in the order in which members began.
     public let index: Int
     /// A request, or the kind of a composite.
     public let kind: ActivityKind
-    /// The request; nil for a composite.
+    /// The request. Nil for a composite.
     public let request: (any Request)?
     private let givenLabel: String?
 
@@ -35,17 +35,17 @@ public struct CompositeMember: Sendable {
         (self.index, givenLabel, self.kind, self.request) = (index, label, kind, request)
     }
 
-    /// The label of the call or the composite, else the request's, else the request's type, else the kind. Control
-    /// characters are escaped.
+    /// The label of the call or composite, or else the request's label, its type, or the kind. Control characters are
+    /// escaped.
     public var label: String {
         ControlCharacters.escaped(givenLabel ?? request.map { $0.label ?? "\(type(of: $0))" } ?? kind.rawValue)
     }
 
     /// The output of a member.
     public struct Output: Sendable {
-        /// The decoded value of a request, or the output of a composite.
+        /// The decoded value, or the output of a composite.
         public let value: any Sendable
-        /// The response of a request; nil for a composite.
+        /// The response to a request. Nil for a composite.
         public let http: HTTPResponse?
     }
 }

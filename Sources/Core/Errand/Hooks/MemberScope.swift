@@ -1,16 +1,16 @@
 import ErrandHTTP
 import Synchronization
 
-/// The members of one activity that run: counted, and ended with it.
+/// Counts the running members of an activity, and ends them with it.
 final class MemberScope: Sendable {
     private struct State {
         var count = 0
-        /// Members that are awaited, or being started.
+        /// The number of members that are awaited or being started.
         var sending = 0
-        /// Members that were started, and may run without being awaited.
+        /// Members that were started, and may be running without being awaited.
         var started: [Activity.ID: Activity] = [:]
         var isClosed = false
-        /// One at most; an array, which costs less to look at than an optional.
+        /// At most one. An array, because reading it is cheaper than an optional.
         var waiters: [CheckedContinuation<Void, Never>] = []
 
         var isEmpty: Bool { sending == 0 && started.isEmpty }
@@ -26,12 +26,12 @@ final class MemberScope: Sendable {
 
     private func check(_ state: borrowing State) throws {
         if state.isClosed || activity.isOver {
-            throw ErrandError(.activityEnded, "the \(activity.kind) had ended before this was sent")
+            throw ErrandError(.activityEnded, "the \(activity.kind) had already ended when this was sent")
         }
         if activity.isCancelled { throw CancellationError() }
     }
 
-    /// The place of the next member; ``end()`` follows.
+    /// Returns the index of the next member. Call ``end()`` afterward.
     func begin() throws -> Int {
         try state.withLock { state in
             try check(state)
@@ -42,8 +42,7 @@ final class MemberScope: Sendable {
 
     func end() { leave { $0.sending -= 1 } }
 
-    /// Refuses further members, cancels what was started and still runs, and waits for the end of that and of what is
-    /// being sent.
+    /// Rejects further members, cancels started members, and waits until all have ended.
     func close() async {
         let isEmpty = state.withLock { state in
             state.isClosed = true
@@ -60,17 +59,17 @@ final class MemberScope: Sendable {
         }
     }
 
-    /// Cancels what was started: the activity's own task does not.
+    /// Started members aren't reached by cancelling the activity's own task.
     func cancelAll() { for member in state.withLock({ Array($0.started.values) }) { member.cancel() } }
 
-    /// Registers a member that is started, until its did-stop.
+    /// Registers a started member until its did-stop.
     var watcher: any Accessory { Watcher(scope: self) }
 
     private struct Watcher: Accessory {
         let scope: MemberScope
 
         func activity(_ member: Activity, did event: ActivityEvent) {
-            // Work that a member detaches has its accessories, and is no member: it may outlive the scope.
+            // Work detached by a member isn't a member, although it has its accessories. It can outlive the scope.
             guard member.parent == scope.activity.id else { return }
             switch event {
             case .willStart: scope.enter(member)

@@ -1,49 +1,51 @@
 public import ErrandHTTP
 
-/// The rest of the way, as a filter sees it: callable from child tasks, and several times.
+/// The remaining filters and the transport. You can call it several times, also from child tasks.
 public struct Next: Sendable {
-    /// Nil behind the last step.
+    /// Nil after the last step.
     @usableFromInline let step: FilterStep?
 
     init(_ step: FilterStep? = nil) { self.step = step }
 
-    /// Sends an exchange through the rest of the way. Throws what it throws, and ``ErrandError/Code/activityEnded``
-    /// once the activity is over.
+    /// Passes an exchange to the remaining filters and the transport, and returns the response.
+    ///
+    /// Throws their error, or ``ErrandError/Code/activityEnded`` once the activity is over.
     @inlinable @inline(__always) public func callAsFunction(_ exchange: Exchange) async throws -> HTTPResponse {
-        // In line within the filter that calls it, so that a step costs one async frame and not two.
+        // Inlined into the calling filter, so a step costs one async frame instead of two.
         guard let step, isOpen(for: exchange) else { throw ended(exchange) }
         if !exchange.isSettled { return try await settling(exchange) }
         if step.beginsWire { return try await step.beginWire(exchange) }
         return try await step.filter.filter(exchange, next: step.next)
     }
 
-    /// The same for an exchange with another request than the filter was given: secrets stay at their origin.
+    /// Passes on a changed request, without the secrets of another origin.
     @usableFromInline @inline(never) func settling(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.settle()
         return try await self(exchange)
     }
 
-    /// Whether the call of an exchange is still under way, or one that shares it may be.
+    /// Whether the exchange's call, or a call that shares the exchange, can still be running.
     @usableFromInline func isOpen(for exchange: Exchange) -> Bool {
         !exchange.activity.isOver || exchange.shared != nil
     }
 
-    /// Identifies the rest of the way, where every request of the agent takes the same; nil where a filter follows that
-    /// belongs to this request, its call or its tags.
+    /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a filter follows that belongs
+    /// to this request, its call or its tags.
     public var commonWay: CommonWay? {
         guard let step, step.isCommon else { return nil }
         return CommonWay(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
     }
 
-    /// The ``Filter/traits`` of the filters that follow in this stage; a filter for two stages counts in each.
+    /// The ``Filter/traits`` of the filters that follow in this stage. A filter for two stages counts in each.
     public var following: FilterTraits {
-        // A hop filter's way leads to the first of the wire filters.
+        // The wire filters after the last hop filter belong to another stage.
         guard let step, !step.beginsWire else { return [] }
         return step.following
     }
 
-    /// The same way with a filter more: behind the last one of this stage that has one of the traits, or before all.
+    /// Returns a copy with a filter inserted after the last filter of this stage that has one of the traits, or at the
+    /// front.
     public func inserting(_ filter: any Filter, behind traits: FilterTraits) -> Next {
         let current = step.map { $0.beginsWire ? .hop : $0.stage } ?? .hop
         let stage = Array(steps.prefix { $0.stage == current && !($0.filter is any CoreStep) })
@@ -55,7 +57,7 @@ public struct Next: Sendable {
         }
     }
 
-    /// In order; the last one does not call `next`.
+    /// In order. The last step doesn't call `next`.
     var steps: [FilterStep] { Array(sequence(first: step) { $0?.next.step }.prefix { $0 != nil }.compactMap(\.self)) }
 
     @usableFromInline @inline(never) func ended(_ exchange: Exchange) -> any Error {

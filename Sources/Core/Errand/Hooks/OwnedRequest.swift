@@ -1,7 +1,7 @@
 public import ErrandHTTP
 
-/// A request that says itself whose its response is, beside the credentials with which it is sent; for a protocol of a
-/// plugin's whose requests name their user.
+/// A request that declares to whom its response belongs, in addition to its credentials. For plugin protocols whose
+/// requests name their user.
 ///
 /// ```swift
 /// public protocol TenantRequest: OwnedRequest { var tenant: String { get } }
@@ -11,7 +11,7 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// Requests of different owners share nothing, wherever the filter stands that shares.
+/// Requests of different owners never share a response, wherever the sharing filter is placed.
 public protocol OwnedRequest: Request {
     /// The users to whom the response belongs.
     var owners: Set<UserMark> { get }

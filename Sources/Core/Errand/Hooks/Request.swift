@@ -1,7 +1,7 @@
 public import ErrandEssentials
 public import ErrandHTTP
 
-/// One call as a value: what to send, and how to decode the response.
+/// An API call as a value: what to send, and how to decode the response.
 ///
 /// ```swift
 /// struct GetUser: Request {
@@ -11,136 +11,228 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// Everything has a default. `Output` is `Data` unless said otherwise, and may be `String`, any `Decodable` (read as
-/// JSON, unless the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream) or an optional, which
-/// is nil for an empty response; any other type has a `decode` of its own. An app gives all its requests its own
-/// defaults with a protocol:
+/// Every member has a default. `Output` is `Data` by default. It can also be `String`, any `Decodable` (JSON, unless
+/// the agent has another decoder), `Void`, ``HTTPResponse``, ``HTTPBody`` (a stream), or an optional, which is nil for
+/// an empty response. For other types, implement ``decode(_:)``.
+///
+/// To share defaults among your app's requests, refine the protocol:
 ///
 /// ```swift
 /// nonisolated protocol AppRequest: Request {}
 /// nonisolated extension AppRequest { var timeout: Duration? { .seconds(20) } }
 /// ```
 ///
-/// The same value may be sent any number of times, also at the same time; each sending is an ``Activity`` of its own.
+/// You can send a value any number of times, also concurrently. Each send is a separate ``Activity``.
 public protocol Request<Output>: Sendable {
-    /// The value that ``decode(_:)`` makes of a response; `Data` by default.
+    /// The type that ``decode(_:)`` returns. Defaults to `Data`.
     associatedtype Output: Sendable = Data
 
-    /// GET by default.
+    /// The HTTP method. Defaults to GET.
     var method: HTTPMethod { get }
-    /// Appended to the base URL; from the root if it starts with `/`; an absolute URL stands for itself. May have a
-    /// query. Empty by default. Must be percent-encoded: `"users/\(segment: name)"`. An absolute URL of another origin
-    /// than the agent's base URLs and trusted origins goes without the agent's authorization and sensitive headers.
+    /// The percent-encoded path, such as `"users/\(segment: name)"`, appended to the base URL. It can contain a query.
+    /// Defaults to an empty string.
+    ///
+    /// A path that starts with `/` replaces the base URL's path, and an absolute URL replaces the whole base URL. If
+    /// its origin is neither a base URL's nor a trusted origin of the agent, the request is sent without the agent's
+    /// authorization and sensitive headers.
     var path: String { get }
-    /// Which of the agent's base URLs; `.standard` by default.
+    /// Selects one of the agent's base URLs. Defaults to `.standard`.
     var base: BaseChoice { get }
-    /// Added to the path's query. Empty by default.
+    /// Parameters added to the path's query. Empty by default.
     var query: Parameters { get }
-    /// Placed by method, see `parameterPlacement`. Nil by default.
+    /// Parameters for the query or the body, depending on ``parameterPlacement``. Defaults to nil.
     var parameters: Parameters? { get }
-    /// `.automatic` by default.
+    /// Where to put ``parameters``. Defaults to `.automatic`, which depends on the method.
     var parameterPlacement: ParameterPlacement { get }
-    /// For query, parameters and forms; the standard encoding by default.
+    /// Encodes the query, parameters and forms. Defaults to the standard encoding.
     var parameterEncoding: ParameterEncoding { get }
-    /// Replace the agent's of the same name, and the authorization. Empty by default.
+    /// Header fields. They replace the agent's fields of the same name; `Authorization` also replaces the credentials.
+    /// Empty by default.
     var headers: HTTPHeaders { get }
-    /// None by default.
+    /// The request body. Defaults to no body.
     var body: RequestBody { get }
-    /// The agent's by default (nil); ``Authorization/omitted`` for none.
+    /// The credentials. Defaults to the agent's (nil). To omit them, use ``Authorization/omitted``.
     var authorization: Authorization? { get }
-    /// The longest inactivity in one attempt; the agent's by default (nil).
+    /// The longest time without activity within one attempt. Defaults to the agent's (nil).
     var timeout: Duration? { get }
-    /// The time for the whole call with its redirects, retries and waits; the agent's by default (nil).
+    /// The time limit for the whole call, including redirects, retries and waits. Defaults to the agent's (nil).
     var deadline: Duration? { get }
-    /// The priority of the task that sends it by default (nil).
+    /// The priority. Defaults to the sending task's (nil).
     var priority: RequestPriority? { get }
-    /// Which redirects are followed; the agent's rule by default (nil).
+    /// Which redirects to follow. Defaults to the agent's policy (nil).
     var redirects: RedirectPolicy? { get }
-    /// 200 to 299 by default. Checked before the content type.
+    /// The successful status codes. Defaults to 200 to 299. Checked before the content type.
     var acceptableStatuses: StatusCodes { get }
-    /// `.json`, or what the decoder reads, for an `Output` that is decoded, `.any` for others.
+    /// The accepted content types. Defaults to the decoder's, such as `.json`, if `Output` is decoded, otherwise to
+    /// `.any`.
     var acceptableContentTypes: ContentTypes { get }
-    /// As a stream if `Output` is ``HTTPBody``, otherwise in memory.
+    /// How to deliver the body. Defaults to a stream if `Output` is ``HTTPBody``, otherwise to memory.
     var delivery: BodyDelivery { get }
-    /// A name for logs; the type's own by default (nil).
+    /// The name in logs. Defaults to the name of the type (nil).
     var label: String? { get }
-    /// Marks for filters, accessories and cancellation; none by default.
+    /// Tags for filters, accessories and cancellation. Empty by default.
     var tags: Tags { get }
-    /// Run after the agent's of the same stage; none by default.
+    /// Filters that run after the agent's filters of the same stage. Empty by default.
     var filters: [any Filter] { get }
-    /// Says by the body whether the service did what it was asked to, for services that report failures with status
-    /// 200. Runs before `checks`. Filters consult it on each hop: a cache stores nothing that it refuses, and a session
-    /// refreshes a credential where its error has ``RequestFailure/refusesCredential``. None by default (nil).
+    /// Detects failures that the service reports in the body of a successful response. Runs before ``checks``. Defaults
+    /// to nil.
+    ///
+    /// Filters use it on each hop: a cache doesn't store a response that fails the check, and a session refreshes its
+    /// credential if the error has ``RequestFailure/refusesCredential``.
     var outcomeCheck: ResponseCheck? { get }
-    /// Run once on the final response, after status and content type, before decoding; none by default.
+    /// Checks of the final response. They run once, after status and content type and before decoding. Empty by
+    /// default.
     var checks: [ResponseCheck] { get }
-    /// Notified after the agent's; none by default.
+    /// Accessories, notified after the agent's. Empty by default.
     var accessories: [any Accessory] { get }
-    /// Decodes a `Decodable` output; the agent's by default (nil).
+    /// Decodes a `Decodable` output. Defaults to the agent's decoder (nil).
     var decoder: (any BodyDecoder)? { get }
 
-    /// A complete request of one's own instead of all of the above that describes one; nil by default. Filters,
-    /// checks, accessories, timeouts and decoding apply as always.
+    /// Returns a complete HTTP request to send instead of one built from the members above. By default, returns nil.
+    ///
+    /// Filters, checks, accessories, timeouts and decoding still apply.
     func httpRequest() throws -> HTTPRequest?
-    /// Decodes the response, off the caller's actor. Errors that it throws pass `mapError`, the agent's and then the
-    /// request's, and are not wrapped.
+    /// Decodes the response, off the caller's actor.
+    ///
+    /// Errors pass through the agent's `mapError` and then the request's. They aren't wrapped.
     func decode(_ response: HTTPResponse) async throws -> Output
-    /// Turns a failure into one of the request's own, for instance by decoding `error.response`; the second of the
-    /// three layers that an error passes: agent, request, call site. Not called for a cancellation.
+    /// Maps an error to the request's own error type, for example by decoding `error.response`.
+    ///
+    /// Runs after the agent's mapping and before the call site's. Not called for cancellations.
     func mapError(_ error: any Error) -> any Error
 }
 
 extension Request {
-    /// GET.
+    /// Defaults to GET.
     public var method: HTTPMethod { .get }
-    /// Empty.
+    /// Empty by default.
     public var path: String { "" }
-    /// `.standard`
+    /// Defaults to `.standard`.
     public var base: BaseChoice { .standard }
-    /// Empty.
+    /// Empty by default.
     public var query: Parameters { [:] }
-    /// Nil.
+    /// Defaults to nil.
     public var parameters: Parameters? { nil }
-    /// `.automatic`
+    /// Defaults to `.automatic`.
     public var parameterPlacement: ParameterPlacement { .automatic }
-    /// The standard encoding.
+    /// Defaults to the standard encoding.
     public var parameterEncoding: ParameterEncoding { ParameterEncoding() }
-    /// Empty.
+    /// Empty by default.
     public var headers: HTTPHeaders { [:] }
-    /// None.
+    /// Defaults to no body.
     public var body: RequestBody { .none }
-    /// Nil: the agent's.
+    /// Defaults to the agent's authorization.
     public var authorization: Authorization? { nil }
-    /// Nil: the agent's.
+    /// Defaults to the agent's timeout.
     public var timeout: Duration? { nil }
-    /// Nil: the agent's.
+    /// Defaults to the agent's deadline.
     public var deadline: Duration? { nil }
-    /// Nil: that of the task.
+    /// Defaults to the task's priority.
     public var priority: RequestPriority? { nil }
-    /// Nil: the agent's.
+    /// Defaults to the agent's redirect policy.
     public var redirects: RedirectPolicy? { nil }
-    /// 200 to 299.
+    /// Defaults to 200 to 299.
     public var acceptableStatuses: StatusCodes { .successful }
-    /// Any.
+    /// Defaults to any content type.
     public var acceptableContentTypes: ContentTypes { .any }
-    /// In memory.
+    /// Defaults to memory.
     public var delivery: BodyDelivery { .data }
-    /// Nil: the name of the type.
+    /// Defaults to the name of the type.
     public var label: String? { nil }
-    /// None.
+    /// Empty by default.
     public var tags: Tags { Tags() }
-    /// None.
+    /// Empty by default.
     public var filters: [any Filter] { [] }
-    /// Nil: the status says it.
+    /// Defaults to nil: only the status decides.
     public var outcomeCheck: ResponseCheck? { nil }
-    /// None.
+    /// Empty by default.
     public var checks: [ResponseCheck] { [] }
-    /// None.
+    /// Empty by default.
     public var accessories: [any Accessory] { [] }
-    /// Nil: the agent's.
+    /// Defaults to the agent's decoder.
     public var decoder: (any BodyDecoder)? { nil }
-    /// Nil: the request is built.
+    /// Returns nil, so the request is built from its members.
     public func httpRequest() throws -> HTTPRequest? { nil }
-    /// The error as it is.
+    /// Returns the error unchanged.
     public func mapError(_ error: any Error) -> any Error { error }
+}
+
+extension Request where Output == Data {
+    /// Defaults to any content type.
+    public var acceptableContentTypes: ContentTypes { .any }
+    /// Returns the bytes of the body.
+    public func decode(_ response: HTTPResponse) async throws -> Output { response.data }
+}
+
+extension Request where Output == String {
+    /// Defaults to any content type.
+    public var acceptableContentTypes: ContentTypes { .any }
+    /// Returns the body as text, decoded with the charset of its content type.
+    public func decode(_ response: HTTPResponse) async throws -> Output { try response.text() }
+}
+
+extension Request where Output == Void {
+    /// Ignores the body.
+    public func decode(_ response: HTTPResponse) async throws -> Output { return () }
+}
+
+extension Request where Output == HTTPResponse {
+    /// Returns the response unchanged.
+    public func decode(_ response: HTTPResponse) async throws -> Output { response }
+}
+
+extension Request where Output == URL {
+    /// Returns the file that contains the body; see ``BodyDelivery/file(_:)``.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        guard let file = response.body.file else {
+            throw ErrandError(
+                .decodingFailed, "the body isn't in a file: the request's delivery isn't .file",
+                response: response)
+        }
+        return file
+    }
+
+    /// Defaults to any content type.
+    public var acceptableContentTypes: ContentTypes { .any }
+}
+
+extension Request where Output == HTTPBody {
+    /// Defaults to a stream.
+    public var delivery: BodyDelivery { .stream }
+    /// Returns the stream.
+    public func decode(_ response: HTTPResponse) async throws -> Output { response.body }
+}
+
+extension Request where Output: Decodable {
+    /// Defaults to the decoder's content types, or any for `Data?` and `String?`.
+    public var acceptableContentTypes: ContentTypes {
+        Output.self == Data?.self || Output.self == String?.self ? .any : .json
+    }
+
+    /// Decodes the body with `decoder` or the agent's decoder.
+    ///
+    /// An optional output is nil for an empty body. `Data?` and `String?` aren't decoded.
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        let data = response.data
+        if let optional = Output.self as? any ExpressibleByNilLiteral.Type {
+            if data.isEmpty || data == Data([0x20]), let none = optional.init(nilLiteral: ()) as? Output { return none }
+            if Output.self == Data?.self, let value = data as? Output { return value }
+            if Output.self == String?.self, let value = try response.text() as? Output { return value }
+        }
+        return try response.decoded(as: Output.self, by: decoder)
+    }
+}
+
+extension Request {
+    /// Explains at compile time why an output has no default `decode`: it isn't `Decodable`, or only on the main actor.
+    @available(
+        *, unavailable,
+        message: """
+            'Output' has no default 'decode'. If your app's default isolation is MainActor, declare the model as \
+            'nonisolated struct User: Decodable'. If the Output isn't Decodable, implement 'decode' in the request
+            """
+    )
+    public func decode(_ response: HTTPResponse) async throws -> Output {
+        throw ErrandError(.decodingFailed, "the request doesn't implement decode", response: response)
+    }
 }

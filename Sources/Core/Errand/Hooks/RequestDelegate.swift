@@ -1,25 +1,27 @@
-/// Notified on the main actor of how a started request ended, before its completion closure: exactly one of the three,
-/// once. All are optional. The agent holds a delegate weakly; `activity` says which call it was.
+/// Receives the end of a started request on the main actor, before the completion closure. Exactly one method is
+/// called, once.
+///
+/// All methods are optional. The agent holds the delegate weakly. `activity` identifies the call.
 @MainActor public protocol RequestDelegate: AnyObject, Sendable {
     /// The response was accepted and decoded.
     func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>)
-    /// The request failed, with the error that a completion would get.
+    /// The request failed, with the error that a completion would receive.
     func requestDidFail(_ activity: Activity, error: any Error)
     /// The request was cancelled.
     func requestDidCancel(_ activity: Activity)
 }
 
 extension RequestDelegate {
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidSucceed(_ activity: Activity, response: Response<any Sendable>) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidFail(_ activity: Activity, error: any Error) {}
-    /// Does nothing.
+    /// Ignores the event.
     public func requestDidCancel(_ activity: Activity) {}
 }
 
 extension Completion {
-    /// Notifies a delegate, held weakly.
+    /// Holds the delegate weakly.
     static func delegate<Output>(_ delegate: any RequestDelegate) -> Completion where Success == Response<Output> {
         .main(
             success: { [weak delegate] activity, response in

@@ -1,13 +1,12 @@
 import ErrandHTTP
 
-/// An agent whose calls belong to an activity, as its members: that of a composite, or any other.
+/// An agent whose calls are members of an activity, such as a composite.
 ///
-/// It sends with the agent below it. A call that names no parent gets the activity as its parent, its tags, and, from a
-/// composite, the filters of the composite's call; one that names another parent belongs to that one and passes through
-/// (``CallOptions/belongs(to:)``). After the activity's end each call throws ``ErrandError/Code/activityEnded``, and
-/// after its cancellation a cancellation.
+/// A call without a parent gets the activity as its parent, its tags, and in a composite the filters of the composite's
+/// call. A call with another parent is passed on unchanged (``CallOptions/belongs(to:)``). Calls throw
+/// ``ErrandError/Code/activityEnded`` after the activity has ended, and a cancellation after it was cancelled.
 ///
-/// A composite receives one in ``Composite/run(on:)``. A filter makes one for requests of its own:
+/// A composite receives a scoped agent in ``Composite/run(on:)``. A filter creates one to send requests:
 ///
 /// ```swift
 /// let user = try await exchange.activity.agent(on: agent).send(GetUser(id: 7)).value
@@ -24,18 +23,17 @@ public struct ScopedAgent: Agent {
         scope = MemberScope(activity)
     }
 
-    /// Cancels the activity: whatever its body returns, it ends as cancelled.
+    /// Cancels the activity. It then ends as cancelled, regardless of what its body returns.
     public func cancel() { activity.cancel() }
 
-    /// The same agent with an observer of the members that it sends, instead of the one before. Members are counted
-    /// together.
+    /// Returns this agent with another observer of its members. Both agents number their members together.
     public func observed(by observer: some MemberObserver) -> ScopedAgent {
         var copy = self
         copy.observer = observer
         return copy
     }
 
-    /// Asks the agent that the scope is on.
+    /// Returns the marks determined by the underlying agent.
     public func userMarks<R: Request>(for request: R, options: CallOptions) async throws -> Set<UserMark>? {
         try await base.userMarks(for: request, options: options)
     }
@@ -52,7 +50,7 @@ public struct ScopedAgent: Agent {
         return try await base.send(request, options: joined(options))
     }
 
-    // Apart, because only here the response passes: its type costs a lookup where it is not known.
+    // Separate, because looking up the response's generic type is slow and only needed with an observer.
     private func send<R: Request>(
         _ request: R, at index: Int, _ options: CallOptions, for observer: any MemberObserver
     ) async throws -> Response<R.Output> {
@@ -67,7 +65,7 @@ public struct ScopedAgent: Agent {
         return response
     }
 
-    /// Starts a request as a member. A composite does not wait for it: it is cancelled when the composite's `run`
+    /// Starts a request as a member. A composite doesn't wait for it, and cancels it when the composite's `run`
     /// returns.
     @discardableResult
     public func start<R: Request>(
@@ -79,7 +77,7 @@ public struct ScopedAgent: Agent {
             with: { base.start(request, options: $0, completion: $1) })
     }
 
-    /// Starts a composite or another activity as a member; `run` of one calls this too.
+    /// Starts a composite or another activity as a member. `run` also calls this method.
     @discardableResult
     public func start<Success: Sendable>(
         _ kind: ActivityKind, options: CallOptions, completion: Completion<Success>?,
@@ -101,7 +99,7 @@ public struct ScopedAgent: Agent {
                 return start(options, completion)
             }
             let member = try CompositeMember(scope.begin(), options.label, kind, request)
-            // From will-start on, which comes before `start` returns, the scope knows the member's activity.
+            // The scope knows the member from its will-start on, before `start` returns.
             defer { scope.end() }
             observer?.memberWillStart(member)
             var options = joined(options, member)
@@ -116,7 +114,7 @@ public struct ScopedAgent: Agent {
         }
     }
 
-    /// Made anew: to set what differs would copy everything first.
+    /// Creates new options, because mutating a few members would copy everything first.
     @inline(never) private func joined(_ options: CallOptions, _ member: CompositeMember? = nil) -> CallOptions {
         var progress = options.progress
         if let member, let observer {
@@ -126,7 +124,7 @@ public struct ScopedAgent: Agent {
             }
         }
         var tags = activity.tags.merging(options.tags)
-        // A composite within another one belongs to the user of that.
+        // A composite within another belongs to the outer one's user.
         if options.userPin?.sessionsOnly == true, let outer = activity.tags[PinnedOperation.self] {
             tags[PinnedOperation.self] = outer
         }
@@ -135,7 +133,7 @@ public struct ScopedAgent: Agent {
             accessories: options.accessories, label: options.label, progress: progress)
     }
 
-    /// Runs a composite to the end of its last member.
+    /// Runs a composite until its last member has ended.
     func runMembers<C: Composite>(of composite: C) async throws -> C.Output {
         do {
             let output = try await withTaskCancellationHandler {
@@ -153,6 +151,6 @@ public struct ScopedAgent: Agent {
 }
 
 extension Activity {
-    /// An agent whose calls belong to this activity; see ``ScopedAgent``.
+    /// Returns an agent whose calls belong to this activity; see ``ScopedAgent``.
     public func agent(on base: some Agent) -> ScopedAgent { ScopedAgent(self, on: base) }
 }

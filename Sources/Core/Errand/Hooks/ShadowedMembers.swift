@@ -3,12 +3,12 @@ import ErrandHTTP
 import ErrandSupport
 import Synchronization
 
-/// Stored properties that have the name of a member of ``Request`` and another type. Swift takes them for properties of
-/// the type's own and uses the member's default instead, silently.
+/// Finds stored properties with the name of a ``Request`` member but another type. Swift treats them as unrelated and
+/// silently uses the member's default.
 enum ShadowedMembers {
     private static let known = Mutex<Set<ObjectIdentifier>>([])
 
-    /// The problems of a request's type, a sentence each; empty without one, and from the second call for a type on.
+    /// Returns a sentence for each problem, once per type.
     static func warnings(about request: any Request) -> [String] {
         let type = type(of: request)
         guard known.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) else { return [] }
@@ -24,13 +24,13 @@ enum ShadowedMembers {
         }
     }
 
-    /// The name of a type as one writes it: `Duration?`.
+    /// The type as written in source code, such as `Duration?`.
     private static func sugared(_ type: any Any.Type) -> String {
         let name = "\(type)"
         return name.hasPrefix("Optional<") ? "\(name.dropFirst("Optional<".count).dropLast())?" : name
     }
 
-    /// The same on standard error, and as notes of the activity.
+    /// Writes the warnings to standard error and to the activity's notes.
     static func warn(about request: any Request, _ activity: Activity) {
         for warning in warnings(about: request) {
             StandardError.write("Errand: \(warning)")

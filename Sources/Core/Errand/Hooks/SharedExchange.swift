@@ -1,21 +1,18 @@
 public import ErrandHTTP
 import Synchronization
 
-/// One pass of the rest of the way that several calls share; for a filter that hands one response to several.
+/// One pass through the remaining pipeline whose response several calls share.
 ///
-/// The filter sends it in a task of its own, with ``send(_:next:)``, and calls ``distribute(to:)`` before any of the
-/// calls gets the response or the failure.
+/// A filter calls ``send(_:next:)`` in a separate task, and ``distribute(to:)`` before a call receives the response or
+/// the error.
 ///
-/// The exchange goes on after the activity that it was begun by is over; it ends with the task that sends it. What
-/// filters further on add to the call, checks and staged work, belongs to all: the first call whose response is
-/// accepted commits what was staged.
+/// The exchange can outlive the activity that began it, and ends with the task that sends it. Checks and work that
+/// later filters add belong to all calls: the first call that accepts the response commits the work.
 public final class SharedExchange: Sendable {
     private let calls: any ExchangeSharing
-    /// Collects for all calls what filters further on add.
     let ledger = CallLedger()
-    /// The number of calls that may still commit.
+    /// The number of calls that can still commit.
     private let undecided = Atomic(0)
-    /// Whose requests were sent.
     private let users = Mutex(Users())
 
     private struct Users {
@@ -24,11 +21,11 @@ public final class SharedExchange: Sendable {
         var marks: Set<UserMark>?
     }
 
-    /// Makes one for some calls.
+    /// Creates an exchange for the calls that share it.
     public init(for calls: some ExchangeSharing) { self.calls = calls }
 
-    /// Sends the exchange on, and returns its response with the body in memory; of a status that the request does not
-    /// accept as much as an error keeps. Throws what `next` throws, and ``ErrandError/Code/bodyTooLarge``.
+    /// Sends the exchange and returns its response with the body in memory, limited as for an error if the request
+    /// doesn't accept the status. Throws the errors of `next`, and ``ErrandError/Code/bodyTooLarge``.
     public func send(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var response = try await next(shared(exchange))
         if response.body.data != nil { return response }
@@ -45,13 +42,13 @@ public final class SharedExchange: Sendable {
         exchange.with { ($0.record, $0.shared) = (nil, self) }
     }
 
-    /// Gives each call its part in what filters further on have added; once, when the response or the failure is there
-    /// and before a call gets it. Where no call is left, staged work is discarded.
+    /// Adds to each call the additions of later filters. Call it once, when the response or error has arrived and
+    /// before a call receives it. If no calls are left, staged work is discarded.
     public func distribute(to exchanges: @autoclosure () -> [Exchange]) async {
         if share(with: exchanges) { await take(isAccepted: false).discard() }
     }
 
-    /// Whether no call is left for what is staged.
+    /// Returns whether no call is left to take staged work.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
         let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)
@@ -72,7 +69,7 @@ public final class SharedExchange: Sendable {
         return exchanges.isEmpty
     }
 
-    /// All staged work: for the first call that accepts the response, or for the last one that does not.
+    /// Returns the work to the first call that accepts the response, or to the last that rejects it.
     private func take(isAccepted: Bool) -> [StagedWork] {
         let isLast = !isAccepted && undecided.subtract(1, ordering: .acquiringAndReleasing).newValue <= 0
         return isAccepted || isLast ? ledger.sealStagedWork() : []
@@ -82,14 +79,13 @@ public final class SharedExchange: Sendable {
 extension SharedExchange: UserRecording {
     package func add(_ marks: Set<UserMark>) { users.withLock { $0.marks = $0.marks?.union(marks) ?? marks } }
 
-    /// A request was sent.
     func add(_ ownership: Exchange.Ownership) {
         users.withLock { users in
             if users.sent == nil { users.sent = ownership } else { users.others.append(ownership) }
         }
     }
 
-    /// The marks of all requests that were sent; nil if none was sent.
+    /// Nil if no request was sent.
     private var marks: Set<UserMark>? {
         let users = users.withLock { $0 }
         guard let sent = users.sent else { return users.marks }
@@ -103,10 +99,10 @@ extension SharedExchange: TransportObserver {
     var deadline: ContinuousClock.Instant? { calls.deadline }
 }
 
-/// The calls that share an exchange, for ``SharedExchange``.
+/// The calls that share a ``SharedExchange``.
 public protocol ExchangeSharing: AnyObject, Sendable {
-    /// When the last of them ends; nil where one has no deadline. Asked again and again.
+    /// The latest deadline of the calls, or nil if a call is unlimited. Read repeatedly.
     var deadline: ContinuousClock.Instant? { get }
-    /// Receives what the transport reports; from any thread.
+    /// Receives the transport's events, on any thread.
     func report(_ event: TransportEvent)
 }

@@ -1,8 +1,8 @@
 import ErrandSupport
 import Synchronization
 
-/// A state that any number of readers may follow: each reader receives the state as it is when it begins, then each new
-/// one in order.
+/// A state that any number of readers can observe. A reader receives the current state and then each new state in
+/// order.
 ///
 /// ```swift
 /// final class Traffic: Accessory {
@@ -19,19 +19,20 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A reader that is slow misses states, and never the last one. A reader that ends leaves nothing behind; the end of
-/// the broadcaster, or ``finish()``, ends all readers. Safe to use from any thread, and from the end of what a state
-/// holds; so do not send under a lock of your own that such an end may take.
+/// A slow reader skips states, but always receives the last one. A reader that ends is removed. All readers end with
+/// ``finish()``, or when the broadcaster is deallocated.
+///
+/// You can use a broadcaster from any thread, and from the `deinit` of an object in a state. Sending can run such a
+/// `deinit`, so don't send while you hold a lock that it could take.
 public final class StateBroadcaster<State: Sendable>: Sendable {
     private typealias Continuation = AsyncStream<State>.Continuation
 
     private struct Guarded {
         var state: State
-        /// How many states have been sent.
         var count: UInt64 = 0
-        /// The newest ones that are not delivered yet, each with its number.
+        /// The newest undelivered states, with their numbers.
         var waiting = FIFOQueue<(number: UInt64, state: State)>()
-        /// Each reader with the number of the state that it began with, and in the order of their beginning.
+        /// The readers, with the number of the state that each began with.
         var readers: [UInt64: (first: UInt64, continuation: Continuation)] = [:]
         var lastReader: UInt64 = 0
         var isDelivering = false
@@ -46,10 +47,11 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     private let guarded: Mutex<Guarded>
     private let maximumWaiting: Int
 
+    /// Creates a broadcaster.
+    ///
     /// - Parameters:
     ///   - state: the first state.
-    ///   - maximumWaiting: how many states wait for each reader that is slow, the newest ones; 1 by default, and at
-    ///     least.
+    ///   - maximumWaiting: the number of newest states to keep for a slow reader. Defaults to 1, the minimum.
     public init(_ state: State, maximumWaiting: Int = 1) {
         guarded = Mutex(Guarded(state: state))
         self.maximumWaiting = max(1, maximumWaiting)
@@ -62,11 +64,11 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// The state that was sent last.
     public var state: State { guarded.withLock { $0.state } }
 
-    /// The state now, then each new one; of those that the reader has not taken the newest are kept.
+    /// The current state and each new one. A slow reader receives only the newest.
     public var states: AsyncStream<State> {
         let (stream, continuation) = AsyncStream<State>.makeStream(bufferingPolicy: .bufferingNewest(maximumWaiting))
         let id = guarded.withLock { guarded -> UInt64? in
-            // Nothing waits in a new stream that this could end under the lock.
+            // A new stream is empty, so this doesn't release an older state under the lock.
             continuation.yield(guarded.state)
             if guarded.isFinished { return nil }
             guarded.lastReader += 1
@@ -84,19 +86,19 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
     /// The number of readers.
     public var readerCount: Int { guarded.withLock { $0.readers.count } }
 
-    /// Sends a state to all readers; after ``finish()`` it only becomes ``state``.
+    /// Sends a state to all readers. After ``finish()``, it only updates ``state``.
     public func send(_ state: State) { update { $0 = state } }
 
-    /// Changes the state and sends it to all readers; after ``finish()`` it only becomes ``state``.
+    /// Changes the state and sends it to all readers. After ``finish()``, it only updates ``state``.
     ///
-    /// - Parameter change: called under the lock of the broadcaster. Nothing changes and nothing is sent where it
-    ///   returns nil or throws.
-    /// - Returns: what `change` returns.
+    /// - Parameter change: runs under the broadcaster's lock. If it returns nil or throws, the state is kept and not
+    ///   sent.
+    /// - Returns: the result of `change`.
     @discardableResult
     public func update<Result: Sendable, Failure: Error>(
         _ change: (inout State) throws(Failure) -> Result?
     ) throws(Failure) -> Result? {
-        // All that may end is held until after the lock.
+        // Released after the lock, because releasing a state can run user code.
         var held: [State] = []
         defer { withExtendedLifetime(held) {} }
         let (result, isFirst) = try guarded.withLock { guarded throws(Failure) -> (Result?, Bool) in
@@ -116,7 +118,7 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         return result
     }
 
-    /// Ends all readers, once they have received what was sent before.
+    /// Ends all readers once they have received all states.
     public func finish() {
         let isFirst = guarded.withLock { guarded in
             if guarded.isFinished { return false }
@@ -127,8 +129,8 @@ public final class StateBroadcaster<State: Sendable>: Sendable {
         if isFirst { deliver() }
     }
 
-    /// Delivers what waits, outside of the lock, for a state that a stream drops may run its owner's code. Another
-    /// thread that sends meanwhile leaves its states to this one, which keeps their order.
+    /// Runs outside the lock, because a stream can drop a state, and releasing it can run user code. States that other
+    /// threads send meanwhile are delivered here too, which keeps their order.
     private func deliver() {
         while let delivery = guarded.withLock({ Self.next(&$0) }) {
             switch delivery {

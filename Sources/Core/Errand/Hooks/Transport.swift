@@ -1,9 +1,8 @@
 public import ErrandHTTP
 
-/// Moves one HTTP exchange over the wire: a request goes out, a response comes back.
+/// Sends an HTTP request over the network and returns its response.
 ///
-/// Choose a ready one in a word (`.curl`, `.urlSession`, `.stub`), or write one to put another client under every
-/// agent:
+/// Choose a built-in transport (`.curl`, `.urlSession`, `.stub`), or implement the protocol to use another client:
 ///
 /// ```swift
 /// struct Echo: Transport {
@@ -14,17 +13,23 @@ public import ErrandHTTP
 /// }
 /// ```
 ///
-/// A transport follows no redirect, keeps no cookie, no credential and no cache, and retries nothing beyond a reused
-/// connection that turns out closed: that is Core's and the filters' work, so that it is the same on every transport.
-/// It throws ``ErrandError``; it stops within a millisecond or two when its task is cancelled; it ends a wait in which
-/// nothing is received for `options.timeout` with `timedOut`. Where a request may wait for a connection or a turn, it
-/// calls ``TransportOptions/checkDeparture(of:)`` after that. It decodes content codings only if it then removes
-/// `Content-Encoding` and `Content-Length`. A failure after the head of a body that it collects itself carries the head
-/// and the beginning of the body as `response`; for a stream Core adds them. `ErrandTesting` has the suite that a
-/// transport is expected to pass.
+/// A transport:
+///
+/// - doesn't follow redirects or keep cookies, credentials or a cache. Core and filters do, the same way for every
+///   transport.
+/// - doesn't retry, unless a reused connection turns out to be closed.
+/// - throws ``ErrandError``.
+/// - stops within a millisecond or two when its task is cancelled.
+/// - throws `timedOut` if no bytes arrive for `options.timeout`.
+/// - calls ``TransportOptions/checkDeparture(of:)`` after a request has waited for a connection or its turn.
+/// - removes `Content-Encoding` and `Content-Length` if it decodes content codings.
+/// - adds the head and the bytes received so far as the `response` of an error, if it fails while it collects a body.
+///   For a stream, Core does.
+///
+/// `ErrandTesting` contains a test suite that a transport should pass.
 public protocol Transport: Sendable {
-    /// Sends a request that Core has validated, and returns once the head of the response is there. If
-    /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it may wait for the whole body and return it in memory, which
-    /// is faster.
+    /// Sends a request, which Core has validated, and returns once the head of the response has arrived. If
+    /// ``TransportOptions/collectsBody(ofStatus:)`` is true, it can wait for the whole body and return it in memory,
+    /// which is faster.
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse
 }

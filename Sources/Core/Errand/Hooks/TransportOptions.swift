@@ -1,7 +1,7 @@
 public import ErrandHTTP
 import ErrandSupport
 
-/// The options of one exchange, which a transport receives beside the request.
+/// Options of one exchange, passed to the transport along with the request.
 public struct TransportOptions: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -15,42 +15,42 @@ public struct TransportOptions: Sendable {
         var origin: Origin
     }
 
-    /// The exchange that the options belong to, as far as Core needs it; a transport of a test has none.
+    /// The context that Core needs. Empty in a transport's test.
     struct Origin {
         var observer: (any TransportObserver)?
         var reportsProgress = true
-        /// Which transfer of the call this is, from 1.
+        /// The number of the transfer within the call, from 1.
         var transfer = 1
-        /// The filters that look at the request once more.
+        /// The filters that check the request again before it's sent.
         var departures: [any DepartureFilter] = []
-        /// Of which attempt and hop of the call this is.
+        /// The attempt and hop within the call.
         var position: (attempt: Int?, hop: Int?)
-        /// Whether redirects and filters may decide by the head of a response.
+        /// Whether redirects and filters can decide based on the head of a response.
         var isDecidedByHead = false
     }
 
-    /// The longest silence: while connecting, before the head, between two chunks. 60 seconds by default; a negative
-    /// duration counts as zero, one over a hundred years as that, so that it can be added to a point in time.
+    /// The longest time without activity: while connecting, before the head, or between two chunks. Defaults to 60
+    /// seconds. Limited to between zero and a hundred years, so it can be added to a point in time.
     public var timeout: Duration {
         get { fields.value.timeout }
         set { fields.value.timeout = newValue.bounded }
     }
-    /// How the reader wants the body; see ``collectsBody(ofStatus:)``.
+    /// How the body is delivered; see ``collectsBody(ofStatus:)``.
     public var delivery: BodyDelivery {
         get { fields.value.delivery }
         set { fields.value.delivery = newValue }
     }
-    /// With `.data`, the most bytes that will be accepted; 64 MiB by default.
+    /// The largest body to accept if the delivery is `.data`. Defaults to 64 MiB.
     public var maximumBodyBytes: Int {
         get { fields.value.maximumBodyBytes }
         set { fields.value.maximumBodyBytes = newValue }
     }
-    /// A hint; medium by default.
+    /// A priority hint. Defaults to medium.
     public var priority: RequestPriority {
         get { fields.value.priority }
         set { fields.value.priority = newValue }
     }
-    /// The tags of the exchange, for options of a transport's own.
+    /// The tags of the exchange. They can contain options for a custom transport.
     public var tags: Tags {
         get { fields.value.tags }
         set { fields.value.tags = newValue }
@@ -62,7 +62,7 @@ public struct TransportOptions: Sendable {
     }
     var departures: [any DepartureFilter] { fields.value.origin.departures }
 
-    /// Options with the defaults of Core.
+    /// Creates options with Core's defaults.
     public init(
         timeout: Duration = .seconds(60), delivery: BodyDelivery = .data, maximumBodyBytes: Int = 64 << 20,
         priority: RequestPriority = .medium, tags: Tags = Tags(), time: any TimeSource = SystemTimeSource()
@@ -82,25 +82,24 @@ public struct TransportOptions: Sendable {
                 tags: tags, time: time, origin: origin))
     }
 
-    /// Whether a transport may wait for the whole body of a response, and return it in memory: if ``delivery`` is `.data`,
-    /// and the status below 300.
+    /// Returns whether a transport can wait for the whole body and return it in memory: ``delivery`` is `.data`, and
+    /// the status is below 300.
     ///
-    /// Any other response of an agent's request is returned with its head, and a body that streams: it may be a redirect,
-    /// or one that a filter repeats or replaces, and none of these waits for a body. Core collects the body if the
-    /// response is the final one. Options that no agent has made, such as those of a test, allow every body to be
-    /// collected.
+    /// For other statuses of an agent's request, return the head with a streaming body: a redirect, or a response that
+    /// a filter repeats or replaces, shouldn't wait for its body. Core collects the body of the final response. Options
+    /// that weren't created by an agent, such as in a test, allow collecting every body.
     public func collectsBody(ofStatus status: Int) -> Bool {
         delivery == .data && (!fields.value.origin.isDecidedByHead || Self.isCollected(status: status))
     }
 
-    /// Whether the head of a response with a status leaves open only what the body says.
+    /// Whether the status doesn't call for a decision before the body has arrived.
     static func isCollected(status: Int) -> Bool { status < 300 }
 
-    /// Whether an accessory receives anything but progress: a transport that has to ask for an event first, such as for
-    /// timings, need not ask if this is false.
+    /// Whether an accessory receives events other than progress. If not, you don't need to collect data such as
+    /// timings.
     public var isObserved: Bool { fields.value.origin.observer?.isObserved == true }
 
-    /// Notifies accessories and the handle of what happens on the wire; from any thread, cheap when nothing listens.
+    /// Reports an event on the wire to accessories and the handle. Call it on any thread; it's cheap if nobody listens.
     @inline(never) public func report(_ event: TransportEvent) {
         guard let observer = fields.value.origin.observer else { return }
         var event = event
@@ -118,10 +117,9 @@ public struct TransportOptions: Sendable {
     }
 }
 
-/// Receives what a transport reports. A class, whose reference costs less to hand on than any value.
+/// A class, because a reference is the cheapest value to pass on.
 protocol TransportObserver: AnyObject, Sendable {
-    /// Whether an accessory receives anything but progress.
     var isObserved: Bool { get }
-    /// - Parameter isMeasured: whether the transport reports it, and no filter and no composite.
+    /// - Parameter isMeasured: whether the transport reports the event, rather than a filter or a composite.
     func report(_ event: TransportEvent, isMeasured: Bool)
 }

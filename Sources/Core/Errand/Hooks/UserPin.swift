@@ -3,10 +3,10 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Keeps an operation of several calls with the user it began with, such as a socket that connects again or a list of
-/// pages.
+/// Keeps an operation of several calls with the user who began it, such as a socket that reconnects or a paginated
+/// list.
 ///
-/// Make one for each operation, and send all of its calls with it:
+/// Create a pin per operation, and send all calls with it:
 ///
 /// ```swift
 /// let pin = UserPin()
@@ -14,22 +14,21 @@ import Synchronization
 /// let second = try await agent.send(GetUser(id: 8), options: CallOptions().pinned(to: pin))
 /// ```
 ///
-/// The operation belongs to the user of its first request. A later request that would go out as somebody else isn't
-/// sent, and throws instead:
+/// The operation belongs to the user of its first request. A later request of another user isn't sent, and throws:
 ///
-/// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged` of
-///   its `AuthenticationError`; a refreshed token of the same user goes on.
-/// - Otherwise the ``Exchange/userMarks`` are compared with those of the first request to the same origin, and a
-///   difference throws ``ErrandError/Code/userChanged``. A filter whose header field changes although the user doesn't,
-///   such as a token that it refreshes itself, declares the user with ``Exchange/belongs(to:carriedBy:)``.
+/// - If a session adds the credential, its filter decides. `ErrandAuthentication` throws `signedOut` or `userChanged`
+///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
+/// - Otherwise the ``Exchange/userMarks`` are compared with the first request to the same origin. If they differ, the
+///   pin throws ``ErrandError/Code/userChanged``. A filter whose header field changes for the same user, such as a
+///   token that it refreshes, must declare the user with ``Exchange/belongs(to:carriedBy:)``.
 ///
-/// Cookies are compared one by one, and only if no session and no ``OwnedRequest`` names the user. A cookie with another
-/// value than before counts as another user, unless a response of this operation set it; so does a request without any
-/// of the earlier cookies. New cookies, and a single one that is missing, don't count. A server that changes its session
-/// cookie with each response to *other* calls needs a declared user: see ``OwnedRequest``, or a hop filter after the
-/// cookies that calls `belongs(to:carriedBy:)` with the `Cookie` field.
+/// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. A changed
+/// cookie counts as another user unless a response of this operation set it, and so does a request without any of the
+/// earlier cookies. New cookies and a single missing cookie don't count. If the server changes its session cookie in
+/// responses to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
+/// `belongs(to:carriedBy:)` with the `Cookie` field.
 ///
-/// If a server refuses the first request with status 401 or 407, the next request counts as the first.
+/// If the first request is rejected with status 401 or 407, the next one counts as the first.
 public final class UserPin: Sendable {
     private struct State {
         var values = CallValues()
@@ -40,7 +39,7 @@ public final class UserPin: Sendable {
         var isVouchedFor = false
     }
 
-    /// The origins that are remembered; an operation that names more forgets the second one first.
+    /// Above this number, the oldest origin other than the first is forgotten.
     private static let maximumOrigins = 32
 
     /// See ``init(sessionsOnly:)``.
@@ -49,32 +48,34 @@ public final class UserPin: Sendable {
     private let outer: UserPin?
     private let validation: (@Sendable (Set<UserMark>) throws -> Void)?
 
-    /// Makes a pin, which belongs to nobody until its first request.
+    /// Creates a pin, which belongs to the user of its first request.
     ///
-    /// - Parameter sessionsOnly: false by default. With true the operation belongs to the first user of each session, and
-    ///   nothing else is compared; requests that are sent without a user don't count. For requests of different kinds,
-    ///   one of which may sign in. Each ``Composite`` has such a pin, unless its call names another.
+    /// - Parameter sessionsOnly: whether only sessions keep their first user, without comparing anything else. Requests
+    ///   sent without a user don't count. For requests of different kinds, one of which may sign in. Each ``Composite``
+    ///   has such a pin by default. Defaults to false.
     public init(sessionsOnly: Bool = false) {
         (self.sessionsOnly, outer, validation) = (sessionsOnly, nil, nil)
     }
 
-    /// Makes a pin for an operation that is a part of another one, or that an earlier process began.
+    /// Creates a pin for an operation that's part of another, or that an earlier process began.
     ///
     /// - Parameters:
-    ///   - outer: the pin of the operation that this one is a part of: sessions keep one user for both. Nil for none.
-    ///   - check: receives the ``marks`` of the first request before it is sent, and throws if they aren't those of the
-    ///     user in the operation's record: the request then isn't sent, and fails with that error.
+    ///   - outer: the pin of the containing operation, so sessions keep the same user for both. Can be nil.
+    ///   - check: receives the ``marks`` of the first request before it's sent. Throw if they don't match the
+    ///     operation's record: the request isn't sent, and fails with that error.
     public init(within outer: UserPin?, checking check: @escaping @Sendable (Set<UserMark>) throws -> Void) {
         (sessionsOnly, self.outer, validation) = (false, outer, check)
     }
 
-    /// The marks of the user, as the newest request to the operation's first origin has them: those of a session
-    /// included, and each cookie as a mark with the source `cookie NAME`. Nil before a request is sent. For a record
-    /// that outlives the process: store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the identity.
+    /// The user's marks in the newest request to the operation's first origin. They include a session's marks, and a
+    /// mark with the source `cookie NAME` for each cookie. Nil before the first request.
+    ///
+    /// To record them beyond the process, store a keyed hash of each ``ErrandHTTP/UserMark/identity``, never the
+    /// identity itself.
     public var marks: Set<UserMark>? { state.withLock { $0.marks } }
 
-    /// Throws if the user of the operation has signed out, or another one has signed in, as far as sessions know. For
-    /// an operation with an open connection, before it hands over or sends what belongs to its user.
+    /// Throws if, as far as sessions know, the operation's user has signed out or another has signed in. Call it before
+    /// an operation delivers or sends its user's data over an open connection.
     public func check() throws {
         let checks = state.withLock { $0.checks }
         for check in checks { try check() }
@@ -82,14 +83,15 @@ public final class UserPin: Sendable {
 
     // MARK: Sessions
 
-    /// A value that is the same for all calls of the operation; for a filter with a session, to keep which of its users
-    /// the operation belongs to.
+    /// Returns a value that all calls of the operation share. A filter with a session uses it to remember the
+    /// operation's user.
     ///
     /// - Parameters:
     ///   - key: the key of the filter or its session.
-    ///   - value: the value, unless there is one already.
-    ///   - isOfUser: true by default. A value that stands for nobody doesn't count for a pin that is for sessions only.
-    ///   - check: throws when the session has another user; called by ``check()``. Must not block.
+    ///   - value: the value to set, unless there is one already.
+    ///   - isOfUser: whether the value represents a user. If not, pins that are for sessions only ignore it. Defaults
+    ///     to true.
+    ///   - check: called by ``check()``. Throw if the session has another user. Must not block.
     /// - Returns: the value of the operation.
     public func once<Value: Sendable>(
         _ key: CallKey<Value>, _ value: Value, isOfUser: Bool = true,
@@ -106,20 +108,19 @@ public final class UserPin: Sendable {
         return known as? Value ?? value
     }
 
-    /// The value of a key in this operation; nil before there is one.
+    /// Returns the operation's value of a key, or nil if it isn't set.
     public func value<Value: Sendable>(of key: CallKey<Value>) -> Value? {
         state.withLock { $0.values[key.number] } as? Value ?? outer?.value(of: key)
     }
 
-    /// From now on the sessions that have joined keep the operation with their user, as if it had sent a request.
+    /// Keeps the operation with the users of joined sessions, as if it had sent a request.
     func keepsSessions() { state.withLock { $0.isVouchedFor = !$0.checks.isEmpty } }
 
     // MARK: Requests
 
-    /// The marks that a pin knows the user of a request by; see ``marks``.
     static func marks(of exchange: Exchange) -> Set<UserMark> { Identity(exchange).all }
 
-    /// Admits a request on the wire, and returns whether it is the first to its origin.
+    /// Admits a request on the wire, and returns whether it's the first to its origin.
     func admit(_ exchange: Exchange) throws -> Bool {
         let new = Identity(exchange)
         if let validation, state.withLock({ $0.identities.isEmpty && !$0.isVouchedFor }) { try validation(new.all) }
@@ -141,11 +142,10 @@ public final class UserPin: Sendable {
         guard let changed else { return isFirst }
         throw ErrandError(
             .userChanged,
-            "the operation began as another user, as \(changed) shows; a filter that changes it for the same user "
-                + "declares the user with belongs(to:carriedBy:)")
+            "the user has changed since the operation began: \(changed) differs; a filter that changes it without "
+                + "changing the user must declare the user with belongs(to:carriedBy:)")
     }
 
-    /// Learns from the response to an admitted request.
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {
         let changed = response.headers.values(of: .setCookie).map(CookiePairs.name)
         let isRefused = isFirst && (response.status == 401 || response.status == 407)
@@ -163,13 +163,12 @@ public final class UserPin: Sendable {
     }
 }
 
-/// What the requests to one origin have shown of their user.
 private struct Identity {
     let origin: String
-    /// Without those that a session vouches for, and without cookies.
+    /// Without cookies, and without marks that a session vouches for.
     let marks: Set<UserMark>
     let vouched: Set<UserMark>
-    /// Empty where something else names the user.
+    /// Empty if something else names the user.
     var cookies: [String: String] = [:]
 
     init(_ exchange: Exchange) {
@@ -184,13 +183,12 @@ private struct Identity {
         if let cookie, vouchers.isEmpty, !isOwned { cookies = CookiePairs.read(cookie.identity) }
     }
 
-    /// All that shows whose the request is.
+    /// All marks, with one for each cookie.
     var all: Set<UserMark> {
         marks.union(vouched).union(cookies.map { UserMark($0.value, source: "\(CookiePairs.source) \($0.key)") })
     }
 
-    /// The source of a mark that another request to the same origin has, and this one has not, or the reverse; nil if
-    /// both are of the same user.
+    /// Returns the source of a mark that only one of the requests has, or nil if both have the same user.
     func difference(from new: Identity) -> String? {
         if let mark = marks.symmetricDifference(new.marks).first { return mark.source }
         if cookies.isEmpty { return nil }
@@ -204,9 +202,8 @@ private struct Identity {
     }
 }
 
-/// The pairs of a `Cookie` field (RFC 6265, section 4.2.1).
+/// Parses the pairs of a `Cookie` field (RFC 6265, section 4.2.1).
 private enum CookiePairs {
-    /// The source of the mark that a `Cookie` field implies.
     static let source = "cookie"
 
     static func read(_ field: String) -> [String: String] {
@@ -219,18 +216,17 @@ private enum CookiePairs {
         return pairs
     }
 
-    /// The name of the cookie that a `Set-Cookie` field sets.
+    /// The name of the cookie in a `Set-Cookie` field.
     static func name(of setCookie: String) -> String {
         String(ASCII.trimmed(setCookie.prefix { $0 != ";" && $0 != "=" }))
     }
 }
 
-/// Compares each request on the wire with the first of its operation.
 struct PinFilter: Filter {
     let pin: UserPin
 
     var stages: FilterStages { .wire }
-    var explanation: String { "keeps the operation with its user" }
+    var explanation: String { "stops the operation if the user changes" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let isFirst = try pin.admit(exchange)
@@ -241,10 +237,10 @@ struct PinFilter: Filter {
 }
 
 extension CallOptions {
-    /// The pin of the operation that the call is a part of; nil, the default, for a call by itself.
+    /// The pin of the call's operation. Defaults to nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// The same options for a call of an operation that keeps its user; see ``UserPin``.
+    /// Returns options for a call of an operation that keeps its user; see ``UserPin``.
     public func pinned(to pin: UserPin) -> CallOptions {
         if userPin === pin { return self }
         var options = self
@@ -253,23 +249,21 @@ extension CallOptions {
         return options
     }
 
-    /// The same options for a composite.
     func pinnedAsComposite() -> CallOptions {
         userPin == nil ? pinned(to: UserPin(sessionsOnly: true)) : self
     }
 }
 
 extension Exchange {
-    /// The pin of the operation that the call is a part of; nil for a call by itself.
+    /// The pin of the call's operation, or nil.
     public var userPin: UserPin? { tags[PinnedOperation.self] }
 
-    /// Declares that a session keeps the operation's requests with one user, whatever values the mark and the fields have:
-    /// a ``UserPin`` then doesn't compare them. For a filter that keeps its user with
-    /// ``UserPin/once(_:_:isOfUser:check:)``; without a pin it does nothing.
+    /// Declares that a session keeps the requests with one user, so a ``UserPin`` doesn't compare the mark and the
+    /// fields. For filters that use ``UserPin/once(_:_:isOfUser:check:)``. Ignored without a pin.
     ///
     /// - Parameters:
-    ///   - mark: the mark that the filter has declared; nil if the fields stand for themselves.
-    ///   - fields: the header fields that the filter has added.
+    ///   - mark: the mark that the filter declared. Nil if the fields identify the user.
+    ///   - fields: the header fields that the filter added.
     public mutating func vouch(for mark: UserMark?, carriedBy fields: [HTTPHeaders.Field]) {
         if userPin == nil { return }
         var headers = HTTPHeaders()
@@ -279,12 +273,52 @@ extension Exchange {
     }
 }
 
-/// The operation of a call.
 enum PinnedOperation: TagKey {
     static var defaultValue: UserPin? { nil }
 }
 
-/// The marks for which sessions vouch.
 private enum Vouchers: TagKey {
     static var defaultValue: Set<UserMark> { [] }
+}
+
+/// For filters that replace one request with several, such as a resumed transfer.
+extension Exchange {
+    /// Makes all requests that the filter sends from now on one operation, which keeps its user.
+    ///
+    /// ```swift
+    /// struct SendTwice: Filter {
+    ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+    ///         var pinned = exchange
+    ///         pinned.pin(to: UserPin(within: exchange.userPin) { marks in print(marks.count) })
+    ///         _ = try await next(pinned)
+    ///         return try await next(pinned)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The request needs ``Filter/keepingUser`` among its `requiredFilters`, which compares each request on the wire.
+    public mutating func pin(to pin: UserPin) { tags[PinnedOperation.self] = pin }
+}
+
+/// Compares each request on the wire with the first request of its operation, if a filter pinned it.
+public struct PinnedExchangeFilter: Filter {
+    init() {}
+
+    /// ``FilterStages/wire``.
+    public var stages: FilterStages { .wire }
+    /// ``FilterTraits/unique``.
+    public var traits: FilterTraits { .unique }
+    /// A description for `explain`.
+    public var explanation: String { "stops the operation if the user changes" }
+
+    /// Throws instead of sending the request if the operation began as another user.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let pin = exchange.userPin, !pin.sessionsOnly else { return try await next(exchange) }
+        return try await PinFilter(pin: pin).filter(exchange, next: next)
+    }
+}
+
+extension Filter where Self == PinnedExchangeFilter {
+    /// Keeps requests pinned with ``Exchange/pin(to:)`` with the first request's user. Other requests pass.
+    public static var keepingUser: PinnedExchangeFilter { PinnedExchangeFilter() }
 }

@@ -1,19 +1,19 @@
-/// An accessory that does not keep its object alive, for one that owns the agent or the handle.
+/// An accessory that doesn't keep its object alive, for objects that own the agent or the handle.
 public struct WeakAccessory: Accessory {
     private weak let object: (any Accessory & AnyObject)?
-    /// That of the object.
+    /// The object's value.
     public let maximumBodyBytes: Int
-    /// That of the object.
+    /// The object's value.
     public let observesMessages: Bool
-    /// Whether the object still exists and listens.
+    /// Whether the object exists and is listening.
     public var isListening: Bool { object?.isListening ?? false }
 
-    /// Holds the object weakly.
+    /// Creates an accessory with a weak reference.
     public init(_ object: any Accessory & AnyObject) {
         self.object = object
         (maximumBodyBytes, observesMessages) = (object.maximumBodyBytes, object.observesMessages)
     }
 
-    /// Passes the event on, while the object exists.
+    /// Passes the event to the object, if it exists.
     public func activity(_ activity: Activity, did event: ActivityEvent) { object?.activity(activity, did: event) }
 }

@@ -1,6 +1,6 @@
 import ErrandHTTP
 
-/// A closure of a filter that receives what a transport reports, before the filters further out, and before the call.
+/// Passes the transport's events to a filter's closure, then to filters further out.
 final class WireObserver: Sendable {
     private let observer: @Sendable (TransportEvent) -> Void
     private let outer: WireObserver?
@@ -15,7 +15,7 @@ final class WireObserver: Sendable {
     }
 }
 
-/// Passes the events of one transfer to the observers of the exchange, and then to the call.
+/// Passes the events of a transfer to the exchange's observers, then to the call.
 final class ObservedTransfer: TransportObserver {
     private let observer: WireObserver
     private let call: any TransportObserver

@@ -1,28 +1,28 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Brings the body of the final response into the form that the request asks for, whatever filters have made of it.
+/// Converts the final response's body to the form that the request asks for.
 struct DeliveryStep {
     let settings: PipelineSettings
 
-    /// Whether the request wants the body as data, and it is a stream. A refused status is left to the evidence of its
+    /// Whether the request wants data and the body is a stream. A rejected status leaves the body as evidence for its
     /// error.
     @inline(never) func isToCollect<R: Request>(_ response: HTTPResponse, for request: R) -> Bool {
         response.body.data == nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
             && (response.body.file == nil || R.Output.self != URL.self && R.Output.self != URL?.self)
     }
 
-    /// Whether the body of an accepted response is in memory, and was not measured when it arrived.
+    /// Whether an accepted body is in memory and wasn't measured on arrival.
     @inline(never) func isToMeasure(_ response: HTTPResponse, for request: some Request) -> Bool {
         response.body.data != nil && request.delivery == .data && request.acceptableStatuses.contains(response.status)
     }
 
-    /// Collects a streamed body. Every copy of the response has the bytes then.
+    /// Every copy of the response then has the bytes.
     func collect(_ response: HTTPResponse) async throws {
         try await response.body.gather(upTo: settings.maximumBodyBytes)
     }
 
-    /// The file that the body is to become; nil if it stays what it is.
+    /// The file to write the body to, or nil if the body stays unchanged.
     @inline(never) func destination(of response: HTTPResponse, for request: some Request) -> URL? {
         guard case .file(let destination) = request.delivery, response.body.file?.path != destination.path,
             request.acceptableStatuses.contains(response.status)
@@ -30,7 +30,7 @@ struct DeliveryStep {
         return destination
     }
 
-    /// Stores the decoded value in the result, and returns the response, with the file at its destination.
+    /// Stores the decoded value in the result, and returns the response with the file at its destination.
     @inline(never) func store<Output: Sendable>(
         _ value: Output, of response: HTTPResponse, _ file: PendingFile?, to result: ActivityResult
     ) -> HTTPResponse {

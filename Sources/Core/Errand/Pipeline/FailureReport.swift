@@ -1,21 +1,20 @@
 import ErrandHTTP
 
-/// Makes the error of a failed request: adds the evidence, and applies the mappings.
+/// Attaches the evidence to a failed request's error, and maps it.
 struct FailureReport {
     let described: any Request
     let settings: PipelineSettings
     let activity: Activity
-    /// As far as it had come.
+    /// As far as it was received.
     let response: HTTPResponse?
 
-    /// The error with its evidence, passed through the agent's mapping and then the request's. The rest of a body is
-    /// cancelled.
+    /// The agent maps the error first, then the request. The rest of a body is cancelled.
     func complete(_ error: any Error) async -> any Error {
         var error = error
         if var known = error as? ErrandError {
             known.activity = known.activity ?? activity.id
             known.request = known.request ?? activity.ledger.lastSent
-            // Who wants data expects the body of an error to be there, as that of a success is.
+            // If the request wants data, users expect the body of an error too, so wait longer.
             let allowance = BodyAllowance(
                 bytes: settings.maximumErrorBodyBytes, timeout: described.timeout ?? settings.timeout,
                 time: activity.time, longest: described.delivery == .data ? .seconds(5) : .seconds(1))

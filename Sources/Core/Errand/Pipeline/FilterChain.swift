@@ -1,16 +1,15 @@
-/// Makes the way of a call out of the agent's filters and those of the request, its call and its tags.
+/// Builds a call's filter chain from the filters of the agent, the request, the call and its tags.
 enum FilterChain {
-    /// The way of one call.
     static func make(
         of request: any Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) -> Next {
-        // Looking at the type costs less than casting the request.
+        // Checking the type is cheaper than casting the request.
         let isProviding = type(of: request) is any FilterProvidingRequest.Type
         let required = isProviding ? (request as? any FilterProvidingRequest)?.requiredFilters ?? [] : []
         let filters = request.filters
         if required.isEmpty, filters.isEmpty, callFilters.isEmpty, tags.isEmpty { return settings.chain }
         let tagged = tags.values.flatMap { ($0 as? any FilterProvidingTag)?.requiredFilters ?? [] }
-        // What is named for a call wins over what its type or a tag requires, wherever each stands.
+        // Filters listed for a call take precedence over filters required by its type or tags, wherever they're placed.
         let named = (filters + callFilters).ungrouped().withoutCovered(by: settings.filters)
         let needed = required.ungrouped().withoutCovered(by: settings.filters + named)
         let last = tagged.ungrouped().withoutCovered(by: settings.filters + named + needed)
@@ -19,10 +18,9 @@ enum FilterChain {
         return make(settings.filters, own, settings.transport, standard: settings.chain)
     }
 
-    /// The steps of the agent's filters, and of those of a call; without groups.
+    /// Builds a chain from filters without groups.
     ///
-    /// - Parameter standard: the way of a call without filters of its own, which shares its end with others; nil to
-    ///   make it.
+    /// - Parameter standard: the chain for calls without their own filters, whose end is shared. Nil to build it.
     static func make(
         _ filters: [any Filter], _ own: [any Filter], _ transport: any Transport, standard: Next? = nil
     ) -> Next {
@@ -40,7 +38,7 @@ enum FilterChain {
         let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any DepartureFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
-        // Behind the last step of the call's own, its way is that of every request.
+        // After the last of the call's own steps, the standard chain continues.
         var (way, common) = (Next(), standard?.steps ?? [])
         let firstOnWire = steps.firstIndex { $0.stage == .wire }
         for (index, step) in steps.enumerated().reversed() {
@@ -55,8 +53,8 @@ enum FilterChain {
 }
 
 extension [any Filter] {
-    /// Without each filter of which one is enough, ``FilterTraits/unique``, where there is another of its type: among
-    /// `others`, or further out in this array.
+    /// Drops filters with the trait ``FilterTraits/unique`` if `others`, or this array further out, has one of the same
+    /// type.
     func withoutCovered(by others: [any Filter]) -> [any Filter] {
         guard contains(where: { $0.traits.contains(.unique) }) else { return self }
         var kept: [any Filter] = []

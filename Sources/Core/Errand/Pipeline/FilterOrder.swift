@@ -1,14 +1,11 @@
-/// Orders of filters that are known to be wrong.
 enum FilterOrder {
-    /// The problems of the way of a request, a sentence each: those of the order, and the filters that it expects in
-    /// vain.
+    /// A sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
             + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
-    /// The problems of an order, a sentence each. A filter for the call and the hop stage counts as one of the call
-    /// filters: what it adds there is known to those that follow.
+    /// A filter for both the call and the hop stage counts as a call filter, because later filters know its additions.
     static func problems(_ filters: [any Filter], for request: any Request) -> [String] {
         let redirects = filters.firstIndex { $0 is RedirectStep } ?? filters.endIndex
         let traits = filters.map { $0.traits(for: request) }
@@ -26,39 +23,39 @@ enum FilterOrder {
         return problems
     }
 
-    /// - Parameter crosses: whether the outer one is a call filter and the inner one is none.
+    /// - Parameter crosses: whether only the outer filter is a call filter.
     private static func problem(_ outer: FilterTraits, _ inner: FilterTraits, _ crosses: Bool) -> String? {
         let storesForAll = outer.contains(.caches) && !outer.contains(.separatesUsers)
         let changesResource = inner.contains(.changesRequest) && !inner.contains(.outsideCacheKey)
         if storesForAll, inner.contains(.addsCookies), !crosses || outer.contains(.cachesCalls) {
-            return "what is stored for one user could be served to another, since the key lacks the cookies"
+            return "one user's cached response could be served to another: the cache key doesn't include the cookies"
         }
         if storesForAll, !inner.isDisjoint(with: [.signs, .authenticates]) {
-            return "what is stored for one user could be served to another, since the key lacks what is added later"
+            return "one user's cached response could be served to another: the cache key lacks what later filters add"
         }
         if outer.contains(.caches), changesResource {
-            return "the key of the cache lacks what is changed later, so different requests share an entry"
+            return "the cache key doesn't include changes by later filters, so different requests share an entry"
         }
         if outer.contains(.shares), !inner.isDisjoint(with: [.signs, .authenticates]) {
-            return "requests of different users could share a response, since what is added later is not compared"
+            return "different users could share a response: what later filters add isn't compared"
         }
         if outer.contains(.shares), inner.contains(.addsCookies) {
-            return "requests of different users could share a response, since their cookies are not compared"
+            return "different users could share a response: their cookies aren't compared"
         }
         if outer.contains(.shares), changesResource {
-            return "what is changed later is not compared, so different requests could share a response"
+            return "changes by later filters aren't compared, so different requests could share a response"
         }
         if outer.contains(.signs), inner.contains(.changesRequest) {
-            return "the signature does not cover what is changed later"
+            return "the signature doesn't cover changes by later filters"
         }
         if outer.contains(.signs), inner.contains(.retries) {
-            return "every attempt repeats the signature of the first, with its time"
+            return "every attempt reuses the first one's signature and its timestamp"
         }
         if outer.contains(.signs), inner.contains(.repeatsHops) {
-            return "what is sent again after a refresh repeats the signature made before it"
+            return "a request sent again after a refresh reuses the signature from before it"
         }
         if outer.contains(.caches), inner.contains(.retries) {
-            return "a stale response is served only after the last attempt has failed"
+            return "a stale response is served only after the last retry has failed"
         }
         return nil
     }

@@ -1,18 +1,17 @@
 import ErrandHTTP
 
-/// One step of the way of a call, and the rest of the way.
+/// One step of a filter chain, with the remaining steps.
 @usableFromInline final class FilterStep: Sendable {
     @usableFromInline let filter: any Filter
-    /// The stage in which the filter stands here.
     let stage: FilterStages
-    /// Whether it is the first of the wire filters, which marks the exchange as at that stage.
+    /// Whether this is the first wire filter, which sets the exchange's stage.
     @usableFromInline let beginsWire: Bool
     @usableFromInline let next: Next
-    /// Whether every request of the agent takes this step and those that follow.
+    /// Whether every request of the agent passes this step and all later ones.
     let isCommon: Bool
-    /// Whether this step, or one that follows, is none of Core's own.
+    /// Whether this step or a later one isn't one of Core's.
     let hasFilters: Bool
-    /// The traits of this step and of those that follow in its stage; those of Core's own end it.
+    /// The traits of this and the following steps in its stage, up to the first of Core's steps.
     let following: FilterTraits
 
     init(_ filter: any Filter, _ stage: FilterStages, _ next: Next, beginsWire: Bool = false, isCommon: Bool) {
@@ -23,7 +22,7 @@ import ErrandHTTP
         following = isCore ? [] : filter.traits.union(next.following)
     }
 
-    /// Sends an exchange that comes from the hop stage through the first of the wire filters.
+    /// Passes an exchange from the hop stage to the first wire filter.
     @usableFromInline @inline(never) func beginWire(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.stage = .wire
@@ -31,5 +30,5 @@ import ErrandHTTP
     }
 }
 
-/// A step of Core's own.
+/// A step that belongs to Core.
 protocol CoreStep: Filter {}

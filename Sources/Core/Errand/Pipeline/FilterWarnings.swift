@@ -4,9 +4,8 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Reports problems with the filters of requests without a call of ``NetworkAgent/explain(_:options:)``.
+/// Reports filter problems even if nobody calls ``NetworkAgent/explain(_:options:)``.
 enum FilterWarnings {
-    /// A type of request under a configuration.
     private struct Subject: Hashable {
         let type: ObjectIdentifier
         let settings: ObjectIdentifier
@@ -18,11 +17,11 @@ enum FilterWarnings {
     }
 
     private static let seen = Mutex(Seen())
-    /// Of either kind; more begin anew.
+    /// For subjects and for problems. At the limit, a set is cleared.
     private static let maximumSeen = 1_000
 
-    /// Writes the problems with the filters and the path of a request to standard error, each problem once for a process. Looks at
-    /// the first request of its type under a configuration only.
+    /// Writes filter and path problems to standard error, each once per process. Checks only the first request of a
+    /// type and configuration.
     static func warn(
         about request: some Request, _ callFilters: [any Filter], _ tags: Tags, _ settings: PipelineSettings
     ) {
@@ -38,14 +37,13 @@ enum FilterWarnings {
             FilterOrder.allProblems(way.map(\.filter), for: request) + PathProblem.problems(of: request, settings))
     }
 
-    /// Writes problems with a request to standard error, each once for a process.
+    /// Writes problems to standard error, each once per process.
     static func warn(about request: some Request, _ problems: [String]) {
         for problem in newOnes(of: problems) {
             StandardError.write("Errand: \(type(of: request)): \(ControlCharacters.escaped(problem))")
         }
     }
 
-    /// Those that have not been asked for before.
     static func newOnes(of problems: [String]) -> [String] {
         guard !problems.isEmpty else { return [] }
         return seen.withLock { seen in

@@ -1,20 +1,19 @@
 import ErrandHTTP
 import Synchronization
 
-/// Finds what the filters make of a request, without sending it.
+/// Determines how filters change a request, without sending it.
 struct FilteredRequest {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Sends the request through the filters that change or sign it, up to a step that keeps it.
+    /// Runs only the filters that change or sign the request.
     func make(of request: some Request, _ callFilters: [any Filter]) async throws -> HTTPRequest {
         let found = try await exchange(of: request, callFilters) { filter, _ in Self.changes(filter) }.http
         try found.validate()
         return found
     }
 
-    /// The marks of the user for whom the request would be sent now. Sessions add a credential as it is, expired or not,
-    /// and join the pin of the call.
+    /// Sessions add their credential even if it has expired, and join the call's pin.
     func userMarks(of request: some Request, _ callFilters: [any Filter]) async throws -> Set<UserMark> {
         let found = try await exchange(of: request, callFilters) { filter, stage in
             Self.changes(filter) || filter.traits.contains(.addsCookies)
@@ -39,15 +38,14 @@ struct FilteredRequest {
         return last.exchange ?? first
     }
 
-    /// Whether a filter only changes or signs requests; one that stores, repeats, shares or waits for a credential is
-    /// left out.
+    /// Whether a filter only changes or signs requests, and doesn't store, repeat, share or wait for a credential.
     private static func changes(_ filter: any Filter) -> Bool {
         let traits = filter.traits
         return !traits.isDisjoint(with: [.changesRequest, .signs])
             && traits.isDisjoint(with: [.caches, .retries, .shares, .authenticates])
     }
 
-    /// Stands for the transport.
+    /// Replaces the transport.
     private final class LastStep: CoreStep {
         private let found = Mutex<Exchange?>(nil)
 

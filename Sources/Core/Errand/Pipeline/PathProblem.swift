@@ -1,8 +1,7 @@
 import ErrandHTTP
 
-/// The problem of a path that leaves out the path of its base URL, which other libraries would keep.
+/// Detects a path that drops the path of its base URL, which other libraries would keep.
 enum PathProblem {
-    /// A sentence if the request's path starts at the origin though its base URL has a path that is not repeated there.
     static func problems(of request: some Request, _ settings: PipelineSettings) -> [String] {
         let path = request.path
         guard path.hasPrefix("/"), !path.hasPrefix("//"), let directory = try? settings.base(request.base).directory,
@@ -14,7 +13,7 @@ enum PathProblem {
         ]
     }
 
-    /// Whether Core makes the URL, rather than the request itself.
+    /// Whether Core builds the URL, not the request itself.
     private static func isBuilt(_ request: some Request) -> Bool {
         (try? request.httpRequest()).flatMap(\.self) == nil
     }

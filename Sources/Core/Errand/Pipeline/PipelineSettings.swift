@@ -2,10 +2,8 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// The part of a configuration that the way of a request needs, made ready: parsed once, then used by every start until
-/// the next change.
+/// The part of a configuration that requests need, parsed once until the next change.
 final class PipelineSettings: Sendable {
-    /// The headers of the agent, checked once.
     let headers: HTTPHeaders
     let authorization: Authorization?
     let timeout: Duration
@@ -16,9 +14,9 @@ final class PipelineSettings: Sendable {
     let maximumErrorBodyBytes: Int
     let mapError: @Sendable (any Error) -> any Error
     let transport: any Transport
-    /// The filters of the agent, with the members of groups instead of the groups.
+    /// With groups replaced by their members.
     let filters: [any Filter]
-    /// The way of a request that adds no filter of its own.
+    /// For requests that don't add filters.
     let chain: Next
     private let baseURL: String
     private let base: Result<BaseURL, any Error>
@@ -43,23 +41,22 @@ final class PipelineSettings: Sendable {
         chain = FilterChain.make(self.filters, [], transport)
     }
 
-    /// The request's decoder, or the agent's. Not in line, where it would enlarge the frame of every request.
+    /// Kept out of line: inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
-    /// The base URL that a request chooses.
     func base(_ choice: BaseChoice) throws -> BaseURL {
         switch choice.kind {
         case .standard: return try base.get()
         case .named(let name):
             guard let base = namedBases[name] else {
-                throw URLSyntax.Fault(description: "the agent has no base URL of the name \(name.debugDescription)")
+                throw URLSyntax.Fault(description: "the agent has no base URL named \(name.debugDescription)")
             }
             return try base.get()
         case .url(let text): return text == baseURL ? try base.get() : try BaseURL(text)
         }
     }
 
-    /// Whether a URL has the origin of one of the base URLs, or a trusted one.
+    /// Whether a URL has the origin of a base URL, or a trusted one.
     func trusts(_ url: URL) -> Bool {
         let origin = URLSyntax.origin(of: url)
         if case .success(let base) = base, base.isOrigin(origin) { return true }

@@ -1,10 +1,9 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Follows redirects (RFC 9110, section 15.4): sends hop after hop until a response is none, or not one to
-/// follow. Counts an attempt each time a call filter calls `next`.
+/// Follows redirects (RFC 9110, section 15.4). Counts an attempt each time a call filter calls `next`.
 struct RedirectStep: CoreStep {
-    /// The most redirects of one attempt, whatever the policy says.
+    /// The maximum number of redirects in an attempt, regardless of the policy.
     private static let maximumHops = 1000
 
     var explanation: String { "redirects" }
@@ -20,7 +19,7 @@ struct RedirectStep: CoreStep {
         } catch { throw named(error, exchange) }
     }
 
-    /// The error of a later hop names that hop's request: a call filter knows the first one only.
+    /// Adds the last request to an error, because a call filter knows only the first.
     @inline(never) private func named(_ error: any Error, _ exchange: Exchange) -> any Error {
         guard exchange.hop > 1, var known = error as? ErrandError, known.request == nil else { return error }
         let sent = exchange.activity.ledger.lastSent
@@ -32,20 +31,18 @@ struct RedirectStep: CoreStep {
         exchange.request.redirects ?? exchange.settings.redirects
     }
 
-    /// The request to follow; nil for none. Not in line, where it would enlarge the frame that lives as long as the
+    /// Kept out of line, like the methods below: inlining would enlarge an async frame that lives as long as the
     /// request.
     @inline(never) private func target(of response: HTTPResponse, _ exchange: Exchange) throws -> HTTPRequest? {
         try policy(exchange).target(of: response, to: exchange.http)
     }
 
-    /// The exchange of an attempt. Not in line either.
     @inline(never) private func firstHop(of exchange: Exchange) -> Exchange {
         var first = exchange
         (first.attempt, first.hop, first.stage) = (exchange.activity.ledger.countAttempt(), 1, .hop)
         return first
     }
 
-    /// The exchange of the next hop.
     @inline(never) private func follow(
         _ response: HTTPResponse, to target: HTTPRequest, _ exchange: Exchange
     ) async throws -> Exchange {

@@ -2,9 +2,8 @@ import ErrandHTTP
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Turns the description of a request into what goes over the wire; nothing else does.
+/// The only code that builds an HTTP request from a ``Request``.
 struct RequestBuilder {
-    /// The result of the builder.
     typealias Built = (http: HTTPRequest, trust: OriginTrust)
 
     private let settings: PipelineSettings
@@ -13,7 +12,7 @@ struct RequestBuilder {
 
     /// Throws `invalidURL`, `invalidRequest` and `encodingFailed`.
     ///
-    /// - Parameter tags: those of the call, and of the request.
+    /// - Parameter tags: the tags of the call and the request.
     func build(_ request: some Request, _ tags: Tags) throws -> Built {
         if let complete = try request.httpRequest() {
             var complete = complete
@@ -36,7 +35,8 @@ struct RequestBuilder {
                 query += query.isEmpty || more.isEmpty ? more : "&" + more
             }
             if !request.body.isNone, placement(request) != .query {
-                throw ErrandError(.invalidRequest, "a request has a body or parameters placed in the body, not both")
+                throw ErrandError(
+                    .invalidRequest, "the request has both a body and parameters in the body; use only one")
             }
         }
         let url = try ErrandError.naming(.invalidURL) {
@@ -49,16 +49,17 @@ struct RequestBuilder {
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
-    /// The request, for those who look at it without sending it; throws what a transport would refuse.
+    /// For a request that isn't sent. Throws if a transport would reject it.
     func validRequest(_ request: some Request, _ tags: Tags) throws -> HTTPRequest {
         let http = try build(request, tags).http
         try http.validate()
         return http
     }
 
-    /// Adds the request's headers and credentials to the agent's. Another origin than the agent's gets neither its
-    /// authorization nor what is sensitive, nor the name of its host; what is the request's own is the request's wish,
-    /// unless a server has chosen that origin.
+    /// Adds the request's headers and credentials to the agent's.
+    ///
+    /// A foreign origin doesn't receive the agent's authorization, sensitive headers and `Host`. It does receive the
+    /// request's own, unless a server chose the origin.
     private func addCredentials(
         of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
     ) -> OriginTrust {

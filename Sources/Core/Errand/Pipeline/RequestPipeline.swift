@@ -1,14 +1,13 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// The way of a request, from its description to its decoded response. Activities begin and end around it; see
-/// ActivityLifecycle.swift.
+/// Processes a request, from its description to its decoded response. See ActivityLifecycle.swift for its activity.
 struct RequestPipeline: Sendable {
     let settings: PipelineSettings
     let activity: Activity
 
-    /// Carries out a request, and ends its activity. Every request goes this way, and only this way: a hit of a cache,
-    /// a download, a repeated attempt, a stub in a test.
+    /// Processes a request and ends its activity. Every request takes this path: cache hits, downloads, retries, stubs
+    /// in tests.
     func run(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult,
         _ completion: (@Sendable (ActivityResult) async -> Void)?
@@ -19,7 +18,6 @@ struct RequestPipeline: Sendable {
         await activity.registry.end(activity, result, received, completion)
     }
 
-    /// The steps, in their order; puts the output into the result.
     @inline(__always) private func carryOut(
         _ request: some Request, _ callFilters: [any Filter], _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
@@ -28,10 +26,9 @@ struct RequestPipeline: Sendable {
             #if DEBUG
             FilterWarnings.warn(about: request, callFilters, activity.tags, settings)
             #endif
-            // Description and configuration become the request on the wire.
             let exchange = try build(request)
 
-            // Call filters, redirects, hop filters, wire; and back.
+            // Call filters, redirects, hop filters, wire filters.
             received = try await FilterChain.make(of: request, callFilters, activity.tags, settings)(exchange)
             received.decoder = settings.decoder(of: request)
         } catch {
@@ -40,10 +37,8 @@ struct RequestPipeline: Sendable {
         return await complete(received, of: request, result)
     }
 
-    // What follows the filters, or is not done by most requests, is not in line: it would enlarge the frame that lives
-    // as long as the request.
+    // The methods below are kept out of line: inlining would enlarge an async frame that lives as long as the request.
 
-    /// The steps after the filters.
     @inline(never) private func complete(
         _ received: HTTPResponse, of request: some Request, _ result: ActivityResult
     ) async -> Result<HTTPResponse?, any Error> {
@@ -51,22 +46,19 @@ struct RequestPipeline: Sendable {
         var file: PendingFile?
         defer { file?.discard() }
         do {
-            // The body becomes what the request wants it to be: data, a stream or a file.
+            // Convert the body to the form that the request wants: data, a stream or a file.
             if response.body.data == nil || request.delivery != .data || response.status >= 300 {
                 file = try await deliver(response, for: request)
                 response = response.delivered(to: file)
             }
 
-            // Status, content type, checks.
             try judge.checkHead(of: response, for: request)
             let checks = judge.checks(of: request, and: activity.ledger.checks)
             if !checks.isEmpty { try await judge.check(response, checks) }
 
-            // Decoding.
             let value = try await request.decode(response.reopened)
 
-            // Accepted: nothing cancels it from here on. What was staged is committed, the file moved to its
-            // destination.
+            // From here on, the request can't be cancelled. Commit staged work, and move the file to its destination.
             try activity.accept()
             if file != nil || activity.ledger.hasStagedWork { try await accept(file) }
             return .success(delivery.store(value, of: response, file, to: result))
@@ -78,7 +70,7 @@ struct RequestPipeline: Sendable {
     private var delivery: DeliveryStep { DeliveryStep(settings: settings) }
     private var judge: ResponseJudge { ResponseJudge(settings: settings) }
 
-    /// Collects a stream, or writes it into a file beside its destination.
+    /// Collects a stream, or writes it to a temporary file next to its destination.
     @inline(never) private func deliver(
         _ response: HTTPResponse, for request: some Request
     ) async throws -> PendingFile? {
@@ -97,7 +89,6 @@ struct RequestPipeline: Sendable {
         if activity.ledger.hasStagedWork { await activity.commitStagedWork() }
     }
 
-    /// Refused: what was staged is discarded.
     @inline(never) private func refuse(
         _ request: some Request, _ response: HTTPResponse?, _ error: any Error
     ) async -> any Error {

@@ -1,22 +1,20 @@
 import ErrandHTTP
 
-/// Judges a response as its request wants it: status, then content type, then the checks, each once.
+/// Checks a response as its request specifies: status, content type, then each check once.
 struct ResponseJudge {
     let settings: PipelineSettings
 
-    /// The check of the outcome, the request's checks, then the ones that filters have added.
+    /// The outcome check, the request's checks, then checks that filters added.
     func checks(of request: some Request, and added: [ResponseCheck]) -> [ResponseCheck] {
         let checks = added.isEmpty ? request.checks : request.checks + added
         guard let outcome = request.outcomeCheck else { return checks }
         return [outcome] + checks
     }
 
-    /// Throws what is wrong, in the order of the checks.
     func check(_ response: HTTPResponse, _ checks: [ResponseCheck]) async throws {
         for check in checks { try await check.judge(response.reopened) }
     }
 
-    /// Status and content type.
     @inline(never) func checkHead(of response: HTTPResponse, for request: some Request) throws {
         let statuses = request.acceptableStatuses
         if !statuses.contains(response.status), response.connection == nil {

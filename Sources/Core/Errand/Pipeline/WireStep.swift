@@ -1,12 +1,12 @@
 import ErrandEssentials
 import ErrandHTTP
 
-/// Hands one request to the transport: the last check before the wire, and the first one after it.
+/// Passes a request to the transport. Checks it right before, and the response right after.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
     private let departures: [any DepartureFilter]
 
-    /// - Parameter filters: those before it, of which some may look at each request once more.
+    /// - Parameter filters: earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
         departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any DepartureFilter }
@@ -16,7 +16,7 @@ final class WireStep: CoreStep {
     var explanation: String { "transport \(type(of: carrier.transport))" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        // Out of line: values that live across another wait here would enlarge the frame of every request.
+        // Kept out of line: values that live across another suspension would enlarge the async frame of every request.
         if Self.announcesNothing(exchange.http.body) { return try await sendProven(exchange) }
         return try await transfer(exchange)
     }
@@ -32,7 +32,6 @@ final class WireStep: CoreStep {
         return arrived.body.data == nil && exchange.delivery == .data ? try await receive(arrived, exchange) : arrived
     }
 
-    /// The request that goes over the wire, checked.
     @inline(never) private func depart(_ exchange: Exchange) throws -> HTTPRequest {
         let activity = exchange.activity
         var request = exchange.http
@@ -50,19 +49,19 @@ final class WireStep: CoreStep {
         return request
     }
 
-    /// Whether a body that is read while it is sent announced no byte. A transport sends none then, and never asks for one.
+    /// Whether a streamed body announced 0 bytes, in which case a transport doesn't read it.
     private static func announcesNothing(_ body: RequestBody) -> Bool {
         body.length == 0 && body.data == nil && !body.isNone
     }
 
-    /// The same with a body that announced no byte, once it has shown that it has none.
+    /// Sends a body that announced 0 bytes after checking that it's empty.
     @inline(never) private func sendProven(_ exchange: Exchange) async throws -> HTTPResponse {
         var exchange = exchange
         exchange.http.body = try await proven(exchange.http.body, exchange)
         return try await transfer(exchange)
     }
 
-    /// The empty body, once its source has shown that it has no byte; throws `invalidRequest` if it has some.
+    /// Throws `invalidRequest` if the body isn't empty.
     @inline(never) private func proven(_ body: RequestBody, _ exchange: Exchange) async throws -> RequestBody {
         let (time, timeout) = (exchange.activity.time, exchange.timeout)
         do {
@@ -70,26 +69,25 @@ final class WireStep: CoreStep {
             try await withThrowingTaskGroup { group in
                 group.addTask {
                     for try await chunk in source where !chunk.isEmpty {
-                        throw ErrandError(.invalidRequest, "the body announced 0 bytes, and more came")
+                        throw ErrandError(.invalidRequest, "the body announced 0 bytes but isn't empty")
                     }
                 }
                 group.addTask {
                     try await time.sleep(until: time.instant(after: timeout))
                     source.cancel()
-                    throw ErrandError(.timedOut, "the source of the body didn't end for \(duration: timeout)")
+                    throw ErrandError(.timedOut, "the body's source didn't end within \(duration: timeout)")
                 }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         } catch {
             guard let known = error as? ErrandError, known.code == .invalidResponse else { throw error }
-            throw ErrandError(.invalidRequest, "the body is not what it announced", underlying: known)
+            throw ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: known)
         }
         return .data(Data(), contentType: body.contentType)
     }
 
-    /// The same error, or what a filter has thrown, where the transport has passed that on; a request that reached no
-    /// server does not count as delivered.
+    /// Unwraps a filter's error. A request that didn't reach a server doesn't count as delivered.
     @inline(never) private func failed(_ error: any Error, _ exchange: Exchange) -> any Error {
         if let refusal = (error as? ErrandError)?.underlying as? DepartureRefusal {
             exchange.addDeliveries(-1)
@@ -110,12 +108,12 @@ final class WireStep: CoreStep {
                 observer: exchange.wireObserver.map { ObservedTransfer($0, call) } ?? call,
                 reportsProgress: exchange.reportsProgress, transfer: activity.ledger.countTransfer(),
                 departures: departures, position: (exchange.attempt, exchange.hop), isDecidedByHead: true))
-        // Another transfer of the call begins with nothing sent.
+        // Another transfer starts with no bytes sent.
         if activity.progress.isBegun { options.report(.progress(TransferProgress(sending: exchange.http.body))) }
         return options
     }
 
-    /// The response, its length checked as far as it is known; a stream is watched from here on.
+    /// Checks the length as far as it's known, and watches a stream from here on.
     @inline(never) private func arrive(
         _ response: HTTPResponse, _ request: HTTPRequest, _ exchange: Exchange
     ) throws -> HTTPResponse {
@@ -145,16 +143,14 @@ final class WireStep: CoreStep {
         return response
     }
 
-    /// Whether the body is not collected here: it is wanted as a stream, or the head may decide that nobody needs it. A
-    /// redirect, a refused credential, a failure that is repeated, a stored response that is confirmed: none of them waits
-    /// for the body of a response that is not the last.
+    /// Whether the body isn't collected here: a stream is wanted, or the head may show that the body isn't needed, as
+    /// with redirects, rejected credentials, retries and revalidation.
     private func isStream(_ response: HTTPResponse, _ exchange: Exchange) -> Bool {
         exchange.delivery != .data || !TransportOptions.isCollected(status: response.status)
     }
 
-    /// The response with its body in memory, as the request wants it. The body of one that may not be the last is in memory
-    /// if it is short and arrives at once, so that its connection can be reused and filters can look at it; any other
-    /// remains a stream.
+    /// Reads the body into memory if the request wants data. If the response may not be final, only a short body that
+    /// arrives at once is read, so its connection can be reused and filters can examine it.
     @inline(never) private func receive(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         if !isStream(response, exchange) { return try await collect(response, exchange) }
         var response = response
@@ -170,7 +166,7 @@ final class WireStep: CoreStep {
 
     private static let shortBody = 64 << 10
 
-    /// The response with its body in memory; its reader adds the evidence to what goes wrong.
+    /// The body's reader attaches the evidence to errors.
     private func collect(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
         let data = try await response.body.collect(upTo: exchange.settings.maximumBodyBytes)
         var response = response
@@ -178,7 +174,7 @@ final class WireStep: CoreStep {
         return copied(response, for: exchange.activity)
     }
 
-    /// The response, its first bytes copied for accessories.
+    /// Copies the first bytes for accessories.
     private func copied(_ response: HTTPResponse, for activity: Activity) -> HTTPResponse {
         if activity.maximumBodyBytes > 0, let data = response.body.data {
             activity.notify(.responseBody(Data(data.prefix(activity.maximumBodyBytes))))

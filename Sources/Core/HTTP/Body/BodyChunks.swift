@@ -1,7 +1,7 @@
 public import ErrandEssentials
 import Synchronization
 
-/// Pulls the chunks of a body from within a class: for an ``HTTPBodySource`` that makes one body from another.
+/// Pulls a body's chunks from within a class, for an ``HTTPBodySource`` that transforms another body.
 ///
 /// ```swift
 /// final class Uppercase: HTTPBodySource {
@@ -14,18 +14,19 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Like a source, it serves one reader at a time; a second one gets ``ErrandError/Code/bodyAlreadyRead``.
+/// Only one reader at a time can pull, as with any source. A concurrent call throws
+/// ``ErrandError/Code/bodyAlreadyRead``.
 public final class BodyChunks: Sendable {
     private let body: HTTPBody
     private let iterator: Mutex<HTTPBody.Iterator?>
 
-    /// Begins to read a body; pulls nothing yet.
+    /// Prepares to read a body, without pulling a chunk yet.
     public init(_ body: HTTPBody) {
         self.body = body
         iterator = Mutex(body.makeAsyncIterator())
     }
 
-    /// The next chunk; nil at the end. Throws the error of the body.
+    /// Returns the next chunk, or `nil` at the end. Throws the body's error.
     public func next() async throws -> Data? {
         let taken = iterator.withLock { iterator in
             defer { iterator = nil }
@@ -36,6 +37,6 @@ public final class BodyChunks: Sendable {
         return try await taken.next()
     }
 
-    /// Cancels the body that is read.
+    /// Cancels the body.
     public func cancel() { body.cancel() }
 }

@@ -1,8 +1,8 @@
-import ErrandEssentials
+package import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Admits one reader, counts its bytes, and cancels the source when nothing holds the body any more.
+/// Admits one reader, counts its bytes, and cancels the source when the body is released.
 package final class BodyReader: Sendable {
     package struct Ticket: Sendable {}
 
@@ -32,17 +32,16 @@ package final class BodyReader: Sendable {
 
     package func expect(_ length: Int64) { state.withLock { $0.length = length } }
 
-    /// Adds the response that the body belongs to, and the request, to errors from now on.
+    /// Adds the response and its request to errors from now on.
     package func keepEvidence(_ evidence: BodyEvidence) { state.withLock { $0.evidence = evidence } }
 
     var evidence: BodyEvidence? { state.withLock { $0.evidence } }
 
-    /// An error with the evidence that it lacks.
     func withEvidence(_ error: any Error) -> any Error {
         state.withLock { $0.evidence }?.attached(to: error) ?? error
     }
 
-    /// All bytes, once they were collected for every copy of the body.
+    /// All bytes, once they have been collected for every copy of the body.
     var kept: Data? { state.withLock { $0.kept } }
 
     func keep(_ data: Data) { state.withLock { $0.kept = data } }
@@ -52,7 +51,7 @@ package final class BodyReader: Sendable {
             defer { state.isClaimed = true }
             return state.isClaimed
         }
-        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body has one reader")) }
+        if wasClaimed { throw withEvidence(ErrandError(.bodyAlreadyRead, "a streamed body can only have one reader")) }
         return Ticket()
     }
 
@@ -92,9 +91,47 @@ package final class BodyReader: Sendable {
     }
 }
 
-/// A reader that is owned elsewhere.
 package struct WeakBody: Sendable {
     package weak let reader: BodyReader?
 
     package init(_ reader: BodyReader?) { self.reader = reader }
+}
+
+/// A response's head and its first body bytes, for an error that ends the body.
+package struct BodyEvidence: Sendable {
+    let request: HTTPRequest
+    /// The response without its body.
+    let response: HTTPResponse
+    let limit: Int
+    private var bytes = Data()
+
+    package init(_ request: HTTPRequest, _ response: HTTPResponse, limit: Int) {
+        (self.request, self.limit) = (request, limit)
+        var head = response
+        head.body = .empty
+        self.response = head
+    }
+
+    mutating func add(_ chunk: Data) {
+        if bytes.count < limit { bytes.append(chunk.prefix(limit - bytes.count)) }
+    }
+
+    /// Returns a copy that includes the bytes of a body in memory.
+    package func with(_ data: Data?) -> BodyEvidence {
+        var copy = self
+        if let data { copy.add(data) }
+        return copy
+    }
+
+    /// Adds the evidence to a failure, unless it is a cancellation or already has evidence.
+    package func attached(to error: any Error) -> any Error {
+        guard var known = error as? ErrandError, !known.isCancelled else { return error }
+        known.request = known.request ?? request
+        if known.response == nil {
+            var partial = response
+            partial.body = HTTPBody(bytes)
+            known.response = partial
+        }
+        return known
+    }
 }

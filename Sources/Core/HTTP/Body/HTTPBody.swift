@@ -1,23 +1,25 @@
 public import ErrandEssentials
 import ErrandSupport
+import Synchronization
 
-/// The bytes of a message, in memory or pulled from a source, as an `AsyncSequence` of `Data`.
+/// A message's bytes, in memory or pulled from a source, as an `AsyncSequence` of `Data`.
 ///
 /// ```swift
 /// for try await chunk in body { handle.write(chunk) }
 /// let data = try await body.collect(upTo: 1 << 20)
 /// ```
 ///
-/// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. A body in memory may
-/// be read any number of times. When the last copy of an unfinished body goes away, its transfer is cancelled. A source
-/// that ends before `length` bytes throws ``ErrandError/Code/truncated``; one that delivers more, `invalidResponse`.
+/// A streamed body has one reader: a second iterator throws ``ErrandError/Code/bodyAlreadyRead``. You can read a body
+/// in memory any number of times. Releasing the last copy of an unfinished body cancels its transfer. If a source ends
+/// before `length` bytes, reading throws ``ErrandError/Code/truncated``; if it delivers more,
+/// ``ErrandError/Code/invalidResponse``.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// A chunk of bytes.
     public typealias Element = Data
-    /// Any error of the source.
+    /// The source can throw any error.
     public typealias Failure = any Error
 
-    // Small on purpose: a response is copied from filter to filter.
+    // Kept small because responses are copied from filter to filter.
     private let storage: Storage
 
     fileprivate enum Storage: Sendable {
@@ -25,18 +27,18 @@ public struct HTTPBody: AsyncSequence, Sendable {
         case stream(BodyReader)
     }
 
-    /// No bytes.
+    /// An empty body.
     public static let empty = HTTPBody(Data())
 
-    /// Bytes in memory.
+    /// Creates a body from bytes in memory.
     public init(_ data: Data) { storage = .data(data) }
 
-    /// Bytes that a source delivers.
+    /// Creates a body from a source's chunks.
     public init(length: Int64? = nil, source: some HTTPBodySource) {
         storage = .stream(BodyReader(source, length: length))
     }
 
-    /// Chunks from a closure until it returns nil; `cancel` runs if the reader goes away before.
+    /// Creates a body from a closure that returns chunks, then `nil`. `cancel` runs if the reader goes away earlier.
     public init(
         length: Int64? = nil, cancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -44,21 +46,22 @@ public struct HTTPBody: AsyncSequence, Sendable {
         self.init(length: length, source: ClosureSource(next: next, onCancel: cancel))
     }
 
-    /// A file's bytes, opened at the first read and read in pieces of 256 KiB as they are pulled. Anything but a
-    /// regular file, such as a pipe, fails with ``ErrandError/Code/fileFailed`` at once.
+    /// Creates a body from a file, opened at the first read and read in chunks of 256 KiB. Anything but a regular file,
+    /// such as a pipe, fails at once with ``ErrandError/Code/fileFailed``.
     public init(file url: URL, length: Int64? = nil) {
         let file = FileReader(url.path)
         let source = ClosureSource(next: { try await Self.read(file) }, onCancel: {})
         storage = .stream(BodyReader(source, length: length, file: url))
     }
 
-    /// A file's bytes from an offset. The body does not name the file, which has others.
+    /// Creates a body from a file's bytes after an offset. ``file`` is `nil`, because the file contains more than the
+    /// body.
     init(file url: URL, from offset: Int64, length: Int64?) {
         let file = FileReader(url.path, from: offset)
         self.init(length: length) { try await Self.read(file) }
     }
 
-    /// The number of bytes, where it is known beforehand.
+    /// The number of bytes, if it is known in advance.
     public var length: Int64? {
         switch storage {
         case .data(let data): Int64(data.count)
@@ -66,10 +69,10 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// The file that holds the bytes, for a body that was delivered into one.
+    /// The file that contains the bytes, if the body was created from a file or delivered into one.
     public var file: URL? { reader?.file }
 
-    /// The bytes, if they are in memory already.
+    /// The bytes, if they are already in memory.
     public var data: Data? {
         switch storage {
         case .data(let data): data
@@ -77,8 +80,8 @@ public struct HTTPBody: AsyncSequence, Sendable {
         }
     }
 
-    /// All bytes, at most `limit` of them: a longer body throws ``ErrandError/Code/bodyTooLarge`` as soon as that is
-    /// known, and its transfer is cancelled.
+    /// Collects all bytes. If there are more than `limit`, cancels the transfer as soon as that is known and throws
+    /// ``ErrandError/Code/bodyTooLarge``.
     public func collect(upTo limit: Int) async throws -> Data {
         try checkLength(upTo: limit)
         if let data { return data }
@@ -92,7 +95,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return data
     }
 
-    /// Cancels the transfer and throws ``ErrandError/Code/bodyTooLarge`` if more bytes are announced.
+    /// Cancels the transfer and throws ``ErrandError/Code/bodyTooLarge`` if the announced length exceeds the limit.
     package func checkLength(upTo limit: Int) throws {
         guard let length, length > Int64(limit) else { return }
         cancel()
@@ -104,40 +107,40 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return reader?.withEvidence(error) ?? error
     }
 
-    /// Collects the bytes and keeps them, so that every copy of the body has them in memory.
+    /// Collects the bytes and keeps them in memory for every copy of the body.
     package func gather(upTo limit: Int) async throws {
         if data == nil { reader?.keep(try await collect(upTo: limit)) }
     }
 
-    /// Cancels the transfer; a reader gets an error. Does nothing to a body in memory.
+    /// Cancels the transfer; a reader gets an error. A body in memory isn't affected.
     public func cancel() {
         if case .stream(let reader) = storage { reader.cancel() }
     }
 
-    /// The collected bytes of a stream as a body; nil for any other body.
+    /// A stream's collected bytes as a body; `nil` for any other body.
     var collected: HTTPBody? { reader == nil ? nil : data.map { HTTPBody($0) } }
 
     package var reader: BodyReader? {
         if case .stream(let reader) = storage { reader } else { nil }
     }
 
-    /// The next chunk for one reader that needs no iterator.
+    /// Returns the next chunk, for a single reader without an iterator.
     package func nextChunk() async throws -> Data? {
         guard case .stream(let reader) = storage else { return nil }
         return try await reader.next()
     }
 
-    /// Begins to read; a second reader of a stream gets ``ErrandError/Code/bodyAlreadyRead``.
+    /// Creates an iterator. Reading a stream with a second iterator throws ``ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(storage: data.map(Storage.data) ?? storage) }
 
-    /// Pulls the chunks on the caller's own actor, so that reading costs no hop.
+    /// Pulls the chunks on the caller's actor, so reading costs no actor hop.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate var storage: Storage
         private var ticket: BodyReader.Ticket?
 
         fileprivate init(storage: Storage) { self.storage = storage }
 
-        /// The next chunk; nil at the end.
+        /// Returns the next chunk, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
             switch storage {
             case .data(let data):
@@ -162,4 +165,144 @@ private final class ClosureSource: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await next() }
     func cancel() { onCancel() }
+}
+
+/// Limits the bytes and time to read from a body that the caller doesn't wait for: for an error's evidence, or when the
+/// response may not be the last.
+package struct BodyAllowance: Sendable {
+    package let bytes: Int
+    let duration: Duration
+    let time: any TimeSource
+
+    /// - Parameters:
+    ///   - timeout: The call's idle timeout, an upper bound for the wait.
+    ///   - longest: The longest wait; defaults to one second.
+    package init(bytes: Int, timeout: Duration, time: any TimeSource, longest: Duration = .seconds(1)) {
+        self.bytes = max(0, bytes)
+        self.time = time
+        duration = min(longest, timeout)
+    }
+
+    /// Waits until the work stops. Stops it at the time limit or when the caller's task is cancelled.
+    func wait(for work: some StoppableWork) async {
+        // Not awaited, because a time source may ignore cancellation.
+        let timer = Task { @concurrent in
+            try? await time.sleep(until: time.instant(after: duration))
+            work.stop()
+        }
+        await withTaskCancellationHandler {
+            await work.stopped()
+        } onCancel: {
+            work.stop()
+        }
+        timer.cancel()
+    }
+}
+
+/// Work in a task that ends when it has all it wants, or when it is stopped.
+protocol StoppableWork: Sendable {
+    /// Stops the work, unless it has already stopped.
+    func stop()
+    /// Returns once the work has stopped.
+    func stopped() async
+}
+
+extension HTTPBody {
+    /// Returns the bytes that arrive within an allowance. Cancels the transfer afterwards, or when the reader's task is
+    /// cancelled.
+    package func prefix(within allowance: BodyAllowance) async -> Data {
+        if let data { return Data(data.prefix(allowance.bytes)) }
+        defer { cancel() }
+        if allowance.bytes == 0 || Task.isCancelled { return Data() }
+        let gathering = Gathering(limit: allowance.bytes)
+        // Not awaited, because a source may ignore cancellation.
+        let reading = Task { @concurrent in await gathering.read(self) }
+        await allowance.wait(for: gathering)
+        reading.cancel()
+        return gathering.data
+    }
+
+    /// Reads a short remainder so the connection can be reused; cancels a long or slow one.
+    package func finish(within timeout: Duration, time: any TimeSource) async {
+        if data == nil, let length, length <= 64 << 10 {
+            _ = await prefix(within: BodyAllowance(bytes: 64 << 10 + 1, timeout: timeout, time: time))
+        }
+        cancel()
+    }
+
+    /// Returns a short body in memory if it arrives within an allowance, and otherwise a stream with all bytes.
+    package func readAhead(within allowance: BodyAllowance) async -> HTTPBody {
+        if data != nil || (length ?? 0) > Int64(allowance.bytes) { return self }
+        let ahead = ReadAhead(self, upTo: allowance.bytes)
+        await allowance.wait(for: ahead)
+        if let whole = ahead.whole { return HTTPBody(whole) }
+        let rest = HTTPBody(length: length, source: ahead)
+        if let evidence = ahead.evidence { rest.reader?.keepEvidence(evidence) }
+        return rest
+    }
+
+    /// Keeps the bytes that arrive within an allowance for every copy of the body, and cancels the remaining transfer.
+    package func gatherEvidence(within allowance: BodyAllowance) async {
+        if data == nil { reader?.keep(await prefix(within: allowance)) }
+    }
+
+    /// Returns the stream, passing copies of its first bytes to an observer as they are read.
+    package func observed(upTo limit: Int, by observer: @escaping @Sendable (Data) -> Void) -> HTTPBody {
+        let count = Atomic(0)
+        return HTTPBody(length: length, cancel: cancel) {
+            guard let chunk = try await nextChunk() else { return nil }
+            let before = count.add(chunk.count, ordering: .relaxed).oldValue
+            let copy = chunk.prefix(Swift.max(0, limit - before))
+            if !copy.isEmpty { observer(Data(copy)) }
+            return chunk
+        }
+    }
+}
+
+private final class Gathering: StoppableWork {
+    private struct State {
+        var data = Data()
+        var isOver = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    var data: Data { state.withLock { $0.data } }
+
+    func read(_ body: HTTPBody) async {
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try? await iterator.next(), add(chunk) {}
+        stop()
+    }
+
+    /// Returns whether more bytes are wanted.
+    private func add(_ chunk: Data) -> Bool {
+        state.withLock { state in
+            if !state.isOver { state.data.append(chunk.prefix(limit - state.data.count)) }
+            return !state.isOver && state.data.count < limit
+        }
+    }
+
+    func stopped() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isOver { state.waiter = continuation }
+                return state.isOver
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    func stop() {
+        let waiter = state.withLock { state in
+            state.isOver = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
 }

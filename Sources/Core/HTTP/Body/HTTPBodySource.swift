@@ -1,13 +1,15 @@
 public import ErrandEssentials
 
-/// The source of the chunks of a streamed ``HTTPBody``: a socket, a file, a test.
+/// Delivers the chunks of a streamed ``HTTPBody``, for example from a socket, a file or a test.
 ///
-/// One reader pulls: a source fetches nothing much ahead of `nextChunk()`, and so holds back the sender.
+/// Chunks are pulled. For backpressure, a source must not fetch much ahead of `nextChunk()`.
 public protocol HTTPBodySource: AnyObject, Sendable {
-    /// The next chunk, nil at the end. Throws when the transfer failed or the calling task was cancelled. Called by one
-    /// reader at a time, never after an end, an error or `cancel()`. Chunks of 128 KiB or more cost the least.
+    /// Returns the next chunk, or `nil` at the end. Throws if the transfer failed or the task was cancelled.
+    ///
+    /// Called by one reader at a time, and never after the end, an error or `cancel()`. Chunks of 128 KiB or more are
+    /// the most efficient.
     func nextChunk() async throws -> Data?
 
-    /// Called when the reader went away; at most once, from any thread, and never after the end.
+    /// Called at most once, from any thread, when the reader goes away before the end.
     func cancel()
 }

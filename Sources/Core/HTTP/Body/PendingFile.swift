@@ -8,21 +8,19 @@ extension HTTPBody {
         return try ErrandError.naming(.fileFailed) { try file.next() }
     }
 
-    /// The same body; one in a file opens it anew, so that each reader starts at its beginning.
+    /// The same body. A body in a file is opened again, so each reader starts at the beginning.
     package var reopened: HTTPBody { file.map { HTTPBody(file: $0, length: length) } ?? self }
 }
 
-/// A body in a temporary file beside its destination, until the response is accepted.
-///
-/// An existing file at the destination stays until then; after a failure or a cancellation nothing is left behind.
+/// A body in a temporary file next to its destination, until the response is accepted. An existing file stays until
+/// then, and a failure or cancellation removes the temporary file.
 package final class PendingFile: Sendable {
     package let destination: URL
     let temporary: URL
     package let length: Int64
 
-    /// Throws ``ErrandError/Code/fileFailed`` with the path when the file cannot be written, and the error of the body.
-    ///
-    /// The file gets the permissions of the one that it replaces, or those that the process gives to new files.
+    /// Writes the body to the temporary file, with the permissions of the file that it will replace or else the
+    /// process's defaults. Throws the body's error, or ``ErrandError/Code/fileFailed`` with the path if writing fails.
     @concurrent package init(_ body: HTTPBody, for destination: URL) async throws {
         self.destination = destination
         let name = SystemFile.temporary(beside: destination.path)
@@ -54,7 +52,7 @@ package final class PendingFile: Sendable {
 
     package var body: HTTPBody { HTTPBody(file: temporary, length: length) }
 
-    /// Replaces the file at the destination, in one step.
+    /// Replaces the file at the destination in one step.
     @concurrent package func accept() async throws {
         try Self.naming(destination) { () throws(SystemFile.Failure) in
             try SystemFile.rename(temporary.path, to: destination.path)
@@ -63,7 +61,7 @@ package final class PendingFile: Sendable {
 
     package func discard() { SystemFile.remove(temporary.path) }
 
-    /// A value that names the destination where it named the temporary file, for the types that Core knows.
+    /// Returns the value with the destination in place of the temporary file, if Core knows its type.
     package func placed<Value>(_ value: Value) -> Value {
         let final = HTTPBody(file: destination, length: length)
         switch value {
@@ -88,7 +86,7 @@ package final class PendingFile: Sendable {
 }
 
 extension ErrandError {
-    /// Turns an error of the system into one of Core's.
+    /// Turns a system error into an ``ErrandError``.
     package static func naming<Value: ~Copyable>(_ code: Code, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let failure as any SupportFault {
             throw ErrandError(code, failure.description, underlying: failure)

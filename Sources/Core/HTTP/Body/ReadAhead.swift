@@ -1,16 +1,15 @@
 import ErrandEssentials
 import Synchronization
 
-/// A body whose beginning is read before it has a reader.
+/// A body whose first bytes are read before it has a reader.
 final class ReadAhead: HTTPBodySource, StoppableWork {
     private let body: HTTPBody
     private let beginning: Beginning
-    /// Returns whether the beginning is all of the body.
+    /// Returns whether the body ended within the bytes read ahead.
     private let reading: Task<Bool, any Error>
-    /// The evidence that errors of the body need, without the bytes that are read here.
+    /// The evidence for the body's errors, without the bytes that are read ahead.
     let evidence: BodyEvidence?
 
-    /// Begins to read.
     init(_ body: HTTPBody, upTo limit: Int) {
         let beginning = Beginning(limit: limit)
         evidence = body.reader?.evidence
@@ -25,10 +24,9 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
         }
     }
 
-    /// Ends the reading ahead; the chunk that it waits for is kept for the reader.
+    /// Stops reading ahead. The pending chunk is kept for the reader.
     func stop() { beginning.stop() }
 
-    /// Returns once nothing more is read ahead.
     func stopped() async { await beginning.stopped() }
 
     /// All bytes, if the body has ended.
@@ -37,7 +35,7 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     func nextChunk() async throws -> Data? {
         if let data = beginning.take() { return data }
         let isWhole = try await withTaskCancellationHandler {
-            // The error of the body comes after the bytes that were received before.
+            // Deliver the bytes received before the body's error first.
             do { return try await reading.value } catch {
                 if !beginning.isEmpty { return false }
                 throw error
@@ -52,7 +50,6 @@ final class ReadAhead: HTTPBodySource, StoppableWork {
     func cancel() { body.cancel() }
 }
 
-/// The bytes that were read ahead, and the continuation that waits for the end of that.
 private final class Beginning: Sendable {
     private struct State {
         var data = Data()
@@ -70,7 +67,7 @@ private final class Beginning: Sendable {
 
     var whole: Data? { state.withLock { $0.isWhole ? $0.data : nil } }
 
-    /// Whether more bytes are wanted.
+    /// Returns whether more bytes are wanted.
     func add(_ chunk: Data) -> Bool {
         state.withLock { state in
             state.data.append(chunk)

@@ -1,15 +1,15 @@
 public import ErrandEssentials
 import ErrandSupport
+import Synchronization
 
-/// The body that a request sends: nothing, data, text, JSON, a form, a file, a stream, or one that is made of these
-/// when it is built.
+/// A request's body: data, text, JSON, a form, a file, a stream, or none.
 ///
 /// ```swift
 /// var body: RequestBody { .json(NewUser(name: "Ada")) }
 /// ```
 ///
-/// Each body knows its type, its length if that is known, and whether it can be sent again. JSON is encoded when the
-/// request is built; an encoding that fails throws ``ErrandError/Code/encodingFailed`` and nothing is sent.
+/// A body knows its content type, its length if available, and whether it can be sent again. JSON is encoded when the
+/// request is built. If that fails, the request throws ``ErrandError/Code/encodingFailed`` without being sent.
 public struct RequestBody: Sendable {
     enum Storage: Sendable {
         case none
@@ -30,7 +30,7 @@ public struct RequestBody: Sendable {
         var coding: Coding?
     }
 
-    /// The body before its content coding, and the function that applies the coding to another one.
+    /// The body before its content coding, and the function that encodes other bodies the same way.
     final class Coding: Sendable {
         let plain: RequestBody
         let encode: @Sendable (RequestBody) throws -> RequestBody
@@ -48,52 +48,52 @@ public struct RequestBody: Sendable {
     }
 
     var storage: Storage { fields.value.storage }
-    /// Sent as `Content-Type` unless the headers have one.
+    /// Sent as `Content-Type` unless the headers contain one.
     public var contentType: String? {
         get { fields.value.contentType }
         set { fields.value.contentType = newValue }
     }
-    /// The number of bytes, where it is known; a body of unknown length is sent chunked.
+    /// The number of bytes, if known. A body of unknown length is sent chunked.
     public var length: Int64? { fields.value.length }
-    /// Whether a redirect or a retry may send the body once more; if not, they throw
+    /// Whether a redirect or a retry can send the body again. If not, they throw
     /// ``ErrandError/Code/bodyNotReplayable``.
     public var isReplayable: Bool { fields.value.isReplayable }
 
     /// No body.
     public static let none = RequestBody(.none, nil, length: 0)
 
-    /// Bytes in memory.
+    /// Sends bytes in memory.
     public static func data(_ data: Data, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.data(data), contentType, length: Int64(data.count))
     }
 
-    /// The text as UTF-8, as it is.
+    /// Sends a text in UTF-8.
     public static func text(_ text: String, contentType: String = "text/plain; charset=utf-8") -> RequestBody {
         .data(Data(text.utf8), contentType: contentType)
     }
 
-    /// The value as JSON, written by `encoder`, or by the agent's encoder if that is a `JSONEncoder`.
+    /// Sends a value as JSON, written by `encoder`, or else by the agent's encoder if that is a `JSONEncoder`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil, contentType: String = "application/json"
     ) -> RequestBody {
         RequestBody(.deferred { try (encoder ?? $0 as? JSONEncoder ?? plainEncoder).encode(value) }, contentType)
     }
 
-    /// The value in the format of `encoder`, or of the agent's encoder: JSON by default.
+    /// Sends a value in the format of `encoder`, or else of the agent's encoder, which writes JSON by default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil
     ) -> RequestBody {
         RequestBody(.encodable({ try $0.encode(value) }, encoder), contentType)
     }
 
-    /// `application/x-www-form-urlencoded`.
+    /// Sends parameters as `application/x-www-form-urlencoded`.
     public static func form(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) -> RequestBody
     {
         RequestBody(
             .deferred { _ in Data(try encoding.encode(parameters).utf8) }, "application/x-www-form-urlencoded")
     }
 
-    /// `application/x-www-form-urlencoded`, from the properties of a value; see ``Parameters/init(encoding:encoder:)``.
+    /// Sends a value's properties as `application/x-www-form-urlencoded`; see ``Parameters/init(encoding:encoder:)``.
     public static func form(
         _ value: some Encodable & Sendable, encoding: ParameterEncoding = ParameterEncoding()
     ) -> RequestBody {
@@ -104,14 +104,14 @@ public struct RequestBody: Sendable {
             }, "application/x-www-form-urlencoded")
     }
 
-    /// The file's bytes, read while they are sent. Anything but a regular file fails with
-    /// ``ErrandError/Code/fileFailed`` before anything is sent.
+    /// Sends a file, read during sending. Anything but a regular file fails with ``ErrandError/Code/fileFailed`` before
+    /// the request is sent.
     public static func file(_ url: URL, contentType: String? = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType)
     }
 
-    /// The body in a content coding, such as gzip, for a filter that sets `Content-Encoding`. Filters further in find
-    /// the plain body in ``uncoded``, and replace it with ``recoded(_:)``.
+    /// Applies a content coding such as gzip, for a filter that sets `Content-Encoding`. Inner filters find the plain
+    /// body in ``uncoded`` and replace it with ``recoded(_:)``.
     ///
     /// ```swift
     /// let backwards = try RequestBody.data(data).coded { plain in
@@ -119,26 +119,26 @@ public struct RequestBody: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter encode: makes the coded form of a body, of this one now and of others later.
+    /// - Parameter encode: Encodes this body now, and possibly other bodies later.
     public func coded(by encode: @escaping @Sendable (RequestBody) throws -> RequestBody) throws -> RequestBody {
         var body = try encode(self)
         body.fields.value.coding = Coding(self, encode)
         return body
     }
 
-    /// The body before its content coding, where a filter has applied one with ``coded(by:)``; else nil.
+    /// The body before its content coding, if a filter applied one with ``coded(by:)``; otherwise `nil`.
     public var uncoded: RequestBody? { fields.value.coding?.plain }
 
-    /// Another body in the content coding of this one; the other body itself where this one has none.
+    /// Applies this body's content coding, if any, to another body.
     public func recoded(_ other: RequestBody) throws -> RequestBody {
         guard let coding = fields.value.coding else { return other }
         return try other.coded(by: coding.encode)
     }
 
-    /// Whether there is no body; a body of zero bytes is one.
+    /// Whether this is `none`; false for a body of zero bytes.
     public var isNone: Bool { if case .none = storage { true } else { false } }
 
-    /// The bytes, if they are in memory already.
+    /// The bytes, if they are already in memory.
     public var data: Data? {
         switch storage {
         case .none: Data()
@@ -148,4 +148,176 @@ public struct RequestBody: Sendable {
     }
 
     static let plainEncoder = JSONEncoder()
+}
+
+extension RequestBody {
+    /// Opens the bytes for one attempt. Throws if the body can't be sent again or can't be read.
+    ///
+    /// If a source fails, the request fails with ``ErrandError/Code/encodingFailed``, even if the source was cancelled
+    /// or lost its own connection.
+    public func open() throws -> HTTPBody {
+        switch storage {
+        case .none: .empty
+        case .data(let data): HTTPBody(data)
+        case .deferred, .encodable, .prepared: try resolved(by: Self.plainEncoder).open()
+        case .file(let url): HTTPBody(file: url, length: length)
+        case .stream(let open): try UploadSource.guarding(length: length, open)
+        case .seekable(let open): try UploadSource.guarding(length: length) { try open(0) }
+        }
+    }
+
+    /// Whether ``open(at:)`` accepts offsets other than 0: bytes in memory, files, and streams from
+    /// ``stream(length:contentType:openAt:)`` do. A body that is created when its request is built may do so from then
+    /// on.
+    public var opensAtOffset: Bool {
+        switch storage {
+        case .none, .data, .file, .seekable: true
+        case .deferred, .encodable, .stream, .prepared: false
+        }
+    }
+
+    /// Opens the bytes for one attempt from an offset to the end, for a filter that resumes an upload.
+    ///
+    /// ```swift
+    /// let rest = try RequestBody.text("Hello, world").open(at: 7)
+    /// ```
+    ///
+    /// If ``opensAtOffset`` is false, any offset but 0 throws ``ErrandError/Code/bodyNotReplayable``, and the upload
+    /// has to start over. A negative offset, or an offset past a known end, throws ``ErrandError/Code/invalidRequest``.
+    public func open(at offset: Int64) throws -> HTTPBody {
+        if offset == 0 { return try open() }
+        guard offset > 0, offset <= length ?? .max else {
+            let known = length.map { "\($0) bytes" } ?? "unknown length"
+            throw ErrandError(.invalidRequest, "offset \(offset) is outside the body (\(known))")
+        }
+        switch storage {
+        case .none: return .empty
+        case .data(let data): return HTTPBody(data.dropFirst(Int(offset)))
+        case .file(let url): return HTTPBody(file: url, from: offset, length: length.map { $0 - offset })
+        case .seekable(let open):
+            return try UploadSource.guarding(length: length.map { $0 - offset }) { try open(offset) }
+        case .deferred, .encodable, .stream, .prepared:
+            throw ErrandError(.bodyNotReplayable, "this body can only be read from the start")
+        }
+    }
+
+    /// Whether ``resolved(by:)`` returns the body unchanged.
+    package var isResolved: Bool {
+        switch storage {
+        case .none, .data, .stream, .seekable: true
+        case .deferred, .encodable, .file, .prepared: false
+        }
+    }
+
+    /// Returns the body with JSON encoded and a file's length read: everything that can be known before sending.
+    package func resolved(by encoder: any BodyEncoder) throws -> RequestBody {
+        switch storage {
+        case .none, .data, .stream, .seekable: return self
+        case .deferred(let encode): return try .data(Self.encoding { try encode(encoder) }, contentType: contentType)
+        case .encodable(let encode, let own):
+            let encoder = own ?? encoder
+            let data = try Self.encoding { try encode(encoder) }
+            return .data(data, contentType: contentType ?? encoder.contentType)
+        case .file(let url):
+            var result = self
+            result.fields.value.length = try ErrandError.naming(.fileFailed) { try SystemFile.size(of: url.path) }
+            return result
+        case .prepared(let prepare):
+            var result = try Self.encoding { try prepare(encoder) }.resolved(by: encoder)
+            if let contentType { result.contentType = contentType }
+            return result
+        }
+    }
+
+    private static func encoding<Made>(_ encode: () throws -> Made) throws -> Made {
+        do { return try encode() } catch let error as ErrandError { throw error } catch {
+            let cause = (error as? EncodingError)?.summary ?? error.briefDescription
+            throw ErrandError(.encodingFailed, "the body could not be encoded: \(cause)", underlying: error)
+        }
+    }
+}
+
+extension RequestBody {
+    /// Sends a stream that is opened again for every attempt.
+    public static func stream(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        open: @escaping @Sendable () throws -> HTTPBody
+    ) -> RequestBody {
+        RequestBody(.stream(open), contentType, length: length)
+    }
+
+    /// Sends the chunks of a sequence, which is created again for every attempt.
+    ///
+    /// ```swift
+    /// let lines = ["one", "two"]
+    /// let body = RequestBody.stream {
+    ///     AsyncStream<Data> { chunks in
+    ///         for line in lines { chunks.yield(Data(line.utf8)) }
+    ///         chunks.finish()
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - length: The number of bytes in all chunks. Defaults to `nil`, unknown, which sends the body chunked. Fewer
+    ///     bytes fail with ``ErrandError/Code/truncated``, more with ``ErrandError/Code/invalidResponse``.
+    ///   - contentType: Sent as `Content-Type`.
+    ///   - sequence: Creates the sequence. If the sequence throws, the request fails with
+    ///     ``ErrandError/Code/encodingFailed``.
+    public static func stream<Chunks: AsyncSequence>(
+        length: Int64? = nil, contentType: String? = "application/octet-stream",
+        of sequence: @escaping @Sendable () throws -> Chunks
+    ) -> RequestBody where Chunks: Sendable, Chunks.Element == Data {
+        RequestBody(
+            .stream { HTTPBody(length: length, source: SequenceSource(try sequence())) }, contentType, length: length)
+    }
+
+    /// Sends a stream that every attempt can open at any offset, so a resumable upload sends only the bytes that the
+    /// server lacks. The closure receives the offset of the first byte to deliver, from 0 to `length`, and must deliver
+    /// the same bytes each time.
+    ///
+    /// ```swift
+    /// let body = RequestBody.stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
+    /// ```
+    public static func stream(
+        length: Int64, contentType: String? = "application/octet-stream",
+        openAt: @escaping @Sendable (_ offset: Int64) throws -> HTTPBody
+    ) -> RequestBody {
+        RequestBody(.seekable(openAt), contentType, length: length)
+    }
+
+    /// Sends a stream that can be read only once.
+    public static func stream(_ body: HTTPBody, contentType: String? = "application/octet-stream") -> RequestBody {
+        let wasSent = Atomic(false)
+        return RequestBody(
+            .stream {
+                if wasSent.exchange(true, ordering: .acquiringAndReleasing) {
+                    throw ErrandError(.bodyNotReplayable, "this stream was sent before and can be read only once")
+                }
+                return body
+            }, contentType, length: body.length, isReplayable: false)
+    }
+
+    /// Creates the body once per call, when the request is built, off the caller's actor. Use it for formats whose
+    /// length is known only then, for example because they use the agent's encoder or inspect files.
+    ///
+    /// ```swift
+    /// let body = RequestBody.prepared { encoder in
+    ///     .data(try encoder.encode([1, 2, 3]), contentType: encoder.contentType)
+    /// }
+    /// ```
+    ///
+    /// An error other than ``ErrandError`` becomes the underlying error of ``ErrandError/Code/encodingFailed``, and the
+    /// request isn't sent.
+    ///
+    /// - Parameters:
+    ///   - isReplayable: Whether the created body can be sent again, as far as you know in advance; defaults to true.
+    ///   - contentType: Replaces the created body's content type; defaults to `nil`.
+    ///   - prepare: Creates the body with the agent's encoder.
+    public static func prepared(
+        isReplayable: Bool = true, contentType: String? = nil,
+        by prepare: @escaping @Sendable (any BodyEncoder) throws -> RequestBody
+    ) -> RequestBody {
+        RequestBody(.prepared(prepare), contentType, isReplayable: isReplayable)
+    }
 }

@@ -1,8 +1,8 @@
 import ErrandEssentials
 
-/// Pulls the chunks of a sequence of the app.
+/// Pulls chunks from a sequence that the app provides.
 final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource where Chunks.Element == Data {
-    /// Isolates the iterator, which need not be `Sendable`.
+    /// Isolates the iterator, which may not be `Sendable`.
     private actor Pull {
         private let chunks: Chunks
         private var iterator: Chunks.AsyncIterator?
@@ -23,6 +23,6 @@ final class SequenceSource<Chunks: AsyncSequence & Sendable>: HTTPBodySource whe
 
     func nextChunk() async throws -> Data? { try await pull.next() }
 
-    /// The iterator ends with the source; a pull under way ends with the task that has asked for it.
+    /// The iterator is released with the source, and a pending pull ends with the task that requested it.
     func cancel() {}
 }

@@ -1,13 +1,13 @@
-/// A kind of failure that an error's users switch over: a name for logs and metrics, and a number for `NSError`.
+/// A kind of failure to switch over: a name for logs and metrics, and a number for `NSError`.
 ///
-/// Most errors use ``FailureCode``, whose kinds are static members, so that a module can add some without breaking a
-/// `switch` of its users; an enumeration will do for an error that never gets another kind.
+/// Most errors use ``FailureCode``, whose static members let a module add kinds without breaking a caller's `switch`.
+/// An enumeration is enough for an error that never gets another kind.
 public protocol ErrorCode: Hashable, Sendable, CustomStringConvertible {
-    /// A number that never changes, from 1; no two codes of a type have the same.
+    /// A stable number, from 1 and unique within its type.
     var number: Int { get }
 }
 
-/// A ``DescribedError`` with codes: its `errorCode` is the number of its code. See ``FailureCode`` for an example.
+/// A ``DescribedError`` with codes. Its `errorCode` is the number of its code; see ``FailureCode`` for an example.
 public protocol CodedError: DescribedError {
     /// The kinds of failure.
     associatedtype Code: ErrorCode
@@ -16,6 +16,6 @@ public protocol CodedError: DescribedError {
 }
 
 extension CodedError {
-    /// The number of the code, which never changes.
+    /// The code's stable number.
     public var errorCode: Int { code.number }
 }

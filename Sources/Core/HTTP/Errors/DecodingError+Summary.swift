@@ -1,5 +1,5 @@
 extension DecodingError {
-    /// The path at which decoding failed and the reason, never a value from the data.
+    /// The path at which decoding failed and the reason, but no value from the data.
     var summary: String {
         switch self {
         case .keyNotFound(let key, let context): "\(path(context)): the key \"\(key.stringValue)\" is missing"
@@ -17,7 +17,7 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// As `JSONDecoder` says it of a body that it cannot read at all.
+    /// Whether `JSONDecoder` reported a body that isn't JSON at all.
     fileprivate var isNoJSON: Bool {
         codingPath.isEmpty && debugDescription.hasPrefix("The given data was not valid JSON")
     }

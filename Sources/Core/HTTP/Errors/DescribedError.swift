@@ -1,18 +1,18 @@
 public import ErrandEssentials
 
 #if canImport(Darwin)
-/// A public error of Errand: a description for developers, a sentence for people, and a number that never changes for
-/// each kind of failure.
+/// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
+/// failure.
 ///
-/// `description` is for logs; `localizedDescription` is the text of ``failureSentence``, for people. On Apple's platforms
-/// the error is an `NSError` of its domain and code.
+/// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
+/// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {
-    /// The sentence for people; ``FailureSentence/failed`` by default.
+    /// The sentence for users; defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
 }
 #else
-/// A public error of Errand: a description for developers, a sentence for people, and a number that never changes for
-/// each kind of failure.
+/// A public error of Errand: a description for developers, a sentence for users, and a stable number for each kind of
+/// failure.
 ///
 /// ```swift
 /// struct QuotaExceeded: DescribedError {
@@ -23,36 +23,36 @@ public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConve
 /// }
 /// ```
 ///
-/// `description` is for logs; `localizedDescription` is the text of ``failureSentence``, for people. On Apple's platforms
-/// the error is an `NSError` of its domain and code.
+/// Use `description` for logs and `localizedDescription`, the text of ``failureSentence``, for users. On Apple
+/// platforms, the error bridges to an `NSError` with its domain and code.
 public protocol DescribedError: LocalizedError, CustomStringConvertible {
-    /// "Errand." and the name of the type by default.
+    /// The error's domain; defaults to "Errand." and the type's name.
     static var errorDomain: String { get }
-    /// The number of the kind of failure; it never changes.
+    /// A stable number for the kind of failure.
     var errorCode: Int { get }
-    /// The sentence for people; ``FailureSentence/failed`` by default.
+    /// The sentence for users; defaults to ``FailureSentence/failed``.
     var failureSentence: FailureSentence { get }
 }
 #endif
 
 extension DescribedError {
-    /// ``FailureSentence/failed``
+    /// Defaults to ``FailureSentence/failed``.
     public var failureSentence: FailureSentence { .failed }
 
-    /// The text of the sentence, or the app's own.
+    /// The sentence's text, or the app's own text.
     public var errorDescription: String? { failureSentence.text(for: self) }
 
-    /// "Errand." and the name of the type.
+    /// Defaults to "Errand." and the type's name.
     public static var errorDomain: String { "Errand.\(Self.self)" }
 
-    /// Both texts, in the form of `NSError`.
+    /// Both texts, under the keys of `NSError`.
     public var errorUserInfo: [String: Any] {
         ["NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description]
     }
 }
 
 extension ErrandError: CodedError {
-    /// Both texts, and the underlying failure.
+    /// Both texts and the underlying error.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [
             "NSLocalizedDescription": FailureSentence.text(of: self), "NSDebugDescription": description,

@@ -1,10 +1,10 @@
 extension EncodingError {
-    /// The value that an encoder refused: its path and type, never the value itself.
+    /// The path and type of the value that an encoder rejected, but not the value itself.
     var summary: String {
         switch self {
         case .invalidValue(let value, let context):
             let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
-            return "/\(path.joined(separator: "/")): this \(type(of: value)) has no such form"
+            return "/\(path.joined(separator: "/")): this \(type(of: value)) can't be represented"
         @unknown default: return "not valid"
         }
     }

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// A failure of a request: a code to switch over, a sentence for people in `localizedDescription`, and the evidence.
+/// A request's failure: a code to switch over, a sentence for users in `localizedDescription`, and the evidence.
 ///
 /// ```swift
 /// do { try await agent.send(GetUser(id: 7)) } catch let error as ErrandError where error.code == .unacceptableStatus {
@@ -8,26 +8,26 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// Codes may be added; plugins throw types of their own. No description holds a header value, a body or the value of
-/// a query item.
+/// New codes may be added. Plugins throw their own error types. Descriptions never contain header values, bodies or the
+/// values of query items.
 public struct ErrandError: Error, Sendable {
-    /// The kind of failure; stable, of low cardinality, fit for metrics.
+    /// The kind of failure, stable and of low cardinality, suitable for metrics.
     public typealias Code = FailureCode<ErrandError>
 
     /// The kind of failure.
     public var code: Code
-    /// A sentence with what was expected and what came.
+    /// A sentence that states what was expected and what was received.
     public var message: String
-    /// The response, with a copy of at most `maximumErrorBodyBytes` of its body, if there was one.
+    /// The response, if there was one, with a copy of up to `maximumErrorBodyBytes` of its body.
     public var response: HTTPResponse?
-    /// The request, once there was one.
+    /// The request, if it was built.
     public var request: HTTPRequest?
-    /// The activity that failed, once there was one; distinguishes failures that read the same.
+    /// The activity that failed, if it had started. It tells failures with the same text apart.
     public var activity: ActivityID?
-    /// The underlying failure.
+    /// The underlying error.
     public var underlying: (any Error)?
 
-    /// Makes an error; Core adds the request, and the response where there was one.
+    /// Creates an error. Core adds the request, and the response if there was one.
     public init(_ code: Code, _ message: String, response: HTTPResponse? = nil, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -35,12 +35,11 @@ public struct ErrandError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// Whether the call was cancelled, which is no failure.
+    /// Whether the call was cancelled, which isn't a failure.
     public var isCancelled: Bool { code == .cancelled }
 
-    /// Whether the same request may succeed when it is sent again later, judged by the failure alone: the network
-    /// failed, or the status is 408, 425, 429, 500, 502, 503 or 504. Whether it is safe to send it twice is another
-    /// matter.
+    /// Whether the same request may succeed when sent again later: the network failed, or the status is in
+    /// ``StatusCodes/retryable``. It doesn't tell whether sending the request twice is safe.
     public var isRetryable: Bool {
         if code == .unacceptableStatus { return response.map { StatusCodes.retryable.contains($0.status) } ?? false }
         return Set.retryable.contains(code)
@@ -48,73 +47,75 @@ public struct ErrandError: Error, Sendable {
 }
 
 extension Set<ErrandError.Code> {
-    /// The failures of a network after which the same request may succeed later: `timedOut`, `cannotConnect`,
+    /// The network failures after which the same request may succeed later: `timedOut`, `cannotConnect`,
     /// `connectionLost`, `nameLookupFailed` and `truncated`.
     public static let retryable: Self = [.timedOut, .cannotConnect, .connectionLost, .nameLookupFailed, .truncated]
 }
 
 extension FailureCode<ErrandError> {
-    /// The base URL, the path or the final URL cannot be requested.
+    /// The base URL, the path or the final URL is invalid.
     public static var invalidURL: Self { Self("invalidURL", 1) }
-    /// A method, header or combination of body and parameters that cannot be sent.
+    /// The method, a header, or the combination of body and parameters can't be sent.
     public static var invalidRequest: Self { Self("invalidRequest", 2) }
-    /// The body or the parameters could not be encoded, or the source of a streamed body failed.
+    /// The body or the parameters couldn't be encoded, or the source of a streamed body failed.
     public static var encodingFailed: Self { Self("encodingFailed", 3) }
-    /// A body that can be read once would have to be sent again.
+    /// A body that can be read only once would have to be sent again.
     public static var bodyNotReplayable: Self { Self("bodyNotReplayable", 4) }
-    /// A file could not be read or written.
+    /// A file couldn't be read or written.
     public static var fileFailed: Self { Self("fileFailed", 5) }
-    /// The call was cancelled: by its task, its handle, an accessory or its agent.
+    /// The call was cancelled by its task, its handle, an accessory or its agent.
     public static var cancelled: Self { Self("cancelled", 6) }
-    /// No bytes arrived or were sent for longer than the request's timeout.
+    /// No bytes were received or sent for longer than the request's timeout.
     public static var timedOut: Self { Self("timedOut", 7) }
     /// The deadline of the whole call passed.
     public static var deadlineExceeded: Self { Self("deadlineExceeded", 8) }
-    /// The name of the host could not be resolved. Says nothing of earlier requests of the call, see ``cannotConnect``.
+    /// The host name couldn't be resolved. As with ``cannotConnect``, an earlier request of the call may have reached a
+    /// server.
     public static var nameLookupFailed: Self { Self("nameLookupFailed", 9) }
-    /// No connection could be made for the request that the error names; after a redirect, another server received the
+    /// No connection could be made for the request in the error. After a redirect, another server has received the
     /// first request.
     public static var cannotConnect: Self { Self("cannotConnect", 10) }
     /// The connection failed while in use.
     public static var connectionLost: Self { Self("connectionLost", 11) }
-    /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, no common version.
+    /// The secure connection was refused: an untrusted, expired or wrong certificate, a wrong pin, or no common TLS
+    /// version.
     public static var insecureConnection: Self { Self("insecureConnection", 12) }
-    /// The response is not HTTP, or contradicts itself.
+    /// The response isn't HTTP, or contradicts itself.
     public static var invalidResponse: Self { Self("invalidResponse", 13) }
     /// The body ended before its announced length.
     public static var truncated: Self { Self("truncated", 14) }
     /// The body is longer than its reader accepts.
     public static var bodyTooLarge: Self { Self("bodyTooLarge", 15) }
-    /// A second reader asked for a streamed body.
+    /// A second reader tried to read a streamed body.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 16) }
-    /// A redirect that is not followed: too many, no place to go, or from https to http.
+    /// A redirect wasn't followed: there were too many, it had no valid location, or it led from https to http.
     public static var redirectFailed: Self { Self("redirectFailed", 17) }
-    /// The request does not accept the status.
+    /// The request doesn't accept the status.
     public static var unacceptableStatus: Self { Self("unacceptableStatus", 18) }
-    /// The request does not accept the content type.
+    /// The request doesn't accept the content type.
     public static var unacceptableContentType: Self { Self("unacceptableContentType", 19) }
     /// A check of a filter or of the request rejected the response.
     public static var checkFailed: Self { Self("checkFailed", 20) }
-    /// The body cannot be decoded to `Output`.
+    /// The body can't be decoded as `Output`.
     public static var decodingFailed: Self { Self("decodingFailed", 21) }
     /// `next` was called after the activity had ended.
     public static var activityEnded: Self { Self("activityEnded", 22) }
-    /// The transport cannot work here, for example because a library is missing.
+    /// The transport can't work here, for example because a library is missing.
     public static var transportUnavailable: Self { Self("transportUnavailable", 23) }
-    /// The transport failed in a way that has no code of its own.
+    /// The transport failed for a reason without a specific code.
     public static var transportFailed: Self { Self("transportFailed", 24) }
-    /// The request is a part of an operation that began as another user, and isn't sent as this one.
+    /// The request belongs to an operation that another user began, so it isn't sent as the current user.
     public static var userChanged: Self { Self("userChanged", 25) }
 }
 
 extension ErrandError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// One line: the code, the request with its secrets masked, and the message with its control characters escaped.
+    /// One line: the code, the request with masked secrets, and the message with escaped control characters.
     public var description: String {
         let message = ControlCharacters.escaped(message)
         return [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
 }
 
@@ -130,13 +131,57 @@ extension ErrandError {
 }
 
 extension Error {
-    /// Whether the error is a cancellation, of Swift's or of Errand's.
+    /// Whether the error is a cancellation, either Swift's `CancellationError` or Errand's.
     public var isCancellation: Bool { self is CancellationError || (self as? ErrandError)?.isCancelled == true }
 
-    /// Whether the transport's error says that no server received a byte of this one request: there was no connection to send it
-    /// on.
+    /// Whether the transport had no connection to send this request on, so no server received any of its bytes.
     public var reachedNoServer: Bool {
         guard let error = self as? ErrandError, error.response == nil else { return false }
         return error.code == .cannotConnect || error.code == .nameLookupFailed
     }
+}
+
+/// The number of an activity, counted from 1 within a process.
+public struct ActivityID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Compares the start order of two activities.
+    public static func < (a: ActivityID, b: ActivityID) -> Bool { a.rawValue < b.rawValue }
+
+    /// The number after a `#`.
+    public var description: String { "#\(rawValue)" }
+}
+
+/// An ``ErrorCode`` for an error type: a name and a number. Codes of different error types have different types.
+///
+/// ```swift
+/// struct QuotaError: CodedError {
+///     typealias Code = FailureCode<QuotaError>
+///     var code: Code
+///     var description: String { "\(code): no more requests today" }
+/// }
+///
+/// extension FailureCode<QuotaError> {
+///     static var usedUp: Self { Self("usedUp", 1) }
+/// }
+/// ```
+///
+/// Only the error's own module creates codes for it.
+public struct FailureCode<Failure: Error>: ErrorCode {
+    /// The code's name, stable and of low cardinality, suitable for metrics.
+    public let description: String
+    /// A stable number from 1, the `code` of an `NSError`.
+    public let number: Int
+
+    /// Creates a code. The name and number must be unique within the error type.
+    public init(_ description: String, _ number: Int) { (self.description, self.number) = (description, number) }
+
+    /// Compares the numbers.
+    public static func == (a: FailureCode, b: FailureCode) -> Bool { a.number == b.number }
+
+    /// Hashes the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

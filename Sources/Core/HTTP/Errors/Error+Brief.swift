@@ -1,16 +1,16 @@
 import ErrandEssentials
 
 extension Error {
-    /// The error in a few words, for descriptions and logs: what its author wrote in `description` or
-    /// `errorDescription`, and otherwise its type, with its case and its numbers, such as `APIError.refused(code: 7)`. Of a
-    /// `DecodingError` or an `EncodingError`, the path and what was expected there, such as `/user/id: expected Int`.
+    /// A short text for descriptions and logs: the error's `description` or `errorDescription`, or else its type with
+    /// case and numbers, such as `APIError.refused(code: 7)`. For a `DecodingError` or `EncodingError`, the path and
+    /// expected type, such as `/user/id: expected Int`.
     ///
     /// ```swift
     /// do { try await agent.send(GetUser(id: 7)) } catch { print("failed: \(error.briefDescription)") }
     /// ```
     ///
-    /// Neither its texts nor the user info of an `NSError`, in which URLs stand: both may hold what does not belong in
-    /// a log.
+    /// Leaves out an error's strings and the user info of an `NSError`, which includes URLs, because they may not
+    /// belong in a log.
     public var briefDescription: String {
         if let error = self as? DecodingError { return error.summary }
         if let error = self as? EncodingError { return error.summary }
@@ -20,7 +20,7 @@ extension Error {
         return (self as? any LocalizedError)?.errorDescription ?? outline
     }
 
-    /// The type of an error, the case of an enumeration, and the fields that are numbers or Booleans.
+    /// The error's type, its enumeration case, and the fields that are numbers or Booleans.
     private var outline: String {
         let name = "\(type(of: self))"
         if type(of: self) is AnyClass || isOfTheSystem || self is any CustomDebugStringConvertible { return name }
@@ -36,11 +36,11 @@ extension Error {
         }
     }
 
-    /// `(code: 7, …)`; empty where no field is a number.
+    /// Returns `(code: 7, …)`, or an empty string if no field is a number.
     private static func numbers(of fields: [Mirror.Child]) -> String {
         let shown = fields.compactMap { field -> String? in
             guard field.value is any Numeric || field.value is Bool else { return nil }
-            // The fields of a tuple without labels are called .0, .1 and so on.
+            // The unlabeled elements of a tuple are called .0, .1 and so on.
             let label = field.label.flatMap { $0.hasPrefix(".") ? nil : "\($0): " } ?? ""
             return "\(label)\(field.value)"
         }
@@ -48,7 +48,7 @@ extension Error {
         return "(\((shown + (shown.count < fields.count ? ["…"] : [])).joined(separator: ", ")))"
     }
 
-    /// Whether it is one of Foundation's, such as `URLError`: those describe themselves by the whole user info of an
+    /// Whether it is a Foundation error such as `URLError`, whose description contains the whole user info of an
     /// `NSError`.
     private var isOfTheSystem: Bool {
         let name = String(reflecting: type(of: self))

@@ -1,14 +1,13 @@
-/// An error with which a request may end as its caller expects, such as that nothing is stored where a cache was asked for
-/// what it has.
+/// An error that the caller of a request expects, for example a cache miss when only a cached response was requested.
 ///
-/// An activity that ends with an expected error has not failed: accessories receive a success without a response, and
-/// no `mapError` is called. `send` throws the error all the same.
+/// An activity that ends with an expected error hasn't failed: accessories receive a success without a response, and
+/// `mapError` isn't called. `send` still throws the error.
 public protocol ExpectedError: Error {
     /// Whether this error is the expected end of its request.
     var isExpected: Bool { get }
 }
 
 extension Error {
-    /// Whether the error is the end of a request that its caller expects.
+    /// Whether the error is an expected end of its request.
     package var isExpectedEnd: Bool { (self as? any ExpectedError)?.isExpected == true }
 }

@@ -1,7 +1,7 @@
-/// An error of a request, or of a composite of requests, with what is known of the failure.
+/// An error of a request, or of a composite of requests, along with its evidence.
 ///
-/// Errors of modules that do not know each other share their evidence through it: a chain whose step is a batch has the
-/// response of the batch's part.
+/// Passes evidence between modules that don't know each other: if a chain's step is a batch, the chain's error has the
+/// response of the batch's failed part.
 ///
 /// ```swift
 /// do { _ = try await agent.send(request) } catch let error as any RequestFailure where error.isRetryable {
@@ -9,20 +9,19 @@
 /// }
 /// ```
 public protocol RequestFailure: Error {
-    /// The response that the request failed with, with a bounded copy of its body, if there was one.
+    /// The response that caused the failure, with a bounded copy of its body, if there was one.
     var response: HTTPResponse? { get }
-    /// Whether the same request may succeed when it is sent again later, judged by the failure alone.
+    /// Whether the same request may succeed when sent again later, based on the failure alone.
     var isRetryable: Bool { get }
-    /// Whether the service refused the credential of the request, in a response of another status than 401. The error
-    /// of an outcome check says so, and a filter that adds credentials gets a new one and sends the request again.
-    /// False by default.
+    /// Whether the service refused the request's credentials with a status other than 401. If an outcome check's error
+    /// returns true, a filter that adds credentials renews them and sends the request again. Defaults to false.
     var refusesCredential: Bool { get }
 }
 
 extension RequestFailure {
-    /// Nil.
+    /// Defaults to `nil`.
     public var response: HTTPResponse? { nil }
-    /// False.
+    /// Defaults to false.
     public var refusesCredential: Bool { false }
 }
 

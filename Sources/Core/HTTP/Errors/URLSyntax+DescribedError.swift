@@ -2,8 +2,8 @@ import ErrandEssentials
 public import ErrandMessageSyntax
 
 extension URLSyntax.Fault: DescribedError {
-    /// "Errand.URLSyntax.Fault"
+    /// Always "Errand.URLSyntax.Fault".
     public static var errorDomain: String { "Errand.URLSyntax.Fault" }
-    /// 1: there is one kind.
+    /// Always 1, because there is only one kind.
     public var errorCode: Int { 1 }
 }

@@ -1,18 +1,17 @@
 #if canImport(Darwin)
 import Foundation
 
-/// A charset of Core Foundation, which needs no other library: looks up one character at a time.
+/// A charset of Core Foundation, which needs no other library. Looks up one character at a time.
 final class SystemCharset {
     private let encoding: String.Encoding
 
-    /// Nil for a charset that the system doesn't have.
     init?(_ name: String) {
         let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
         guard encoding != kCFStringEncodingInvalidId else { return nil }
         self.encoding = String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding))
     }
 
-    /// The one character of the bytes; zero if they are none, or several.
+    /// Returns the bytes' character, or zero unless they encode exactly one.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         guard let scalars = String(data: Data(bytes), encoding: encoding)?.unicodeScalars, scalars.count == 1 else {
             return 0

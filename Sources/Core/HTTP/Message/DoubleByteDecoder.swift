@@ -1,7 +1,7 @@
 import ErrandEssentials
 
-/// Takes apart bytes of the charsets of China, Japan and Korea, as the decoders of the standard do (WHATWG Encoding,
-/// sections 10 to 13). Bytes that the standard replaces with U+FFFD end it: the text is then invalid.
+/// Decodes Chinese, Japanese and Korean charsets like the standard's decoders (WHATWG Encoding, sections 10 to 13).
+/// Bytes that the standard replaces with U+FFFD make the whole text invalid.
 struct DoubleByteDecoder {
     private let bytes: [UInt8]
     private var position = 0
@@ -12,7 +12,6 @@ struct DoubleByteDecoder {
         output = ScalarText(capacity: bytes.count + bytes.count / 2)
     }
 
-    /// Whether the system has the characters of a charset.
     static func isAvailable(_ name: String) -> Bool {
         switch name {
         case "gbk", "gb18030": CharsetIndex.gb18030 != nil
@@ -24,7 +23,6 @@ struct DoubleByteDecoder {
         }
     }
 
-    /// Nil for bytes that aren't valid.
     mutating func text(_ name: String) -> String? {
         if name == "iso-2022-jp" { return iso2022JP() ? output.string : nil }
         while let byte = next() {
@@ -52,13 +50,13 @@ struct DoubleByteDecoder {
         return bytes[position - 1]
     }
 
-    /// The next byte, if it is within one of the ranges.
+    /// Returns the next byte if it is within one of the ranges.
     private mutating func next(in ranges: ClosedRange<UInt8>...) -> Int? {
         guard let byte = next(), ranges.contains(where: { $0.contains(byte) }) else { return nil }
         return Int(byte)
     }
 
-    // MARK: Charsets without a state
+    // MARK: Stateless charsets
 
     private mutating func gb18030(_ lead: UInt8) -> Bool {
         if lead == 0x80 { return output.append(0x20AC) }
@@ -80,7 +78,7 @@ struct DoubleByteDecoder {
         guard (0x81...0xFE).contains(lead), let trail = next(in: 0x40...0x7E, 0xA1...0xFE) else { return false }
         let pointer = (Int(lead) - 0x81) * 157 + trail - (trail < 0x7F ? 0x40 : 0x62)
         switch pointer {
-        // The four characters of two scalars.
+        // The four characters that consist of two scalars.
         case 1_133: return output.append(0xCA) && output.append(0x304)
         case 1_135: return output.append(0xCA) && output.append(0x30C)
         case 1_164: return output.append(0xEA) && output.append(0x304)
@@ -110,7 +108,7 @@ struct DoubleByteDecoder {
             guard let trail = next(in: 0x40...0x7E, 0x80...0xFC) else { return false }
             let row = Int(lead) - (lead < 0xA0 ? 0x81 : 0xC1)
             let pointer = row * 188 + trail - (trail < 0x7F ? 0x40 : 0x41)
-            // Characters of the user.
+            // User-defined characters.
             if (8_836...10_715).contains(pointer) { return output.append(UInt32(0xE000 - 8_836 + pointer)) }
             return output.append(CharsetIndex.jis0208?[pointer] ?? 0)
         default: return false
@@ -126,7 +124,8 @@ struct DoubleByteDecoder {
 
     private enum Shift { case ascii, roman, katakana, jis0208 }
 
-    /// Escape sequences change what the bytes behind them are. Two of them with no character between are an error.
+    /// Escape sequences change how the following bytes are read. Two of them without a character in between are an
+    /// error.
     private mutating func iso2022JP() -> Bool {
         var (shift, isFresh) = (Shift.ascii, false)
         while let byte = next() {
@@ -164,4 +163,124 @@ struct DoubleByteDecoder {
         default: nil
         }
     }
+}
+
+/// The characters of a charset with two bytes per character, by the standard's pointers (WHATWG Encoding, section 6).
+///
+/// They come from the system's tables, corrected where these differ from the standard.
+struct CharsetIndex: Sendable {
+    /// The characters by pointer; zero marks a missing character.
+    let scalars: [UInt32]
+
+    subscript(pointer: Int) -> UInt32 { scalars.indices.contains(pointer) ? scalars[pointer] : 0 }
+
+    /// JIS X 0208 with NEC's and IBM's extensions.
+    static let jis0208 = CharsetIndex(system: "CP932", count: 11_280, corrections: jisCorrections) { pointer in
+        let (lead, trail) = (pointer / 188, pointer % 188)
+        return [UInt8(lead + (lead < 0x1F ? 0x81 : 0xC1)), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
+    }
+
+    static let jis0212 = CharsetIndex(system: "EUC-JP", count: 8_836) { pointer in
+        [0x8F, UInt8(pointer / 94 + 0xA1), UInt8(pointer % 94 + 0xA1)]
+    }
+
+    /// Hangul and Hanja of Unified Hangul Code.
+    static let eucKR = CharsetIndex(system: "CP949", count: 23_940) { pointer in
+        [UInt8(pointer / 190 + 0x81), UInt8(pointer % 190 + 0x41)]
+    }
+
+    /// Big5 with the Hong Kong characters.
+    static let big5 = CharsetIndex(system: "BIG5-HKSCS", count: 19_782, corrections: big5Corrections) { pointer in
+        let trail = pointer % 157
+        return [UInt8(pointer / 157 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x62))]
+    }
+
+    /// GBK, and the two-byte characters of GB 18030.
+    static let gb18030 = CharsetIndex(system: "GB18030", count: 23_940, corrections: gb18030Corrections) { pointer in
+        let trail = pointer % 190
+        return [UInt8(pointer / 190 + 0x81), UInt8(trail + (trail < 0x3F ? 0x40 : 0x41))]
+    }
+
+    /// The four-byte characters of GB 18030 within the basic plane: in order, all characters without a two-byte form in
+    /// GB 18030-2000. `nil` if the system's table isn't complete.
+    static let gb18030Ranges: [UInt32]? = {
+        guard let index = gb18030 else { return nil }
+        var taken = Set(index.scalars)
+        for (scalar, former) in gb18030Changes {
+            taken.remove(scalar)
+            taken.insert(former)
+        }
+        var rest = (0x80...0xFFFF as ClosedRange<UInt32>).filter {
+            !(0xD800...0xDFFF).contains($0) && !taken.contains($0)
+        }
+        guard rest.count == 39_420 else { return nil }
+        // The only exception in the standard.
+        rest[7_457] = 0xE7C7
+        return rest
+    }()
+
+    private init?(
+        system name: String, count: Int, corrections: [Int: UInt32] = [:], bytes: (_ pointer: Int) -> [UInt8]
+    ) {
+        guard let charset = SystemCharset(name) else { return nil }
+        scalars = (0..<count).map { pointer in
+            let bytes = bytes(pointer)
+            return corrections[bytes.reduce(0) { $0 << 8 | Int($1) }] ?? charset.scalar(bytes)
+        }
+    }
+
+    /// By bytes: characters that JIS X 0208 tables without the Windows additions map differently.
+    private static let jisCorrections: [Int: UInt32] = [
+        0x815C: 0x2015, 0x815F: 0xFF3C, 0x8160: 0xFF5E, 0x8161: 0x2225, 0x817C: 0xFF0D, 0x8191: 0xFFE0,
+        0x8192: 0xFFE1, 0x81CA: 0xFFE2,
+    ]
+
+    /// By bytes: changes of GB 18030-2005 and 2022 that the standard didn't adopt, changes that it did adopt, and a
+    /// space.
+    private static let gb18030Corrections: [Int: UInt32] = [
+        0xA3A0: 0x3000, 0xA6D9: 0xFE10, 0xA6DA: 0xFE12, 0xA6DB: 0xFE11, 0xA6DC: 0xFE13, 0xA6DD: 0xFE14,
+        0xA6DE: 0xFE15, 0xA6DF: 0xFE16, 0xA6EC: 0xFE17, 0xA6ED: 0xFE18, 0xA6F3: 0xFE19, 0xA8BC: 0x1E3F,
+        0xFE51: 0xE816, 0xFE52: 0xE817, 0xFE53: 0xE818, 0xFE59: 0x9FB4, 0xFE61: 0x9FB5, 0xFE66: 0x9FB6,
+        0xFE67: 0x9FB7, 0xFE6C: 0xE831, 0xFE6D: 0x9FB8, 0xFE76: 0xE83B, 0xFE7E: 0x9FB9, 0xFE90: 0x9FBA,
+        0xFE91: 0xE855, 0xFEA0: 0x9FBB,
+    ]
+
+    /// Characters that got two bytes after GB 18030-2000, and the characters that had these bytes before.
+    private static let gb18030Changes: [(UInt32, former: UInt32)] = [
+        (0x1E3F, 0xE7C7), (0xFE10, 0xE78D), (0xFE12, 0xE78E), (0xFE11, 0xE78F), (0xFE13, 0xE790), (0xFE14, 0xE791),
+        (0xFE15, 0xE792), (0xFE16, 0xE793), (0xFE17, 0xE794), (0xFE18, 0xE795), (0xFE19, 0xE796), (0x9FB4, 0xE81E),
+        (0x9FB5, 0xE826), (0x9FB6, 0xE82B), (0x9FB7, 0xE82C), (0x9FB8, 0xE832), (0x9FB9, 0xE843), (0x9FBA, 0xE854),
+        (0x9FBB, 0xE864), (0, 0xE5E5),
+    ]
+
+    /// By bytes: characters that the C library's HKSCS-2008 dropped or maps differently, and the symbols for control
+    /// characters from 0xA3C0.
+    private static let big5Corrections: [Int: UInt32] = {
+        var corrections = big5Differences
+        for offset in 0..<0x20 { corrections[0xA3C0 + offset] = UInt32(0x2400 + offset) }
+        corrections[0xA3E0] = 0x2421
+        return corrections
+    }()
+
+    private static let big5Differences: [Int: UInt32] = [
+        0x8E69: 0x7BB8, 0x8E6F: 0x7C06, 0x8E7E: 0x7CCE, 0x8EAB: 0x7DD2, 0x8EB4: 0x7E1D, 0x8ECD: 0x8005,
+        0x8ED0: 0x8028, 0x8F57: 0x83C1, 0x8F69: 0x84A8, 0x8F6E: 0x840F, 0x8FCB: 0x89A6, 0x8FCC: 0x89A9,
+        0x8FFE: 0x8D77, 0x906D: 0x90FD, 0x907A: 0x92B9, 0x90DC: 0x975C, 0x90F1: 0x97FF, 0x91BF: 0x9F16,
+        0x9244: 0x8503, 0x92AF: 0x5159, 0x92B0: 0x515B, 0x92B1: 0x515D, 0x92B2: 0x515E, 0x92C8: 0x936E,
+        0x92D1: 0x7479, 0x9447: 0x6D67, 0x94CA: 0x799B, 0x95D9: 0x9097, 0x9644: 0x975D, 0x96ED: 0x701E,
+        0x96FC: 0x5B28, 0x9B76: 0x7201, 0x9B78: 0x77D7, 0x9B7B: 0x7E87, 0x9BC6: 0x99D6, 0x9BDE: 0x91D4,
+        0x9BEC: 0x60DE, 0x9BF6: 0x6FB6, 0x9C42: 0x8F36, 0x9C53: 0x4FBB, 0x9C62: 0x71DF, 0x9C68: 0x9104,
+        0x9C6B: 0x9DF0, 0x9C77: 0x83CF, 0x9CBC: 0x5C10, 0x9CBD: 0x79E3, 0x9CD0: 0x5A67, 0x9D57: 0x8F0B,
+        0x9D5A: 0x7B51, 0x9DC4: 0x62D0, 0x9EA9: 0x6062, 0x9EEF: 0x75F9, 0x9EFD: 0x6C4A, 0x9F60: 0x9B2E,
+        0x9F66: 0x9F17, 0x9FCB: 0x50ED, 0x9FD8: 0x5F0C, 0xA063: 0x880F, 0xA077: 0x62CE, 0xA0D5: 0x7468,
+        0xA0DF: 0x7162, 0xA0E4: 0x7250, 0xA145: 0x2027, 0xA14E: 0xFE51, 0xA15A: 0x2574, 0xA1C2: 0x00AF,
+        0xA1C3: 0xFFE3, 0xA1C5: 0x02CD, 0xA1E3: 0xFF5E, 0xA1F2: 0x2295, 0xA1F3: 0x2299, 0xA1FE: 0xFF0F,
+        0xA240: 0xFF3C, 0xA241: 0x2215, 0xA242: 0xFE68, 0xA244: 0xFFE5, 0xA246: 0xFFE0, 0xA247: 0xFFE1,
+        0xA2CC: 0x5341, 0xA2CE: 0x5345, 0xA3E1: 0x20AC, 0xC6CF: 0x5EF4, 0xC6D3: 0x65E0, 0xC6D5: 0x7676,
+        0xC6D7: 0x96B6, 0xC6DE: 0x3003, 0xC6DF: 0x4EDD, 0xFA5F: 0x5029, 0xFA66: 0x507D, 0xFABD: 0x5305,
+        0xFAC5: 0x5344, 0xFAD5: 0x537F, 0xFB48: 0x5605, 0xFBB8: 0x5A77, 0xFBF3: 0x5E75, 0xFBF9: 0x5ED0,
+        0xFC4F: 0x5F58, 0xFC6C: 0x60A4, 0xFCB9: 0x6490, 0xFCE2: 0x6674, 0xFCF1: 0x675E, 0xFDB7: 0x6C9C,
+        0xFDB8: 0x6E1D, 0xFDBB: 0x6E2F, 0xFDF1: 0x716E, 0xFE52: 0x732A, 0xFE6F: 0x745C, 0xFEAA: 0x74E9,
+        0xFEDD: 0x7809,
+    ]
 }

@@ -1,7 +1,8 @@
+public import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 
-/// Header fields in the order in which they were added; names compare without case, and a name may occur more than
-/// once.
+/// Header fields in the order they were added. Names compare case-insensitively, and a name can occur more than once.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -10,74 +11,75 @@ import ErrandSupport
 /// headers.set("X-Api-Key", key, sensitive: true)    // never logged, lost on a redirect to another origin
 /// ```
 ///
-/// A mark as sensitive belongs to the name: while a field of that name exists, every method that adds, sets, replaces
-/// or merges one keeps the mark. Only removing the name removes it.
+/// Being sensitive is a property of the name: while a field of that name exists, every method that adds, sets, replaces
+/// or merges one keeps the mark. Only removing the name removes the mark.
 ///
 /// Names and values are checked when a request is sent, not here; see ``HTTPRequest/validate()``.
 public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
-    /// One header field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
-        /// The name.
+        /// The field's name.
         public var name: HTTPHeaderName {
             didSet {
                 isChecked = false
                 if name.isSensitive { isSensitive = true }
             }
         }
-        /// The value, without white space at its ends.
+        /// The field's value, without leading or trailing white space.
         public var value: String { didSet { isChecked = false } }
-        /// Whether descriptions and logs mask the value and a redirect to another origin drops the field. Stays true
+        /// Whether descriptions and logs mask the value, and a redirect to another origin drops the field. Always true
         /// for credentials and cookies.
         public var isSensitive: Bool {
             didSet { if !isSensitive, name.isSensitive { isSensitive = true } }
         }
-        /// Whether the bytes on the wire are Latin-1 and not UTF-8: set by a transport for a value that it received so,
-        /// and kept when the value is sent back, as an entity tag is. False by default.
+        /// Whether the value's bytes on the wire are Latin-1 instead of UTF-8. A transport sets it for a received
+        /// value, and it stays when you send the value back, such as an entity tag. Defaults to false.
         public var isLatin1 = false
-        /// Whether name and value are known to be valid.
+        /// Whether the name and value are known to be valid.
         fileprivate var isChecked = false
 
-        /// Makes a field; credentials and cookies are sensitive whatever the argument says.
+        /// Creates a field. Credentials and cookies are sensitive regardless of the argument.
         public init(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
             self.name = name
             self.value = value
             isSensitive = sensitive || name.isSensitive
         }
 
-        /// Whether name, value, byte by byte, and marks are the same; the case of the name does not matter.
+        /// Compares names case-insensitively, values byte by byte, and both marks.
         public static func == (a: Field, b: Field) -> Bool {
             a.name == b.name && a.value.hasSameBytes(as: b.value) && a.isSensitive == b.isSensitive
                 && a.isLatin1 == b.isLatin1
         }
 
-        /// Hashes name and value.
+        /// Hashes the name and value.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(name)
             hasher.combine(value)
         }
 
-        /// The same field, marked as valid if it is, so that no request that it is set in checks it again.
+        /// The field, marked as checked if it is valid, so requests that contain it don't check it again.
         public var checked: Field {
             var copy = self
             copy.isChecked = (try? check()) != nil
             return copy
         }
 
-        /// Throws unless the name is a token and the value free of control characters (RFC 9110, sections 5.1 and 5.5).
+        /// Throws unless the name is a token and the value contains no control characters (RFC 9110, sections 5.1 and
+        /// 5.5).
         func check() throws {
             if isChecked { return }
             guard name.isValid else {
                 throw ErrandError(.invalidRequest, "the header name \(name.rawName.debugDescription) is not a token")
             }
             guard Self.isFreeOfControls(value) else {
-                throw ErrandError(.invalidRequest, "the value of \(name) has a control character")
+                throw ErrandError(.invalidRequest, "the value of \(name) contains a control character")
             }
         }
 
-        /// Whether no byte is a control character but the tab.
+        /// Returns whether the text contains no control character other than tab.
         private static func isFreeOfControls(_ text: String) -> Bool {
             text.withSpan { bytes in
-                // All bytes, without a branch: the compiler then takes many at a time.
+                // No early exit: a loop without branches can be vectorized.
                 var controls: UInt8 = 0
                 for index in bytes.indices {
                     let byte = bytes[index]
@@ -96,35 +98,37 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 
     private var fields: [Field] = []
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {}
-    /// Fields in their order.
+    /// Creates a collection from fields, in their order.
     public init(_ fields: [Field]) {
         self.fields = fields
         spreadMarks()
     }
-    /// Fields in their order.
+    /// Creates a collection from a sequence of fields, in their order.
     public init(_ fields: some Sequence<Field>) { self.init(Array(fields)) }
-    /// The fields of a dictionary, in the order of their names.
+    /// Creates a collection from a dictionary, sorted by name.
     public init(_ fields: [String: String]) {
         self.init(fields.sorted { $0.key < $1.key }.map { Field(HTTPHeaderName($0.key), $0.value) })
     }
-    /// Fields in the order of the literal.
+    /// Creates a collection from a literal, in its order.
     public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
-        // Literals carry no marks but those of the names themselves.
+        // Literals can mark fields only by name, so spreading marks isn't necessary.
         fields = elements.map { Field($0.0, $0.1) }
     }
 
-    /// Zero.
+    /// Always 0.
     public var startIndex: Int { 0 }
     /// The number of fields.
     public var endIndex: Int { fields.count }
-    /// The field at a position.
+    /// Returns the field at a position.
     public subscript(position: Int) -> Field { fields[position] }
 
-    /// The value of a name; several fields are joined by ", " (RFC 9110, section 5.3), those of `Cookie` by "; " (RFC
-    /// 9113, section 8.2.3). Setting replaces all of them and keeps them sensitive if one was; nil removes them and
-    /// their mark.
+    /// The value of a name. The values of several fields are joined by ", " (RFC 9110, section 5.3), those in `Cookie`
+    /// by "; " (RFC 9113, section 8.2.3).
+    ///
+    /// Setting a value replaces all fields of the name and keeps them sensitive if one was. Setting `nil` removes the
+    /// fields and their mark.
     public subscript(name: HTTPHeaderName) -> String? {
         get {
             guard var index = index(of: name) else { return nil }
@@ -141,22 +145,22 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    /// The values of a name, in order, one for each field.
+    /// Returns the values of a name in order, one per field.
     public func values(of name: HTTPHeaderName) -> [String] {
         contains(name) ? fields.lazy.filter { $0.name == name }.map(\.value) : []
     }
 
-    /// Whether a field of that name exists.
+    /// Returns whether a field of that name exists.
     public func contains(_ name: HTTPHeaderName) -> Bool { index(of: name) != nil }
 
-    /// The position of the first field of a name. In place: a closure would be given a copy of each field.
+    /// Returns the position of a name's first field. A loop, because a closure would get a copy of each field.
     private func index(of name: HTTPHeaderName, from start: Int = 0) -> Int? {
         let fields = fields.span
         for index in start..<fields.count where fields[index].name == name { return index }
         return nil
     }
 
-    /// Adds a field and keeps those of the same name; if one of them is sensitive, all become so.
+    /// Adds a field and keeps existing fields of the name. If one of them is sensitive, all become sensitive.
     public mutating func add(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         let first = index(of: name)
         let wasSensitive = first.map { fields[$0].isSensitive } ?? false
@@ -165,7 +169,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields.append(field)
     }
 
-    /// Replaces all fields of a name by one, which is sensitive if one of them was.
+    /// Replaces all fields of a name with one field, which stays sensitive if one of them was.
     public mutating func set(_ name: HTTPHeaderName, _ value: String, sensitive: Bool = false) {
         guard let first = index(of: name) else {
             return fields.append(Field(name, value, sensitive: sensitive))
@@ -175,7 +179,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields[second...].removeAll { $0.name == name }
     }
 
-    /// Replaces all fields of the name of a field by that one, which is sensitive if it, or one of them, was.
+    /// Replaces all fields of the same name with this field, which stays sensitive if one of them was.
     public mutating func set(_ field: Field) {
         guard let first = index(of: field.name) else { return fields.append(field) }
         let new = field.sensitive(field.isSensitive || fields[first].isSensitive)
@@ -183,7 +187,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields.insert(new, at: first)
     }
 
-    /// Whether a field is the only one of its name, with the same value and mark.
+    /// Returns whether a field is the only field of its name, with the same value and sensitivity.
     public func isOnly(_ field: Field) -> Bool {
         guard let first = index(of: field.name), index(of: field.name, from: first + 1) == nil else { return false }
         return fields[first].value.hasSameBytes(as: field.value) && fields[first].isSensitive == field.isSensitive
@@ -195,8 +199,8 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
     /// Removes the fields for which the closure returns true.
     public mutating func removeAll(where shouldRemove: (Field) -> Bool) { fields.removeAll(where: shouldRemove) }
 
-    /// Replaces by name: each name in `other` loses its old fields and gets the new ones, which are sensitive if one of
-    /// either was.
+    /// Replaces the fields of each name in `other`. The new fields are sensitive if an old or new field of the name
+    /// was.
     public mutating func merge(_ other: HTTPHeaders) {
         if fields.isEmpty || other.isEmpty { return fields = fields.isEmpty ? other.fields : fields }
         var new = other.fields
@@ -207,26 +211,26 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         fields += new
     }
 
-    /// The same headers with those names marked as secrets.
+    /// Returns the headers with the given names marked as sensitive.
     public func sensitive(_ names: HTTPHeaderName...) -> HTTPHeaders {
         HTTPHeaders(fields.map { $0.sensitive($0.isSensitive || names.contains($0.name)) })
     }
 
-    /// The same headers, with the names marked that are sensitive in `other`.
+    /// Returns the headers, with the names marked that are sensitive in `other`.
     package func marked(as other: HTTPHeaders) -> HTTPHeaders {
         if other.isEmpty { return self }
         return HTTPHeaders(
             fields.map { $0.sensitive($0.isSensitive || other.isSensitive($0.name)) })
     }
 
-    /// The same headers, with valid fields marked as checked, so that a request need not check them again.
+    /// The headers, with valid fields marked as checked, so requests don't check them again.
     package var checked: HTTPHeaders {
         var copy = self
         for index in fields.indices { copy.fields[index] = fields[index].checked }
         return copy
     }
 
-    /// Whether the fields of a name are sensitive: all are, or none is.
+    /// Returns whether a name is sensitive. Its fields all have the same mark.
     private func isSensitive(_ name: HTTPHeaderName) -> Bool { index(of: name).map { fields[$0].isSensitive } ?? false }
 
     private mutating func mark(_ name: HTTPHeaderName) {
@@ -235,7 +239,7 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
         }
     }
 
-    /// Marks all fields of a name as one of them is marked.
+    /// Marks all fields of a name if one of them is marked.
     private mutating func spreadMarks() {
         for index in fields.indices where fields[index].isSensitive && !fields[index].name.isSensitive {
             mark(fields[index].name)
@@ -244,22 +248,36 @@ public struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, R
 }
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A line a field, sensitive values masked.
+    /// One line per field, with sensitive values masked.
     public var description: String {
         fields.map { "\($0.name): \($0.isSensitive ? "•••" : $0.value)" }.joined(separator: "\n")
     }
 
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Name and value, a sensitive value masked.
+    /// The name and value, with a sensitive value masked.
     public var description: String { "\(name): \(isSensitive ? "•••" : value)" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPHeaders {
+    /// Returns how long the server asks to wait in `Retry-After` (RFC 9110, section 10.2.3): the longest wait of all
+    /// valid fields. Returns `nil` if no field is valid or the time has passed.
+    ///
+    /// - Parameters:
+    ///   - now: The current date, from which delays and waits are counted.
+    ///   - limit: The longest wait to return. Defaults to the limit of ``ErrandMessageSyntax/RetryAfter``, 136 years.
+    public func retryAfter(from now: Date, upTo limit: Duration? = nil) -> Duration? {
+        let waits = values(of: .retryAfter).compactMap { RetryAfter(parsing: $0, now: now)?.wait(from: now) }
+        guard let wait = waits.max(), wait > .zero else { return nil }
+        return limit.map { Swift.min(wait, Swift.max($0, .zero)) } ?? wait
+    }
 }

@@ -2,15 +2,15 @@ import ErrandMessageSyntax
 
 /// An HTTP method, such as `.get` or `"PROPFIND"` (RFC 9110, section 9).
 ///
-/// The name is sent as written and checked when the request is built: one that is no token throws
-/// ``ErrandError/Code/invalidRequest`` before anything is sent.
+/// The name is sent as written. If it isn't a token, the request throws ``ErrandError/Code/invalidRequest`` when it is
+/// built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The name as it is sent; upper and lower case differ.
+    /// The name as sent, which is case-sensitive.
     public let rawValue: String
 
-    /// Makes a method of any name.
+    /// Creates a method with any name.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// Makes a method of any name.
+    /// Creates a method from a literal.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
     /// RFC 9110, section 9.3.1.
@@ -28,15 +28,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// RFC 9110, section 9.3.7.
     public static let options = HTTPMethod(rawValue: "OPTIONS")
 
-    /// Whether a request can be sent with the method (RFC 9110, section 5.6.2).
+    /// Whether the name is a token (RFC 9110, section 5.6.2), as requests require.
     var isToken: Bool { self == .get || self == .post || !rawValue.isEmpty && rawValue.utf8.allSatisfy(ASCII.isToken) }
 
-    /// Whether the method requests no change (RFC 9110, section 9.2.1).
+    /// Whether the method only reads, without changing the resource (RFC 9110, section 9.2.1).
     public var isSafe: Bool { self == .get || self == .head || self == .options || rawValue == "TRACE" }
 
     /// Whether sending a request twice has the same effect as sending it once (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-    /// The name.
+    /// The method's name.
     public var description: String { rawValue }
 }

@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// One request as it goes over the wire.
+/// A request as it goes over the wire.
 public struct HTTPRequest: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -13,45 +13,44 @@ public struct HTTPRequest: Sendable {
         var body: RequestBody
     }
 
-    /// The method.
+    /// The request's method.
     public var method: HTTPMethod {
         get { fields.value.method }
         set { fields.value.method = newValue }
     }
-    /// Absolute, `http` or `https`, without credentials.
+    /// An absolute `http` or `https` URL without credentials.
     public var url: URL {
         get { fields.value.url.url }
         set { fields.value.url = .given(newValue) }
     }
-    /// The text of ``url``, for transports and logs: a request that Core has built has it without parsing.
+    /// The text of ``url``, for transports and logs. Fast for requests that Core has built.
     public var urlText: String { fields.value.url.text }
-    /// The host of ``url`` in lower case, for accessories: of a request that Core has built, without parsing. Nil where
-    /// the URL has none.
+    /// The host of ``url`` in lower case, for accessories; `nil` without a host. Fast for requests that Core has built.
     public var host: String? {
         switch fields.value.url {
         case .given(let url): url.host?.lowercased()
         case .checked(let checked): checked.host
         }
     }
-    /// The header fields, without those that the transport adds.
+    /// The header fields, except those that the transport adds.
     public var headers: HTTPHeaders {
         get { fields.value.headers }
         set { fields.value.headers = newValue }
         _modify { yield &fields.value.headers }
     }
-    /// The body.
+    /// The request's body.
     public var body: RequestBody {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
 
-    /// Makes a request; GET without headers and body by default.
+    /// Creates a request. Defaults to GET without headers or a body.
     public init(_ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody = .none) {
         fields = CopyOnWrite(
             Fields(method: method, url: .given(url), headers: headers, body: body))
     }
 
-    /// The same, with a URL whose text was checked.
+    /// Creates a request for a URL whose text has been checked.
     package init(_ method: HTTPMethod, to url: CheckedURL, headers: HTTPHeaders, body: RequestBody) {
         fields = CopyOnWrite(
             Fields(method: method, url: .checked(url), headers: headers, body: body))
@@ -59,11 +58,14 @@ public struct HTTPRequest: Sendable {
 
     var messageURL: MessageURL { fields.value.url }
 
-    /// Throws unless the request can be sent as exactly one: a method and header names that are tokens (RFC 9110,
-    /// section 5.6.2), values without control characters (section 5.5), no framing fields of the caller's own
-    /// (`Transfer-Encoding`, a `Content-Length` that is not the body's), an absolute http or https URL.
+    /// Throws an error unless the request is well-formed and can't be read as more than one request:
     ///
-    /// Core calls it after all filters, before the transport.
+    /// - The method and header names are tokens (RFC 9110, section 5.6.2).
+    /// - Header values contain no control characters (section 5.5).
+    /// - The caller sets no framing fields: no `Transfer-Encoding`, and no `Content-Length` other than the body's.
+    /// - The URL is absolute, `http` or `https`.
+    ///
+    /// Core calls this method after all filters, before the transport.
     public func validate() throws {
         do { try check() } catch var error as ErrandError {
             error.request = self
@@ -85,23 +87,23 @@ public struct HTTPRequest: Sendable {
             try field.check()
             guard field.name.isFraming else { continue }
             if field.name == .transferEncoding {
-                throw ErrandError(.invalidRequest, "Transfer-Encoding is the transport's to set")
+                throw ErrandError(.invalidRequest, "Transfer-Encoding is set by the transport; remove the header")
             }
             if field.value != body.length.map(String.init) {
-                throw ErrandError(.invalidRequest, "Content-Length is not the body's")
+                throw ErrandError(.invalidRequest, "Content-Length doesn't match the body's length; remove the header")
             }
         }
     }
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method and URL, with the values that ``Redaction`` masks by default; no header, no body.
+    /// The method and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
     public var description: String {
         let name = method.isToken ? method.rawValue : method.rawValue.debugDescription
         return "\(name) \(Redaction.masked(urlText))"
     }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

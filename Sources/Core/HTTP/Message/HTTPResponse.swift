@@ -2,7 +2,7 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A response as it was received: a status, headers, a body, and where it came from.
+/// A response as received: a status, headers, a body, and its source.
 public struct HTTPResponse: Sendable {
     private var fields: CopyOnWrite<Fields>
 
@@ -17,7 +17,7 @@ public struct HTTPResponse: Sendable {
         var connection: (any ByteConnection)?
     }
 
-    /// Makes a response, for a filter, a transport or a test.
+    /// Creates a response, for a filter, a transport or a test.
     public init(
         url: URL, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network
@@ -26,7 +26,7 @@ public struct HTTPResponse: Sendable {
             Fields(url: .given(url), status: status, headers: headers, body: body, version: version, source: source))
     }
 
-    /// Makes a response to a request; its URL is the request's.
+    /// Creates a response to a request, with the request's URL.
     public init(
         to request: HTTPRequest, status: Int, headers: HTTPHeaders = [:], body: HTTPBody = .empty,
         version: String? = nil, source: ResponseSource = .network
@@ -47,81 +47,81 @@ public struct HTTPResponse: Sendable {
         get { fields.value.status }
         set { fields.value.status = newValue }
     }
-    /// The header fields.
+    /// The response's header fields.
     public var headers: HTTPHeaders {
         get { fields.value.headers }
         set { fields.value.headers = newValue }
     }
-    /// The body, in memory, in a file or as a stream.
+    /// The response's body, in memory, in a file or as a stream.
     public var body: HTTPBody {
         get { fields.value.body }
         set { fields.value.body = newValue }
     }
-    /// The connection of a response that switches protocols, such as to a WebSocket (101; RFC 9110, section 15.2.2); nil
-    /// for any other. Bytes that the server sent behind the head are the first that it receives. Whoever takes it
-    /// closes it; where nobody does, it closes with the last copy of the response.
+    /// The connection of a response that switches protocols, for example to a WebSocket (101; RFC 9110, section
+    /// 15.2.2); otherwise `nil`. It first receives the bytes that the server sent after the head.
     ///
-    /// A transport that sets it has the response accepted, whatever status the request expects.
+    /// If you take the connection, close it. Otherwise it closes when the last copy of the response is released. A
+    /// response with a connection is accepted whatever status the request expects.
     public var connection: (any ByteConnection)? {
         get { fields.value.connection }
         set { fields.value.connection = newValue }
     }
-    /// "1.1", "2"; nil if it is not known.
+    /// The HTTP version, "1.1" or "2" for example; `nil` if unknown.
     public var version: String? {
         get { fields.value.version }
         set { fields.value.version = newValue }
     }
-    /// Where the response came from; the network by default.
+    /// Where the response came from; defaults to the network.
     public var source: ResponseSource {
         get { fields.value.source }
         set { fields.value.source = newValue }
     }
-    /// The decoder of the request or of the agent; Core sets it before checks and decoding.
+    /// The decoder of the request or agent. Core sets it before checks and decoding.
     package var decoder: (any BodyDecoder)? {
         get { fields.value.decoder }
         set { fields.value.decoder = newValue }
     }
 
-    /// The body, if it is in memory; empty while it is a stream.
+    /// The body's bytes, if they are in memory; empty while the body is a stream.
     public var data: Data { body.data ?? Data() }
 
-    /// The media type of `Content-Type` in lower case, without parameters: "application/json". Of several, the last valid
-    /// one (Fetch, "extract a MIME type").
+    /// The media type in `Content-Type`, in lower case and without parameters: "application/json". The last valid one
+    /// of several counts (Fetch, "extract a MIME type").
     public var mediaType: String? { headers[.contentType].flatMap { MediaType.essence(of: $0) } }
 
-    /// The label of the charset in `Content-Type`, as the server wrote it: "Shift_JIS"; nil if there is none, or an empty
-    /// one. ``Charset`` says what it means.
+    /// The charset label in `Content-Type` as the server wrote it, "Shift_JIS" for example; `nil` if missing or empty.
+    /// Interpret it with ``Charset``.
     public var charsetLabel: String? {
         let label = headers[.contentType].flatMap { MediaType(parsing: $0) }?.parameters["charset"] ?? ""
         return label.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : label
     }
 
-    /// The text of a body in memory, by the charset of `Content-Type`, UTF-8 without one; see ``Charset``. Throws
-    /// `decodingFailed` for bytes that are not valid in it, and for an unknown charset.
+    /// Decodes a body in memory as text, using the charset in `Content-Type` or else UTF-8; see ``Charset``. Throws
+    /// ``ErrandError/Code/decodingFailed`` for an unknown charset or invalid bytes.
     public func text() throws -> String {
         let label = charsetLabel ?? "utf-8"
         guard let charset = Charset(label: label) else {
             throw ErrandError(
-                .decodingFailed, "the charset \(label.prefix(40).debugDescription) of the body is not known",
+                .decodingFailed, "the body's charset \(label.prefix(40).debugDescription) is unknown",
                 response: self)
         }
         guard let text = charset.decode(data) else {
             let problem =
                 charset.isAvailable
                 ? "the body is not valid \(charset.name) text"
-                : "the system has no table of the charset \(charset.name)"
+                : "the system has no table for the charset \(charset.name)"
             throw ErrandError(.decodingFailed, problem, response: self)
         }
         return text
     }
 
-    /// A body in memory as JSON: by `decoder`, or by the decoder of the request or of the agent if that is a
+    /// Decodes a body in memory as JSON, using `decoder`, or else the decoder of the request or agent if that is a
     /// `JSONDecoder`. Throws ``ErrandError/Code/decodingFailed``.
     public func json<Value: Decodable>(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) throws -> Value {
         try decoded(as: type, by: decoder ?? self.decoder as? JSONDecoder ?? Self.plainDecoder)
     }
 
-    /// A value from a body in memory: by `decoder`, or by the decoder of the request, or of the agent. Throws
+    /// Decodes a value from a body in memory, using `decoder`, or else the decoder of the request or agent. Throws
     /// ``ErrandError/Code/decodingFailed``.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: (any BodyDecoder)? = nil
@@ -135,17 +135,18 @@ public struct HTTPResponse: Sendable {
         }
     }
 
-    /// What a decoder cannot know: a transport removes the codings that it has decoded from the headers.
+    /// Explains to the caller that the body is still encoded, which decoders can't know. Transports remove decoded
+    /// codings from the headers.
     private var encoded: String? {
         guard let coding = headers[.contentEncoding], !coding.isEmpty, coding.lowercased() != "identity" else {
             return nil
         }
-        return "the body is still in the content coding \(coding.prefix(40).debugDescription)"
+        return "the body still has the content coding \(coding.prefix(40).debugDescription)"
     }
 
     private static let plainDecoder = JSONDecoder()
 
-    /// The response without a stream and without a connection, for observers: these belong to their reader.
+    /// The response without its stream and connection, which belong to their reader. For observers.
     package var withoutStream: HTTPResponse {
         let isStream = body.data == nil && body.file == nil
         guard isStream || connection != nil else { return self }
@@ -155,7 +156,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The same response with the body of the file into which it was written, or with the collected bytes as data.
+    /// Returns the response with a body from the file it was written to, or with the collected bytes.
     package func delivered(to file: PendingFile?) -> HTTPResponse {
         guard let body = file?.body ?? body.collected else { return self }
         var copy = self
@@ -163,7 +164,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The same response with a body that is read from its beginning, if it is in a file.
+    /// The response with a body that is read from its beginning, if it is in a file.
     package var reopened: HTTPResponse {
         if body.file == nil { return self }
         var copy = self
@@ -171,7 +172,7 @@ public struct HTTPResponse: Sendable {
         return copy
     }
 
-    /// The response with a copy of the body within an allowance, never the stream.
+    /// Returns the response with a copy of the body within an allowance, never with a stream.
     package func bounded(by allowance: BodyAllowance) async -> HTTPResponse {
         if let data = body.data, data.count <= allowance.bytes, body.reader == nil { return withoutStream }
         var copy = self
@@ -182,10 +183,76 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status and URL, with the values that ``Redaction`` masks by default; no header, no body.
+    /// The status and URL, with values masked as ``Redaction`` does by default. Contains no headers and no body.
     public var description: String { "\(status) \(Redaction.masked(fields.value.url.text))" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPResponse {
+    /// Checks the body against the length in the head (RFC 9110, section 8.6). Throws `invalidResponse`, or `truncated`
+    /// if the body is too short.
+    package func checkFraming(of method: HTTPMethod) throws {
+        let lengths = headers.values(of: .contentLength)
+        if lengths.isEmpty { return }
+        let hasNoBody = method == .head || status == 204 || status == 304
+        if hasNoBody || headers.contains(.transferEncoding) { return }
+        guard let length = ContentLength.parse(lengths) else {
+            body.cancel()
+            throw ErrandError(.invalidResponse, "the response's Content-Length isn't a number")
+        }
+        guard let data = body.data else {
+            body.reader?.expect(length)
+            return
+        }
+        if Int64(data.count) != length { throw ErrandError.wrongLength(expected: length, received: Int64(data.count)) }
+    }
+}
+
+/// Where a response came from, and why.
+public struct ResponseSource: Sendable, Hashable, CustomStringConvertible {
+    private struct Details: Sendable, Hashable {
+        let name: String
+        let age: Duration?
+        let reason: String?
+    }
+
+    // A single reference, because responses are copied from filter to filter.
+    private let details: [Details]
+
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - name: "network", or a filter's name, such as "cache".
+    ///   - age: The response's age; `nil` if it wasn't stored.
+    ///   - reason: A short explanation for logs.
+    public init(_ name: String, age: Duration? = nil, reason: String? = nil) {
+        details = [Details(name: name, age: age, reason: reason)]
+    }
+
+    /// The server, through the transport.
+    public static let network = ResponseSource("network")
+
+    /// Returns a source for a response that was stored before.
+    public static func stored(_ name: String = "cache", age: Duration, reason: String) -> ResponseSource {
+        ResponseSource(name, age: age, reason: reason)
+    }
+
+    /// The source's name, such as "network" or "cache".
+    public var name: String { details[0].name }
+    /// The response's age; `nil` if it wasn't stored.
+    public var age: Duration? { details[0].age }
+    /// An explanation of why the response came from this source.
+    public var reason: String? { details[0].reason }
+    /// Whether the response was stored before, for example by a cache.
+    public var isStored: Bool { age != nil }
+
+    /// The name, age and reason in one line.
+    public var description: String {
+        if age == nil, reason == nil { return name }
+        let seconds = age.map { "\($0.bounded.components.seconds) s old" }
+        return [name, seconds, reason].compactMap(\.self).joined(separator: ", ")
+    }
 }

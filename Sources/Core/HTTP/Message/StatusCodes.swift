@@ -6,28 +6,28 @@
 public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     private var ranges: [ClosedRange<Int>]
 
-    /// Codes in ranges.
+    /// Accepts ranges of codes.
     public init(_ ranges: ClosedRange<Int>...) { self.ranges = ranges }
-    /// Single codes.
+    /// Accepts single codes.
     public init(arrayLiteral elements: Int...) { ranges = elements.map { $0...$0 } }
 
     /// 200 to 299. The default.
     public static let successful = StatusCodes(200...299)
-    /// Every code, so that a response of any status is decoded.
+    /// Every code, so responses of any status are decoded.
     public static let any = StatusCodes(0...999)
-    /// The codes after which the same request may succeed later: 408 (it came too slowly), 425 (too early in the handshake), 429
-    /// (too many), 500 (a fault of the server), 502, 503 and 504 (a server behind it, or the server, is not there). Not 501 and
-    /// 505, which stay, nor 421, which asks for another connection.
+    /// The codes after which the same request may succeed later: 408 (request timeout), 425 (too early in the
+    /// handshake), 429 (too many requests), 500 (server error), and 502, 503 and 504 (server or upstream unavailable).
+    /// Excludes 501 and 505, which are permanent, and 421, which asks for another connection.
     public static let retryable: StatusCodes = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The codes of both.
+    /// Returns the codes of both operands.
     public static func + (a: StatusCodes, b: StatusCodes) -> StatusCodes {
         var both = a
         both.ranges += b.ranges
         return both
     }
 
-    /// Whether it contains a code.
+    /// Returns whether a code is accepted.
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// The codes and ranges, separated by commas.

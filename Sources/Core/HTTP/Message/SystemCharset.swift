@@ -2,17 +2,16 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// A charset of the C library: looks up one character at a time. Only names from Errand's own table come here, never a
-/// label from outside.
+/// A charset of the C library. Looks up one character at a time. Its name comes from Errand's own table, never from
+/// outside.
 ///
-/// Safe to use: only this object has the converter, from the one call that opens it to the one that closes it, and each
-/// call of `iconv` gets pointers into two arrays of this function's with their lengths.
+/// Safe to use: only this object has the converter, from `iconv_open` to `iconv_close`, and each call of `iconv` gets
+/// pointers to two local arrays, with their lengths.
 @safe final class SystemCharset {
     private let converter: iconv_t
 
-    /// Nil for a charset that the system doesn't have.
     init?(_ name: String) {
-        // Not optional on Android.
+        // Android imports the result as nonoptional.
         let opened: iconv_t? = unsafe iconv_open("UTF-32BE", name)
         guard let converter = unsafe opened, Int(bitPattern: converter) != -1 else { return nil }
         unsafe self.converter = unsafe converter
@@ -20,7 +19,7 @@ import ErrandSupport
 
     deinit { unsafe iconv_close(converter) }
 
-    /// The one character of the bytes; zero if they are none, or several.
+    /// Returns the bytes' character, or zero unless they encode exactly one.
     func scalar(_ bytes: [UInt8]) -> UInt32 {
         var input = bytes.map(CChar.init(bitPattern:))
         var output = [CChar](repeating: 0, count: 16)
@@ -30,7 +29,7 @@ import ErrandSupport
                 var (left, room) = (source.count, target.count)
                 unsafe iconv(converter, nil, nil, nil, nil)
                 guard unsafe iconv(converter, &from, &left, &to, &room) != -1, left == 0 else { return 0 }
-                // A letter is held back until the converter knows what follows it.
+                // The converter may hold back a letter until it knows what follows; this call flushes it.
                 guard unsafe iconv(converter, nil, nil, &to, &room) != -1 else { return 0 }
                 return target.count - room
             }

@@ -2,9 +2,9 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The values by which a client names itself: the program, the system, the languages of its user.
+/// Values that identify a client: the program, the system, and the user's languages.
 package enum SystemInfo {
-    /// The program's name as one token.
+    /// The program's name as a token.
     package static var program: String {
         let name = CommandLine.arguments.first?.split(separator: "/").last ?? "Swift"
         return String(decoding: name.utf8.map { ASCII.isToken($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
@@ -32,7 +32,7 @@ package enum SystemInfo {
         #endif
     }
 
-    /// The languages of a POSIX system's environment, as language tags; empty for C and POSIX.
+    /// Returns the languages in a POSIX environment as language tags. The C and POSIX locales yield no languages.
     package static func languages(from environment: [String: String]) -> [String] {
         let lists = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
         let list = lists.first { !$0.isEmpty } ?? ""
@@ -44,8 +44,8 @@ package enum SystemInfo {
         }
     }
 
-    /// "de-AT, de;q=0.9, en;q=0.8": each language 0.1 less than the one before, only those above 0.5 (RFC 9110,
-    /// 12.5.4).
+    /// Returns a header value such as "de-AT, de;q=0.9, en;q=0.8" (RFC 9110, section 12.5.4). Each weight is 0.1 below
+    /// the previous one, for at most five languages.
     package static func acceptLanguage(_ languages: [String]) -> String {
         languages.prefix(5).enumerated().map { index, language in
             index == 0 ? language : "\(language);q=0.\(10 - index)"

@@ -1,99 +1,99 @@
 public import ErrandEssentials
 
-/// A type whose values can be parameters: strings, numbers, booleans, and arrays, sets, dictionaries and optionals of
+/// A type whose values can be parameters: strings, numbers, Booleans, and arrays, sets, dictionaries and optionals of
 /// them.
 ///
 /// ```swift
 /// var query: Parameters { ["q": text, "page": page, "tags": ["a", "b"], "after": cursor] }
 /// ```
 ///
-/// An optional that is nil leaves its parameter out; ``ParameterValue/null`` sends the name without a value. A literal
-/// of mixed types is written with its name: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with
-/// a raw value needs only the conformance: `enum Sort: String, ParameterConvertible`.
+/// A `nil` optional omits its parameter; ``ParameterValue/null`` sends the name without a value. Name the case of a
+/// mixed literal: `.array([1, "a"])`, `.object(["id": 7, "name": name])`. An enumeration with a raw value only declares
+/// the conformance: `enum Sort: String, ParameterConvertible`.
 public protocol ParameterConvertible: Sendable {
-    /// The value to encode; nil leaves the parameter out.
+    /// The value to encode; `nil` omits the parameter.
     var parameterValue: ParameterValue? { get }
 }
 
-/// A value written with its name, where a literal alone is ambiguous: `["n": .null, "ids": .array([1, "a"])]`.
+/// A value written with its case, for literals that would be ambiguous: `["n": .null, "ids": .array([1, "a"])]`.
 public struct ParameterLiteral: ParameterConvertible {
     /// The value to encode.
     public let parameterValue: ParameterValue?
 }
 
 extension ParameterConvertible where Self == ParameterLiteral {
-    /// The name without `=` in a query, `null` in JSON.
+    /// The name without `=` in a query, or `null` in JSON.
     public static var null: ParameterLiteral { ParameterLiteral(parameterValue: ParameterValue.null) }
 
-    /// Text that is percent-encoded already; see ``ParameterValue/encoded(_:)``.
+    /// Returns text that is already percent-encoded; see ``ParameterValue/encoded(_:)``.
     public static func encoded(_ text: String) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.encoded(text))
     }
 
-    /// Text.
+    /// Returns a text value.
     public static func string(_ text: String) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.string(text))
     }
 
-    /// A whole number.
+    /// Returns an integer value.
     public static func integer(_ number: Int64) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.integer(number))
     }
 
-    /// A number.
+    /// Returns a number value.
     public static func number(_ number: Double) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.number(number))
     }
 
-    /// A number with all its digits.
+    /// Returns a number that keeps all its digits.
     public static func decimal(_ number: Decimal) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.decimal(number))
     }
 
-    /// A boolean.
+    /// Returns a Boolean value.
     public static func boolean(_ flag: Bool) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.boolean(flag))
     }
 
-    /// An array of values of several types, ``ParameterValue/null`` for nil.
+    /// Returns an array with values of several types. `nil` elements become ``ParameterValue/null``.
     public static func array(_ elements: [any ParameterConvertible]) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.array(elements.map { $0.parameterValue ?? .null }))
     }
 
-    /// An object with values of several types; nil ones are left out.
+    /// Returns an object with values of several types. `nil` values are omitted.
     public static func object(_ members: Parameters) -> ParameterLiteral {
         let pairs = members.items.map { ($0.name, $0.value) }
         return ParameterLiteral(parameterValue: ParameterValue.object(Dictionary(pairs) { _, last in last }))
     }
 
-    /// Encoded as the name repeated, sorted by value; nil elements are left out.
+    /// Returns a set, which is encoded as the repeated name, sorted by value. `nil` elements are omitted.
     public static func set(_ elements: [any ParameterConvertible]) -> ParameterLiteral {
         ParameterLiteral(parameterValue: ParameterValue.set(Set(elements.compactMap(\.parameterValue))))
     }
 }
 
 extension ParameterValue: ParameterConvertible {
-    /// Itself.
+    /// The value itself.
     public var parameterValue: ParameterValue? { self }
 }
 
 extension String: ParameterConvertible {
-    /// The text.
+    /// The string as text.
     public var parameterValue: ParameterValue? { .string(self) }
 }
 
 extension Substring: ParameterConvertible {
-    /// The text.
+    /// The substring as text.
     public var parameterValue: ParameterValue? { .string(String(self)) }
 }
 
 extension Bool: ParameterConvertible {
-    /// Written as ``ParameterEncoding/Booleans`` says.
+    /// The Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     public var parameterValue: ParameterValue? { .boolean(self) }
 }
 
 extension Double: ParameterConvertible {
-    /// The number.
+    /// The number as a `Double`.
     public var parameterValue: ParameterValue? { .number(self) }
 }
 
@@ -103,12 +103,12 @@ extension Decimal: ParameterConvertible {
 }
 
 extension Float: ParameterConvertible {
-    /// The shortest decimal number that this one is nearest to, and not the digits of its binary form.
+    /// The shortest decimal number that rounds to this value, instead of the digits of its binary form.
     public var parameterValue: ParameterValue? { .number(Double("\(self)") ?? Double(self)) }
 }
 
 extension ParameterConvertible where Self: BinaryInteger {
-    /// The number; one with more than 38 digits as text.
+    /// The integer, or text if it has more than 38 digits.
     public var parameterValue: ParameterValue? { ParameterValue(self) }
 }
 
@@ -129,21 +129,21 @@ extension ParameterConvertible where Self: RawRepresentable, RawValue: Parameter
 }
 
 extension Optional: ParameterConvertible where Wrapped: ParameterConvertible {
-    /// The wrapped value; nil leaves the parameter out.
+    /// The wrapped value; `nil` omits the parameter.
     public var parameterValue: ParameterValue? { self?.parameterValue }
 }
 
 extension Array: ParameterConvertible where Element: ParameterConvertible {
-    /// The elements, with ``ParameterValue/null`` for nil.
+    /// The elements, with ``ParameterValue/null`` for `nil`.
     public var parameterValue: ParameterValue? { .array(map { $0.parameterValue ?? .null }) }
 }
 
 extension Set: ParameterConvertible where Element: ParameterConvertible {
-    /// The elements without nil; sorted when they are encoded.
+    /// The elements except `nil`, sorted when they are encoded.
     public var parameterValue: ParameterValue? { .set(Set<ParameterValue>(compactMap(\.parameterValue))) }
 }
 
 extension Dictionary: ParameterConvertible where Key == String, Value: ParameterConvertible {
-    /// The values by name, without nil.
+    /// The values by name, except `nil`.
     public var parameterValue: ParameterValue? { .object(compactMapValues(\.parameterValue)) }
 }

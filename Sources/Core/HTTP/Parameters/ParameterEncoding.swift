@@ -1,58 +1,59 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// How parameters are written as the text of a query or a form.
+/// Writes parameters as the text of a query or a form.
 ///
-/// Names and values are escaped as UTF-8, all characters but the unreserved ones of RFC 3986 and `?`, `/`; a space
-/// becomes `%20`, a plus `%2B`.
+/// Names and values are percent-encoded as UTF-8, except for the unreserved characters of RFC 3986, `?` and `/`. A
+/// space becomes `%20`, a plus `%2B`.
 public struct ParameterEncoding: Sendable, Hashable {
-    /// How an array is written.
+    /// How arrays are written.
     public enum Arrays: Sendable, Hashable {
-        /// `a[]=1&a[]=2`, the default.
+        /// Written as `a[]=1&a[]=2`. The default.
         case brackets
-        /// `a=1&a=2`
+        /// Written as `a=1&a=2`.
         case repeated
-        /// `a[0]=1&a[1]=2`
+        /// Written as `a[0]=1&a[1]=2`.
         case indexed
-        /// `a=1,2`
+        /// Written as `a=1,2`.
         case commas
     }
 
-    /// How a boolean is written.
+    /// How Booleans are written.
     public enum Booleans: Sendable, Hashable {
-        /// `1` and `0`, the default.
+        /// Written as `1` and `0`. The default.
         case numeric
-        /// `true` and `false`
+        /// Written as `true` and `false`.
         case literal
     }
 
-    /// How arrays are written; in brackets by default.
+    /// How arrays are written; defaults to brackets.
     public var arrays: Arrays
-    /// How booleans are written; as 1 and 0 by default.
+    /// How Booleans are written; defaults to 1 and 0.
     public var booleans: Booleans
-    /// Whether names are sorted; true by default, so that equal parameters make equal URLs.
+    /// Whether names are sorted, so equal parameters give equal URLs. Defaults to true.
     public var sortsNames: Bool
 
-    /// Makes an encoding; the defaults are those of the properties.
+    /// Creates an encoding.
     public init(arrays: Arrays = .brackets, booleans: Booleans = .numeric, sortsNames: Bool = true) {
         self.arrays = arrays
         self.booleans = booleans
         self.sortsNames = sortsNames
     }
 
-    /// The text, without a leading `?`. Throws ``ErrandError/Code/encodingFailed`` for an `.encoded` value that is not.
+    /// Returns the text, without a leading `?`. Throws ``ErrandError/Code/encodingFailed`` if an `.encoded` value isn't
+    /// percent-encoded.
     public func encode(_ parameters: Parameters) throws -> String {
         if let fault = parameters.fault { throw ErrandError(.encodingFailed, fault) }
         var result = ""
         let items = parameters.items
-        // A stable sort: values of one name keep their order.
+        // The sort is stable, so values of one name keep their order.
         for item in sortsNames && items.count > 1 ? items.sorted(by: { $0.name < $1.name }) : items {
             try append(Self.escape(item.name), item.value, to: &result)
         }
         return result
     }
 
-    /// One name or value with every character escaped that is not unreserved.
+    /// Returns a name or value with all reserved characters except `?` and `/` escaped.
     static func escape(_ text: String) -> String {
         var result = ""
         PercentEncoding.encode(text, into: &result) {
@@ -90,7 +91,7 @@ public struct ParameterEncoding: Sendable, Hashable {
         if let text { result += "=" + text }
     }
 
-    /// The escaped text of a value that is not a container; nil for null.
+    /// Returns the escaped text of a scalar value, or `nil` for null.
     private func scalar(_ value: ParameterValue) throws -> String? {
         switch value {
         case .string(let text): return Self.escape(text)
@@ -104,12 +105,12 @@ public struct ParameterEncoding: Sendable, Hashable {
             }
         case .encoded(let text):
             do { try URLSyntax.checkRest(text) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "&") } } catch {
-                throw ErrandError(.encodingFailed, "a parameter given as encoded is not: \(error)")
+                throw ErrandError(.encodingFailed, "a parameter marked as encoded isn't: \(error)")
             }
             return text
         case .null: return nil
         case .array, .object, .set:
-            throw ErrandError(.encodingFailed, "a container within a set or a comma-separated array has no encoding")
+            throw ErrandError(.encodingFailed, "a container inside a set or a comma-separated array can't be encoded")
         }
     }
 }

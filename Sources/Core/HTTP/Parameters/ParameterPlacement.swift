@@ -1,11 +1,12 @@
-/// Where a request's parameters go.
+/// Where a request sends its parameters.
 public enum ParameterPlacement: Sendable, Hashable {
-    /// The query for GET, HEAD and DELETE and for a request with a body of its own, otherwise a form. The default.
+    /// In the query for GET, HEAD and DELETE, and for requests that have their own body; otherwise in a form. The
+    /// default.
     case automatic
-    /// The query of the URL.
+    /// In the URL's query.
     case query
-    /// A body of `application/x-www-form-urlencoded`.
+    /// In an `application/x-www-form-urlencoded` body.
     case form
-    /// A JSON object; for GET, HEAD and DELETE as well, unlike in YTKNetwork.
+    /// In a JSON object, also for GET, HEAD and DELETE (unlike YTKNetwork).
     case json
 }

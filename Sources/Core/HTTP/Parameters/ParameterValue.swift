@@ -1,27 +1,27 @@
 public import ErrandEssentials
 
-/// One parameter's value.
+/// The value of a parameter.
 public enum ParameterValue: Sendable, Hashable {
     /// Text.
     case string(String)
     /// A whole number.
     case integer(Int64)
-    /// A number; one that is not finite throws ``ErrandError/Code/encodingFailed`` in JSON.
+    /// A number. In JSON, a number that isn't finite throws ``ErrandError/Code/encodingFailed``.
     case number(Double)
     /// A number with more digits than a `Double` keeps, up to 38. Written without an exponent.
     case decimal(Decimal)
-    /// Written as ``ParameterEncoding/Booleans`` says.
+    /// A Boolean, written as ``ParameterEncoding/Booleans`` specifies.
     case boolean(Bool)
-    /// Written as ``ParameterEncoding/Arrays`` says.
+    /// An array, written as ``ParameterEncoding/Arrays`` specifies.
     case array([ParameterValue])
-    /// Nested names in brackets.
+    /// An object, written with nested names in brackets.
     case object([String: ParameterValue])
-    /// Encoded as the name repeated, sorted by value.
+    /// A set, encoded as the repeated name, sorted by value.
     case set(Set<ParameterValue>)
-    /// Text that is already percent-encoded, and goes into a query or form as it is. A `%` without two hexadecimal
-    /// digits, or a character that is not allowed there, throws ``ErrandError/Code/encodingFailed``.
+    /// Text that is already percent-encoded, inserted unchanged into a query or form. An invalid `%` sequence or
+    /// character throws ``ErrandError/Code/encodingFailed``.
     case encoded(String)
-    /// The name without `=` in a query, `null` in JSON.
+    /// The name without `=` in a query, or `null` in JSON.
     case null
 }
 
@@ -29,26 +29,26 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
-    /// Text.
+    /// Creates a text value.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// Creates an integer value.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a number value.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// A boolean.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: ParameterValue...) { self = .array(elements) }
-    /// An object; of a name that repeats, the last value counts.
+    /// Creates an object. If a name repeats, its last value counts.
     public init(dictionaryLiteral elements: (String, ParameterValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }
-    /// ``null``
+    /// Creates ``null``.
     public init(nilLiteral: ()) { self = .null }
 
-    /// A value that is not a literal: `.init(name)`, `.init(page)`.
+    /// Creates a text value from a variable: `.init(name)`.
     public init(_ value: String) { self = .string(value) }
-    /// A whole number; one with more than 38 digits becomes text.
+    /// Creates an integer value. An integer of more than 38 digits becomes text.
     public init(_ value: some BinaryInteger) {
         let text = "\(value)"
         if let small = Int64(exactly: value) {
@@ -59,11 +59,11 @@ extension ParameterValue: ExpressibleByStringLiteral, ExpressibleByStringInterpo
             self = .string(text)
         }
     }
-    /// A number.
+    /// Creates a number value.
     public init(_ value: Double) { self = .number(value) }
-    /// A number with all its digits.
+    /// Creates a number that keeps all its digits.
     public init(_ value: Decimal) { self = .decimal(value) }
-    /// A boolean.
+    /// Creates a Boolean value.
     public init(_ value: Bool) { self = .boolean(value) }
 }
 
@@ -78,7 +78,7 @@ extension ParameterValue: Encodable {
         case .decimal(let value):
             guard value.isFinite else {
                 throw EncodingError.invalidValue(
-                    value, .init(codingPath: encoder.codingPath, debugDescription: "JSON has no number for NaN"))
+                    value, .init(codingPath: encoder.codingPath, debugDescription: "JSON can't represent NaN"))
             }
             try container.encode(value)
         case .boolean(let value): try container.encode(value)
@@ -91,7 +91,7 @@ extension ParameterValue: Encodable {
 }
 
 extension ParameterValue: Decodable {
-    /// Decodes any JSON value; a number keeps its digits, as far as the decoder gives them.
+    /// Decodes any JSON value. Numbers keep the digits that the decoder provides.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -109,8 +109,8 @@ extension ParameterValue: Decodable {
         }
     }
 
-    /// An `Int64` if the number is one, a `Double` if that means the same number, otherwise a `Decimal`: decoders round a
-    /// number to the type that they are asked for.
+    /// Returns an `Int64` or `Double` if it represents the number exactly, and otherwise a `Decimal`. Decoders round a
+    /// number to the requested type.
     private static func number(in container: any SingleValueDecodingContainer) -> ParameterValue? {
         let (whole, number) = (try? container.decode(Int64.self), try? container.decode(Double.self))
         guard let exact = try? container.decode(Decimal.self), exact.isFinite else {

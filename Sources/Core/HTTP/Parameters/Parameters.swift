@@ -1,39 +1,39 @@
 public import ErrandEssentials
 
-/// Names and values for a query, a form or a JSON object, written as a literal.
+/// The names and values for a query, a form or a JSON object, written as a literal.
 ///
 /// ```swift
 /// var parameters: Parameters? { ["q": text, "page": page, "tags": ["a", "b"], "user": ["id": 7]] }
 /// ```
 ///
-/// A value is anything ``ParameterConvertible``.
+/// Values can have any ``ParameterConvertible`` type.
 public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// In the order written; names may repeat.
+    /// The items in the order written. Names may repeat.
     public var items: [Item]
 
-    /// One name and its value.
+    /// A name and its value.
     public struct Item: Sendable, Hashable {
-        /// The name as it is, not encoded.
+        /// The name, not encoded.
         public var name: String
         /// The value to encode.
         public var value: ParameterValue
-        /// Makes an item.
+        /// Creates an item.
         public init(_ name: String, _ value: ParameterValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Makes parameters of items; none by default.
+    /// Creates parameters from items; defaults to no items.
     public init(_ items: [Item] = []) { self.items = items }
-    /// Makes parameters in the order of the literal; a value that is nil leaves its name out.
+    /// Creates parameters in the order of the literal. A `nil` value omits its name.
     public init(dictionaryLiteral elements: (String, any ParameterConvertible)...) {
         items = elements.compactMap { name, value in value.parameterValue.map { Item(name, $0) } }
     }
 
-    /// The properties of a value, as `JSONEncoder` writes them: one item each, in the order of their names, and numbers with
-    /// all their digits. A value that cannot be encoded, or is no object, makes the request throw ``ErrandError/Code/encodingFailed`` before it is
-    /// sent.
+    /// Creates parameters from a value's properties as `JSONEncoder` writes them: one item each, sorted by name, with
+    /// all digits of numbers. If the value can't be encoded or isn't an object, the request throws
+    /// ``ErrandError/Code/encodingFailed`` without being sent.
     ///
     /// ```swift
     /// nonisolated struct Filter: Encodable, Sendable { var text = "swift", page = 2 }
@@ -50,13 +50,13 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The reason why the value that these were made from could not be encoded.
+    /// Describes the value that couldn't be encoded to these parameters, if any.
     private(set) var fault: String?
 
-    /// Whether there are no items.
+    /// Whether `items` is empty.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// The first value of a name; setting replaces it, nil removes every value of the name.
+    /// The first value of a name. Setting a value replaces all values of the name; setting `nil` removes them.
     public subscript(name: String) -> ParameterValue? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -66,8 +66,102 @@ public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds a value and keeps those of the same name; nil adds nothing.
+    /// Adds a value and keeps existing values of the name. Ignores `nil`.
     public mutating func append(_ name: String, _ value: some ParameterConvertible) {
         if let value = value.parameterValue { items.append(Item(name, value)) }
     }
+}
+
+/// Reads JSON from a `JSONEncoder`, including the text of each number, because decoding to `Double` or `Int64` loses
+/// digits.
+struct ParameterReader {
+    /// The bytes aren't an object as a `JSONEncoder` writes it.
+    struct Malformed: Error {}
+
+    private static let maximumDepth = 512
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ json: Data) { bytes = Array(json) }
+
+    /// Reads the members of the top-level object.
+    mutating func members() throws -> [String: ParameterValue] {
+        guard case .object(let members) = try value(depth: 0) else { throw Malformed() }
+        return members
+    }
+
+    private mutating func value(depth: Int) throws -> ParameterValue {
+        guard depth < Self.maximumDepth, let first = peek() else { throw Malformed() }
+        switch first {
+        case UInt8(ascii: "{"):
+            var members: [String: ParameterValue] = [:]
+            try list(until: "}") { reader in
+                let name = try reader.string()
+                guard reader.skip(":") else { throw Malformed() }
+                members[name] = try reader.value(depth: depth + 1)
+            }
+            return .object(members)
+        case UInt8(ascii: "["):
+            var values: [ParameterValue] = []
+            try list(until: "]") { values.append(try $0.value(depth: depth + 1)) }
+            return .array(values)
+        case UInt8(ascii: "\""): return .string(try string())
+        default:
+            let word = bytes[position...].prefix { !Self.ends.contains($0) }
+            position += word.count
+            return try Self.scalar(String(decoding: word, as: UTF8.self))
+        }
+    }
+
+    /// Reads the values from an opening bracket to its closing bracket.
+    private mutating func list(until close: Unicode.Scalar, _ item: (inout Self) throws -> Void) throws {
+        position += 1
+        if skip(close) { return }
+        repeat { try item(&self) } while skip(",")
+        guard skip(close) else { throw Malformed() }
+    }
+
+    private mutating func string() throws -> String {
+        guard peek() == UInt8(ascii: "\"") else { throw Malformed() }
+        let start = position
+        position += 1
+        var hasEscapes = false
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+            let isEscape = bytes[position] == UInt8(ascii: "\\")
+            hasEscapes = hasEscapes || isEscape
+            position += isEscape ? 2 : 1
+        }
+        guard position < bytes.count else { throw Malformed() }
+        position += 1
+        if hasEscapes { return try JSONDecoder().decode(String.self, from: Data(bytes[start..<position])) }
+        return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
+    }
+
+    private static func scalar(_ word: String) throws -> ParameterValue {
+        switch word {
+        case "true": return .boolean(true)
+        case "false": return .boolean(false)
+        case "null": return .null
+        default: break
+        }
+        if let whole = Int64(word) { return .integer(whole) }
+        guard let number = Double(word) else { throw Malformed() }
+        // A `Double` prints its shortest exact text, so any other text has more digits.
+        if "\(number)" != word, let exact = Decimal(string: word), "\(exact)" == word { return .decimal(exact) }
+        return .number(number)
+    }
+
+    private mutating func peek() -> UInt8? {
+        while position < bytes.count, Self.spaces.contains(bytes[position]) { position += 1 }
+        return position < bytes.count ? bytes[position] : nil
+    }
+
+    private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
+        guard peek() == UInt8(ascii: mark) else { return false }
+        position += 1
+        return true
+    }
+
+    private static let spaces = Array(" \t\r\n".utf8)
+    private static let ends = Array(",]} \t\r\n".utf8)
 }

@@ -1,70 +1,70 @@
 import ErrandSupport
 
-// Values that may hold a secret describe themselves without it, and show no children to `dump` and debuggers.
+// Values that may hold a secret leave it out of their descriptions, and show no children to `dump` and debuggers.
 
 extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The type and the length, no bytes.
+    /// The type and length, but no bytes.
     public var description: String {
         if isNone { return "no body" }
         return "\(contentType ?? "a body"), \(length.map { "\($0) bytes" } ?? "length unknown")"
     }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension HTTPBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The length, no bytes.
+    /// The length, but no bytes.
     public var description: String { length.map { "\($0) bytes" } ?? "length unknown" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The names; the values are masked.
+    /// The names, with masked values.
     public var description: String { items.map(\.description).joined(separator: "&") }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Parameters.Item: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name; the value is masked.
+    /// The name, with a masked value.
     public var description: String { "\(name)=\(value)" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension ParameterValue: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A mask.
+    /// Always the mask.
     public var description: String { Redaction.mask }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Tags: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of tags.
     public var description: String { "\(values.count) tags" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Redactor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Without the secrets that it remembers.
+    /// A fixed text without the remembered secrets.
     public var description: String { "a redactor" }
-    /// The same as `description`, so that no dump shows more.
+    /// Same as `description`.
     public var debugDescription: String { description }
-    /// Empty: children would show what the description masks.
+    /// Empty, to hide secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

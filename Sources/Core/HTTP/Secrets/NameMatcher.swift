@@ -1,26 +1,23 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Finds words in the names of fields, all words in one pass over the bytes (Aho and Corasick).
+/// Finds words in field names, all words in one pass over the bytes (Aho-Corasick).
 ///
-/// A name is compared by its letters and digits, in lower case, percent-encoding undone.
+/// It compares a name's letters and digits in lower case, after percent-decoding.
 final class NameMatcher: Sendable {
-    /// For each state the next one by letter or digit. A state is the longest end of the name that begins a word; the
-    /// first state is the empty end.
+    /// For each state and symbol, the next state. A state is the longest suffix of the name that begins a word; the
+    /// first state is empty.
     private let next: [UInt32]
     private let states: [State]
-    /// Words that are not ASCII, which may be written in several ways.
+    /// Non-ASCII words, which can be written in several ways.
     private let otherParts: [String]
     private let otherWords: Set<String>
 
     private struct State {
-        /// The number of bytes that it stands for.
         var length = 0
-        /// Whether a part ends here.
         var endsPart = false
-        /// Whether it is a whole word.
         var isWord = false
-        /// The state of the longest end that is shorter.
+        /// The state of the longest shorter suffix.
         var fallback: UInt32 = 0
     }
 
@@ -28,8 +25,8 @@ final class NameMatcher: Sendable {
     private static let symbols = 36
 
     /// - Parameters:
-    ///   - parts: found anywhere in a name.
-    ///   - words: found as the whole name.
+    ///   - parts: Matched anywhere in a name.
+    ///   - words: Matched as the whole name.
     init(parts: Set<String>, words: Set<String>) {
         var builder = Builder()
         for part in parts where !part.isEmpty && Self.isASCII(part) { builder.add(part) { $0.endsPart = true } }
@@ -42,7 +39,7 @@ final class NameMatcher: Sendable {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Whether a name in UTF-8, which may be percent-encoded, contains a part or is a word.
+    /// Returns whether a UTF-8 name, which may be percent-encoded, contains a part or is a word.
     func matches(_ name: Span<UInt8>) -> Bool {
         var scan = Scan()
         var index = 0
@@ -61,7 +58,7 @@ final class NameMatcher: Sendable {
         return isMatch(scan)
     }
 
-    /// The same for a name of letters and digits in lower case, of any script.
+    /// Matches a name that consists of lowercase letters and digits of any script.
     private func matches(plain name: String) -> Bool {
         var scan = Scan()
         for byte in name.utf8 {
@@ -74,7 +71,7 @@ final class NameMatcher: Sendable {
         return isMatch(scan) || otherWords.contains(name) || otherParts.contains(where: name.contains)
     }
 
-    /// The letters and digits of a name, in lower case.
+    /// Returns a name's letters and digits in lower case.
     static func plain(_ name: Span<UInt8>) -> String {
         var plain = String.UnicodeScalarView()
         let decoded = PercentEncoding.decodeLeniently(String(decoding: name))
@@ -104,7 +101,6 @@ final class NameMatcher: Sendable {
         return scan.hasPart || last.isWord && last.length == scan.length
     }
 
-    /// The number of a letter or digit; nil for any other byte.
     private static func symbol(_ byte: UInt8) -> Int? {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte - UInt8(ascii: "a"))
@@ -118,7 +114,7 @@ final class NameMatcher: Sendable {
         var next = [UInt32](repeating: 0, count: symbols)
         var states = [State()]
 
-        /// Ignores a word that no name in lower case contains.
+        /// Ignores words that no lowercase name contains.
         mutating func add(_ word: String, _ mark: (inout State) -> Void) {
             guard word.utf8.allSatisfy({ ASCII.isAlphanumeric($0) && ASCII.lowercase($0) == $0 }) else { return }
             var state = 0
@@ -134,7 +130,7 @@ final class NameMatcher: Sendable {
             mark(&states[state])
         }
 
-        /// Sends each state that has no next one for a symbol to the one of its fallback, shorter states first.
+        /// Completes missing transitions with those of the fallback, shorter states first.
         mutating func link() {
             var queue = [0]
             var position = 0

@@ -1,8 +1,8 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The rules for the values that a description, a log, a recording or another file for people may show: header fields
-/// by an allow list, query items and fields of bodies unless their name looks secret.
+/// Decides which values descriptions, logs, recordings and other files for people show: header fields on an allow list,
+/// and query items and body fields unless their name looks secret.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -11,10 +11,10 @@ import ErrandSupport
 /// redaction.shownNames.insert("pagetoken")       // no longer masked
 /// ```
 ///
-/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown, whatever the lists
-/// contain. A ``Redactor`` applies the rules.
+/// Credentials in URLs, `Authorization`, cookies and headers marked as sensitive are never shown. A ``Redactor``
+/// applies the rules.
 public struct Redaction: Sendable {
-    /// The header fields whose values are shown; the defaults say nothing about a person.
+    /// The header fields whose values are shown. The defaults reveal nothing personal.
     public var shownHeaders: Set<HTTPHeaderName> = [
         .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .cacheControl, .connection,
         .contentDisposition, .contentEncoding, .contentLanguage, .contentLength, .contentRange,
@@ -22,7 +22,7 @@ public struct Redaction: Sendable {
         .ifRange, .ifUnmodifiedSince, .lastModified, .range, .retryAfter, .server, .trailer,
         .transferEncoding, .upgrade, .userAgent, .vary, .via, .warning,
     ]
-    /// Parts of names whose values are masked in queries, forms and JSON; in lower case, letters and digits only.
+    /// Parts of names whose values are masked in queries, forms and JSON. Use lowercase letters and digits only.
     public var secretNames: Set<String> = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "accesskey", "privatekey", "auth",
         "session", "signature", "credential", "cookie", "csrf", "xsrf", "jwt", "bearer", "cardnumber", "cvv", "cvc",
@@ -31,15 +31,16 @@ public struct Redaction: Sendable {
     {
         didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
     }
-    /// Whole names, in the same form, whose values are masked as well: too short to be searched for within other names.
+    /// Whole names, in the same form, whose values are also masked. They are too short to search for within other
+    /// names.
     public var secretWords: Set<String> = ["key", "sid", "sig", "sign", "otp", "pin", "code", "hash", "nonce", "state"]
     {
         didSet { matcher = NameMatcher(parts: secretNames, words: secretWords) }
     }
-    /// Names, in the same form, whose values are shown although the name looks secret; none by default.
+    /// Names, in the same form, whose values are shown although the name looks secret. Defaults to `[]`.
     public var shownNames: Set<String> = []
 
-    /// The matcher of the names and words; nil for the defaults.
+    /// The matcher for the names and words; `nil` for the defaults.
     private var matcher: NameMatcher?
     private static let standardMatcher: NameMatcher = {
         let redaction = Redaction()
@@ -49,33 +50,33 @@ public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public static let mask = "•••"
 
-    /// The rules with their defaults.
+    /// Creates the default rules.
     public init() {}
 
-    /// Whether the value of a query item or field of that name is masked; the name may be percent-encoded.
+    /// Returns whether the value of a query item or field of that name is masked. The name may be percent-encoded.
     public func isSecret(_ name: String) -> Bool {
         name.withSpan { isSecret($0) }
     }
 
-    /// The same for a name in UTF-8.
+    /// Returns whether the value for a UTF-8 name is masked.
     package func isSecret(_ name: Span<UInt8>) -> Bool {
         if !shownNames.isEmpty, shownNames.contains(NameMatcher.plain(name)) { return false }
         return (matcher ?? Self.standardMatcher).matches(name)
     }
 
-    /// Whether the value of a header field is masked.
+    /// Returns whether the value of a header field is masked.
     public func isSecret(_ field: HTTPHeaders.Field) -> Bool {
         field.isSensitive || !shownHeaders.contains(field.name)
     }
 
-    /// A URL for a description, by the default rules: without its fragment, its credentials and the values of secret
-    /// query items masked.
+    /// Returns a URL for descriptions by the default rules: without fragment, with credentials and secret query items
+    /// masked.
     static func masked(_ url: String) -> String {
         URLSyntax.redacted(url) { name in name.withSpan { standardMatcher.matches($0) } }
     }
 
-    /// A name for a failure that contains no secret and has few values, so that it can be counted: the code of an
-    /// ``ErrandError``, the type of any other error.
+    /// Returns a low-cardinality name for a failure, without secrets: the code of an ``ErrandError``, or the type of
+    /// any other error.
     public static func name(of error: any Error) -> String {
         (error as? ErrandError)?.code.description ?? "\(type(of: error))"
     }

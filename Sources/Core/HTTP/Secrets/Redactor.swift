@@ -2,8 +2,8 @@ public import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Masks the secrets of one exchange, and remembers them: a secret from a header, a URL or a body is masked wherever
-/// else it occurs, for example in an error page that echoes it.
+/// Masks the secrets of one exchange. A secret found in a header, a URL or a body is then masked wherever it occurs,
+/// for example in an error page that echoes it.
 ///
 /// ```swift
 /// var redactor = Redactor()
@@ -12,25 +12,25 @@ import ErrandSupport
 /// let body = redactor.masking(response.data)               // without the token, if the server sent it back
 /// ```
 ///
-/// Pass everything that belongs to the exchange through the methods that find secrets first, and the results through
-/// `masking` last.
+/// First pass everything that belongs to the exchange through the methods that find secrets, and then the results
+/// through `masking`.
 public struct Redactor: Sendable {
-    /// The rules.
+    /// The rules for what to mask.
     public let redaction: Redaction
     private var secrets = SecretFinder()
 
-    /// Makes a redactor that knows no secret yet.
+    /// Creates a redactor that doesn't know any secrets yet.
     public init(_ redaction: Redaction = Redaction()) { self.redaction = redaction }
 
-    /// Remembers a secret, to mask it wherever it occurs. Ignores one of fewer than six bytes, which would mask parts
-    /// of harmless words, and all after the first hundred.
+    /// Remembers a secret to mask it wherever it occurs. Ignores secrets under six bytes, which would mask parts of
+    /// harmless words, and any after the first hundred.
     public mutating func remember(_ secret: String) { remember(Array(secret.utf8)) }
 
     private mutating func remember(_ secret: [UInt8]) {
         guard secret.count >= SecretFinder.minimumLength, secrets.count < 100 else { return }
         secrets.insert(secret)
         if secret.allSatisfy(ASCII.isUnreserved) { return }
-        // The same secret in a URL, and in a JSON text, which may escape the slash.
+        // The secret's form in a URL, and in JSON, which may escape slashes.
         let text = String(decoding: secret, as: UTF8.self)
         insert(PercentEncoding.encode(text))
         if secret.contains(UInt8(ascii: "\\")) {
@@ -42,21 +42,21 @@ public struct Redactor: Sendable {
 
     private mutating func insert(_ secret: String) { secrets.insert(Array(secret.utf8)) }
 
-    /// A URL, or its text, without its fragment, with its credentials and the values of secret query items masked.
+    /// Returns a URL without its fragment, with credentials and the values of secret query items masked.
     public mutating func url(_ text: String) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redacted(text, where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// A query without its `?`, or a form, with the values of secret items masked.
+    /// Returns a form, or a query without its `?`, with the values of secret items masked.
     public mutating func form(_ text: some StringProtocol) -> String {
         var found: [Substring] = []
         defer { rememberEncoded(found) }
         return URLSyntax.redactedItems(Substring(text), where: { redaction.isSecret($0) }) { found.append($0) }
     }
 
-    /// Header fields with their secret values masked.
+    /// Returns header fields with secret values masked.
     public mutating func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(
             headers.map { field in
@@ -64,7 +64,7 @@ public struct Redactor: Sendable {
                 if field.isSensitive {
                     let value = Array(field.value.utf8)
                     remember(value)
-                    // The credentials behind a scheme, and the parts of cookies.
+                    // The credentials after a scheme, and the parts of cookies.
                     for part in value.split(whereSeparator: Self.separatesParts) { remember(Array(part)) }
                 }
                 var masked = field
@@ -73,14 +73,14 @@ public struct Redactor: Sendable {
             })
     }
 
-    /// The text with every secret masked that was found so far.
+    /// Returns the text with all known secrets masked.
     public func masking(_ text: String) -> String {
         if secrets.count == 0 { return text }
         return secrets.masked(Array(text.utf8), with: Redaction.mask).map { String(decoding: $0, as: UTF8.self) }
             ?? text
     }
 
-    /// The bytes with every secret masked that was found so far.
+    /// Returns the bytes with all known secrets masked.
     public func masking(_ data: Data) -> Data {
         if secrets.count == 0 { return data }
         return secrets.masked(Array(data), with: Redaction.mask).map { Data($0) } ?? data
@@ -98,5 +98,51 @@ public struct Redactor: Sendable {
             remember(String(value))
             remember(PercentEncoding.decodeLeniently(value, plusIsSpace: true))
         }
+    }
+}
+
+/// Finds secrets in other bytes.
+struct SecretFinder: Sendable {
+    private var secrets: [BytePattern] = []
+
+    /// The length of the shortest secret.
+    static let minimumLength = 6
+
+    var count: Int { secrets.count }
+
+    /// Adds a secret of at least ``minimumLength`` bytes, unless it is already known.
+    mutating func insert(_ secret: [UInt8]) {
+        guard secret.count >= Self.minimumLength, !secrets.contains(where: { $0.bytes == secret }) else { return }
+        secrets.append(BytePattern(secret))
+    }
+
+    /// Returns the bytes with the mask in place of each secret, or `nil` if no secret occurs. Overlapping secrets get
+    /// one mask.
+    func masked(_ text: [UInt8], with mask: String) -> [UInt8]? {
+        let ranges = occurrences(in: text)
+        if ranges.isEmpty { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var end = 0
+        for range in ranges {
+            result += text[end..<range.lowerBound]
+            result += mask.utf8
+            end = range.upperBound
+        }
+        return result + text[end...]
+    }
+
+    /// Returns the ranges of secrets in order, with overlapping ranges merged.
+    private func occurrences(in text: [UInt8]) -> [Range<Int>] {
+        let ranges = secrets.flatMap { $0.matches(in: text) }.sorted { $0.lowerBound < $1.lowerBound }
+        var merged: [Range<Int>] = []
+        for range in ranges {
+            if let last = merged.last, range.lowerBound < last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
     }
 }

@@ -1,28 +1,30 @@
 public import ErrandEssentials
 
-/// Bytes in both directions, over one connection that nothing else uses.
+/// A connection that transfers bytes in both directions and isn't shared with anything else.
 ///
-/// From any thread; one reader at a time. Its last release closes the connection.
+/// Use it from any thread, with one reader at a time. Releasing the last reference closes the connection.
 public protocol ByteConnection: AnyObject, Sendable {
-    /// The next bytes, as many as have arrived; nil once the peer has sent its last one. Bytes that are not taken hold
-    /// the peer back. Throws ``ErrandError``: `connectionLost`, and `cancelled` after ``close()``; a cancelled task
-    /// ends the wait alone.
+    /// Returns the bytes that have arrived, waiting for some if necessary, or `nil` after the peer has sent its last
+    /// byte. Unread bytes apply backpressure to the peer.
+    ///
+    /// Throws ``ErrandError``: `connectionLost`, or `cancelled` after ``close()``. Cancelling the task ends only the
+    /// wait.
     func receive() async throws -> Data?
 
-    /// Adds bytes to those to be sent, behind those of earlier calls; never waits, and sends nothing yet. Without
-    /// effect once the connection has ended.
+    /// Adds bytes after all bytes enqueued earlier. Never waits, and doesn't start to send. Ignored once the connection
+    /// has ended.
     func enqueue(_ data: Data)
 
-    /// Begins to send what was added, and does not wait for it.
+    /// Starts to send the enqueued bytes without waiting.
     func push()
 
-    /// Sends what was added, and returns when the system has all of it. Throws as ``receive()``; a cancelled task ends
-    /// the wait alone, and the bytes are sent.
+    /// Sends the enqueued bytes and waits until the system has accepted all of them. Throws the same errors as
+    /// ``receive()``. Cancelling the task ends only the wait; the bytes are still sent.
     func flush() async throws
 
-    /// The number of bytes that were added and that the system has not taken.
+    /// The number of enqueued bytes that the system hasn't accepted yet.
     var pendingBytes: Int { get }
 
-    /// Closes the connection at once; bytes that the system has not taken are lost.
+    /// Closes the connection at once. Bytes that the system hasn't accepted are lost.
     func close()
 }

@@ -1,13 +1,12 @@
 public import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The URL that the app requested, where a server's response has led from there to the URL of this request, as a "next"
-/// link does; nil, the default, where the app named the URL itself.
+/// The URL that your app requested, if a server's response led from there to this request's URL, for example with a
+/// "next" link. Defaults to `nil`: your app chose the URL.
 ///
-/// A request goes where the app sends it, with its own secrets. A URL that a server has chosen may have another origin:
-/// there the request is sent without its own authorization, sensitive header fields and cookies, unless the agent
-/// trusts that origin. A filter that vouches for the origin adds them by `exchange.trustOrigin()`, as it does the
-/// agent's.
+/// A request's own secrets go wherever your app sends it. But if a server chose a URL of another origin, the request is
+/// sent without its authorization, sensitive header fields and cookies, unless the agent trusts that origin. A filter
+/// that vouches for the origin restores them, along with the agent's secrets, by calling `exchange.trustOrigin()`.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -15,12 +14,12 @@ import ErrandMessageSyntax
 /// let next = try await agent.send(Call<String>(.get, "https://other.example/2"), options: options).value
 /// ```
 public enum LinkSource: TagKey {
-    /// Nil.
+    /// Defaults to `nil`.
     public static var defaultValue: URL? { nil }
 }
 
 extension Tags {
-    /// Whether a server has led from the origin that the app requested to that of a URL.
+    /// Returns whether a server led from the origin that the app requested to another origin.
     package func leadAway(to url: URL) -> Bool {
         guard let source = self[LinkSource.self] else { return false }
         return URLSyntax.origin(of: source) != URLSyntax.origin(of: url)

@@ -1,10 +1,10 @@
-/// How urgent a request is: the priority of the task it runs in, and a hint for the transport.
+/// How urgent a request is. Sets the priority of the request's task and serves as a hint for the transport.
 public enum RequestPriority: Sendable, Hashable {
-    /// Background work, such as prefetching, for which no user waits.
+    /// Background work that no user waits for, such as prefetching.
     case low
     /// The priority of most requests.
     case medium
-    /// A response that a user waits for, such as an image on the screen.
+    /// A response that the user waits for, such as an image on screen.
     case high
 
     package var task: TaskPriority {

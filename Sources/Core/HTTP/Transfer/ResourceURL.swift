@@ -1,13 +1,12 @@
 public import ErrandEssentials
 
-/// The URL that identifies the resource, where it differs from the one on the wire; nil, the default, where it does
-/// not.
+/// The URL that identifies the resource, if it differs from the URL on the wire. Defaults to `nil`: they are the same.
 ///
-/// A cache derives its key from it, a download its name. A filter that adds to the URL what does not identify the
-/// resource, such as a token or a time, puts the URL without it into `exchange.tags[ResourceURL.self]`; one that adds
-/// what does, such as a version, adds it to both. It applies to the call's first request on the wire: a redirect leads
-/// to another URL.
+/// Caches derive their keys from it, and downloads their file names. If your filter adds a token or a time to the URL,
+/// which doesn't identify the resource, put the URL without it into `exchange.tags[ResourceURL.self]`. If it adds
+/// something that does, such as a version, add it to both URLs. The tag applies only to the call's first request on the
+/// wire, because a redirect leads to another URL.
 public enum ResourceURL: TagKey {
-    /// Nil.
+    /// Defaults to `nil`.
     public static var defaultValue: URL? { nil }
 }

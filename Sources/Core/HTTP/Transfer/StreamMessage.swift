@@ -1,32 +1,32 @@
 public import ErrandEssentials
 
-/// A message of a WebSocket, or of another stream with messages in both directions, as accessories receive it.
+/// A message of a WebSocket, or of another bidirectional stream, as accessories receive it.
 public struct StreamMessage: Sendable, Hashable {
-    /// The side that a message comes from. These two cases are all that there are.
+    /// The side that sent a message. No cases will be added.
     public enum Direction: Sendable, Hashable {
-        /// From the client.
+        /// The client sent the message.
         case sent
-        /// From the server.
+        /// The server sent the message.
         case received
     }
 
-    /// The side that it comes from.
+    /// The side that sent the message.
     public var direction: Direction
-    /// Whether it is text in UTF-8; bytes otherwise.
+    /// Whether the message is UTF-8 text instead of bytes.
     public var isText: Bool
-    /// Its beginning: at most as many bytes as an accessory wants of a body, none by default. A text may be cut within
-    /// a character.
+    /// The beginning of the message, up to the body bytes that an accessory asks for, 0 by default. Text may be cut
+    /// within a character.
     public var data: Data
-    /// The size of the whole message in bytes, inflated.
+    /// The size of the whole message in bytes, after decompression.
     public var length: Int
 
-    /// Makes a message.
+    /// Creates a message.
     ///
     /// - Parameters:
-    ///   - direction: the side that it comes from.
-    ///   - isText: whether it is text in UTF-8.
-    ///   - data: its beginning.
-    ///   - length: nil for one whose data are all of it.
+    ///   - direction: The side that sent the message.
+    ///   - isText: Whether the message is UTF-8 text.
+    ///   - data: The beginning of the message.
+    ///   - length: The size of the whole message; `nil` if `data` is complete.
     public init(_ direction: Direction, isText: Bool, _ data: Data = Data(), length: Int? = nil) {
         (self.direction, self.isText, self.data, self.length) = (direction, isText, data, length ?? data.count)
     }

@@ -6,17 +6,17 @@
 /// agent.cancelAll { $0.tags[Screen.self] == "profile" }
 /// ```
 public protocol TagKey: SendableMetatype {
-    /// The type of the values.
+    /// The type of the tag's values.
     associatedtype Value: Sendable
-    /// The value where none is set.
+    /// The value if the tag isn't set.
     static var defaultValue: Value { get }
-    /// Whether the value may change the response that a request gets: a filter that shares responses then keeps
-    /// requests with different values apart. False by default, as for a label.
+    /// Whether the value can change a request's response. If so, filters that share responses keep requests with
+    /// different values apart. Defaults to false, which suits labels.
     static var affectsResponse: Bool { get }
 }
 
 extension TagKey {
-    /// False.
+    /// Defaults to false.
     public static var affectsResponse: Bool { false }
 }
 
@@ -24,10 +24,10 @@ extension TagKey {
 public struct Tags: Sendable {
     @usableFromInline var entries: [(key: ObjectIdentifier, value: any Sendable, affectsResponse: Bool)] = []
 
-    /// No tags.
+    /// Creates an empty collection.
     public init() {}
 
-    /// The value of a key, or its default.
+    /// The value of a key, or the key's default.
     public subscript<Key: TagKey>(key: Key.Type) -> Key.Value {
         @inlinable get {
             for entry in entries where entry.key == ObjectIdentifier(key) {
@@ -41,7 +41,7 @@ public struct Tags: Sendable {
         }
     }
 
-    /// Whether the values that affect the response are equal; false where values cannot be compared.
+    /// Returns whether the values that affect the response are equal. Values that can't be compared count as different.
     public func haveSameEffect(as other: Tags) -> Bool {
         if entries.isEmpty, other.entries.isEmpty { return true }
         let (own, others) = (entries.filter(\.affectsResponse), other.entries.filter(\.affectsResponse))
@@ -56,20 +56,19 @@ public struct Tags: Sendable {
         return (a as? any Equatable).map { isEqual($0) } ?? false
     }
 
-    /// Whether there are no tags.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// The values, in the order in which they were set.
+    /// The values in the order they were set.
     package var values: [any Sendable] { entries.map(\.value) }
 
-    /// The same tags with one more.
+    /// Returns a copy with one more tag.
     public func with<Key: TagKey>(_ key: Key.Type, _ value: Key.Value) -> Tags {
         var copy = self
         copy[key] = value
         return copy
     }
 
-    /// The same tags with those of `other`, which take precedence.
+    /// Returns a copy with the tags of `other`, which take precedence.
     public func merging(_ other: Tags) -> Tags {
         if entries.isEmpty || other.entries.isEmpty { return entries.isEmpty ? other : self }
         var copy = self
@@ -79,9 +78,9 @@ public struct Tags: Sendable {
     }
 }
 
-/// Whether the response is read as it arrives and has no end of its own, as an event stream: filters that keep
-/// responses pass such a call on. False by default.
+/// Whether the response is an endless stream that is read as it arrives, such as an event stream. Filters that keep
+/// responses pass such calls on. Defaults to false.
 public enum LiveStream: TagKey {
-    /// False.
+    /// Defaults to false.
     public static let defaultValue = false
 }

@@ -1,20 +1,19 @@
-/// Body bytes so far in each direction; totals are nil while they are not known.
+/// The body bytes transferred so far in each direction. Totals are `nil` while unknown.
 public struct TransferProgress: Sendable, Hashable {
-    /// Body bytes sent.
+    /// The number of body bytes sent.
     public var sent: Int64
-    /// The number of body bytes to send; nil where it is not known.
+    /// The number of body bytes to send; `nil` if unknown.
     public var totalToSend: Int64?
-    /// Body bytes received.
+    /// The number of body bytes received.
     public var received: Int64
-    /// The number of body bytes to receive; nil where it is not known.
+    /// The number of body bytes to receive; `nil` if unknown.
     public var totalToReceive: Int64?
-    /// The number of the transfer that the bytes belong to, from 1: a retry, a redirect, and a request that is repeated
-    /// after a login each begin a new one, with no bytes. Within a transfer no number decreases. Core sets it; 1 in a
-    /// composite.
+    /// The number of the transfer that the bytes belong to, from 1. A retry, a redirect, or a repetition after a login
+    /// starts a new transfer with zero bytes. Within a transfer, no number decreases. Core sets it; a composite has 1.
     public var transfer: Int
     private var given: Double?
 
-    /// Makes a progress; nothing sent or received by default.
+    /// Creates a progress value, by default with zero bytes.
     public init(
         sent: Int64 = 0, totalToSend: Int64? = nil, received: Int64 = 0, totalToReceive: Int64? = nil,
         fraction: Double? = nil, transfer: Int = 1
@@ -27,11 +26,10 @@ public struct TransferProgress: Sendable, Hashable {
         given = fraction
     }
 
-    /// The completed part, from 0 to 1; nil if it is not known.
+    /// The completed fraction, from 0 to 1; `nil` if unknown.
     ///
-    /// A composite sets it. For a request it follows from the bytes: those sent of the request's body until the length
-    /// of the response's body is known, then those of both directions. It is nil while a body of unknown length is
-    /// received, and while one of unknown length is sent.
+    /// Composites set it. A request calculates it from the bytes sent, and once the length of the response body is
+    /// known, from the bytes in both directions. It is `nil` while a body of unknown length is sent or received.
     public var fraction: Double? {
         get { given ?? measured }
         set { given = newValue }

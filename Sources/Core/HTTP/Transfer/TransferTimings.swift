@@ -1,37 +1,37 @@
-/// The times at which the parts of one exchange on the wire ended, counted from its start; unknown ones are nil, never
+/// The times when the phases of one exchange on the wire ended, measured from its start. Unknown times are `nil`, never
 /// 0.
 public struct TransferTimings: Sendable, Hashable {
     /// A connection was available.
     public var queued: Duration?
-    /// The name of the host was resolved.
+    /// The host name was resolved.
     public var nameLookup: Duration?
-    /// The connection was made, without TLS.
+    /// The connection was established, before TLS.
     public var connected: Duration?
-    /// The TLS handshake was completed.
+    /// The TLS handshake was complete.
     public var secured: Duration?
-    /// The last byte of the request was handed to the system; the response may have begun before.
+    /// The system accepted the last byte of the request. The response may have started before.
     public var requestSent: Duration?
-    /// The first byte of the response was received; informational responses (1xx) do not count.
+    /// The first byte of the response was received. Informational responses (1xx) don't count.
     public var firstByte: Duration?
     /// The last byte was received.
     public var total: Duration?
-    /// Body bytes on the wire, before decoding.
+    /// The number of body bytes sent on the wire.
     public var bytesSent: Int64?
-    /// Body bytes received on the wire, before decoding.
+    /// The number of body bytes received on the wire, before decoding.
     public var bytesReceived: Int64?
-    /// "1.1", "2", "3".
+    /// The HTTP version: "1.1", "2" or "3".
     public var httpVersion: String?
     /// Whether the connection had served a request before.
     public var isReusedConnection: Bool?
-    /// The address of the peer, without its port.
+    /// The peer's address, without the port.
     public var remoteAddress: String?
-    /// The number of the attempt and of the hop within the activity, both from 1, since several exchanges may run at
-    /// once; Core sets them on the way to accessories.
+    /// The number of the attempt within the activity, from 1, because several exchanges may run concurrently. Core sets
+    /// it and ``hop`` before accessories receive the timings.
     public var attempt: Int?
-    /// See ``attempt``.
+    /// The number of the hop within the activity, from 1; see ``attempt``.
     public var hop: Int?
 
-    /// Makes timings of which nothing is known.
+    /// Creates timings that are all unknown.
     public init() {}
 }
 
@@ -39,10 +39,9 @@ extension TransferProgress {
     /// The progress before a body is sent.
     package init(sending body: RequestBody) { self.init(totalToSend: body.isNone ? nil : body.length) }
 
-    /// Whether bytes were transferred in either direction.
     package var isBegun: Bool { sent > 0 || received > 0 }
 
-    /// The same progress, with each number of `before` that is larger, if both belong to one transfer.
+    /// Returns the progress with no number lower than in `before`, if both belong to one transfer.
     package func following(_ before: TransferProgress) -> TransferProgress {
         guard before.transfer == transfer else { return self }
         var next = self

@@ -1,8 +1,7 @@
-/// The path that a request's URL is made from, with its variables by name, such as `/users/{id}`; nil, the default,
-/// where the app names none.
+/// The path with named variables that a request's URL is made from, such as `/users/{id}`. Defaults to `nil`.
 ///
-/// Metrics and traces count requests by it, since there are as many paths as users: set it to one of a few texts, never
-/// to the path itself.
+/// Metrics and traces group requests by it. Set it to one of a few fixed texts, never to the path itself, because there
+/// are as many paths as users.
 ///
 /// ```swift
 /// struct GetUser: Request {
@@ -13,8 +12,8 @@
 /// }
 /// ```
 ///
-/// It is sent nowhere. A redirect keeps it: it names the request of the app, not the URL of one of its hops.
+/// The template isn't sent. A redirect keeps it, because it describes the app's request and not the URL of a hop.
 public enum URLTemplate: TagKey {
-    /// Nil.
+    /// Defaults to `nil`.
     public static var defaultValue: String? { nil }
 }

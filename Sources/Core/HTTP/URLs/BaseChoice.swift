@@ -1,4 +1,4 @@
-/// Which base URL a path is appended to.
+/// Selects the base URL that a path is appended to.
 public struct BaseChoice: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case standard, named(String), url(String)
@@ -9,11 +9,11 @@ public struct BaseChoice: Sendable, Hashable {
     /// The agent's `baseURL`.
     public static let standard = BaseChoice(kind: .standard)
 
-    /// One of the agent's `namedBaseURLs`, such as that of the uploads; without one of that name the request fails and
-    /// never falls back to another.
+    /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
+    /// it never falls back to another base URL.
     public static func named(_ name: String) -> BaseChoice { BaseChoice(kind: .named(name)) }
 
-    /// A base URL of the request's own.
+    /// Uses the request's own base URL.
     public static func url(_ text: String) -> BaseChoice { BaseChoice(kind: .url(text)) }
 
     package var isURL: Bool { if case .url = kind { true } else { false } }

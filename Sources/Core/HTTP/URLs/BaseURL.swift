@@ -6,21 +6,21 @@ import ErrandSupport
 package final class BaseURL: Sendable {
     /// The origin: "https://example.com:8443".
     let origin: String
-    /// The directory: "/v1/", always with a slash at its end.
+    /// The directory, always with a trailing slash: "/v1/".
     package let directory: String
-    /// Both, as text and parsed.
+    /// The origin and directory, as text and parsed.
     private let text: String
     let url: URL
-    /// In lower case, without the brackets of an address.
+    /// The host in lower case, without the brackets of an IPv6 address.
     let host: String
     /// Whether no segment starts with a dot.
     private let isPlain: Bool
 
-    /// The origin in the one form that can be compared.
+    /// The origin in its comparable form.
     private let comparable: String?
 
-    /// Throws for anything but an absolute http or https URL, and for one with a query or a fragment: paths are
-    /// appended to it, so neither could be kept in its place.
+    /// Throws unless the text is an absolute http or https URL without query and fragment, which couldn't stay in place
+    /// when paths are appended.
     package init(_ base: String) throws {
         if base.isEmpty { throw URLSyntax.Fault(description: "there is no base URL") }
         let end = try URLSyntax.naming("the base URL", base) { () throws(URLSyntax.Fault) in
@@ -36,33 +36,33 @@ package final class BaseURL: Sendable {
         directory = base.hasSuffix("/") && end < base.endIndex ? String(base[end...]) : base[end...] + "/"
         text = origin + directory
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): this is no URL")
+            throw URLSyntax.Fault(description: "the base URL \(URLSyntax.quoted(base)): it isn't a valid URL")
         }
         host = URLSyntax.host(ofChecked: origin)
         (self.url, isPlain) = (url, !URLSyntax.mayHaveDotSegments(directory))
     }
 
-    /// Whether a URL has the scheme, host and port of this one.
+    /// Returns whether a URL has this scheme, host and port.
     ///
-    /// - Parameter origin: those of the URL, in the one form that can be compared.
+    /// - Parameter origin: The URL's origin in its comparable form.
     package func isOrigin(_ origin: String) -> Bool { comparable == origin }
 
-    /// The absolute URL of a path (RFC 3986, section 5): one with a scheme and a host stands for itself, one with
-    /// a leading slash starts at the origin, any other is appended to the base.
+    /// Returns the absolute URL of a path (RFC 3986, section 5): the path itself if it has a scheme and host, or the
+    /// path appended to the origin if it starts with a slash, or else to the base.
     package static func join(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> CheckedURL {
         if URLSyntax.isPlainPath(path), let base = try? base(), base.isPlain {
             var text = String(path.utf8.first == UInt8(ascii: "/") ? base.origin : base.text, followedBy: path)
             if !query.isEmpty { text = appending(query, to: text) }
             return CheckedURL(text, base: base)
         }
-        // A link from a server to itself.
+        // A server's link to itself.
         if let base = try? base(), base.isOrigin(ofPlain: path) {
             return CheckedURL(query.isEmpty ? path : appending(query, to: path), base: base)
         }
         return CheckedURL(try joinParsed(base, path, query: query))
     }
 
-    /// Whether a URL is the origin, spelled alike, followed by a plain path.
+    /// Returns whether a URL consists of exactly this origin's text and a plain path.
     private func isOrigin(ofPlain text: String) -> Bool {
         let length = origin.utf8.count
         guard text.utf8.count > length else { return false }
@@ -75,14 +75,14 @@ package final class BaseURL: Sendable {
         return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }
 
-    /// The same for any path, parsed at once.
+    /// Joins any path, and parses the URL right away.
     private static func joinParsed(_ base: () throws -> BaseURL, _ path: String, query: String) throws -> URL {
         let isAbsolute = URLSyntax.isAbsolute(path)
         var found: BaseURL?
         if !isAbsolute {
             do { found = try base() } catch let fault as URLSyntax.Fault {
                 throw URLSyntax.Fault(
-                    description: "the path \(URLSyntax.quoted(path)) cannot be joined: \(fault.description)")
+                    description: "the path \(URLSyntax.quoted(path)) can't be joined: \(fault.description)")
             }
         }
         let base = found
@@ -105,24 +105,24 @@ package final class BaseURL: Sendable {
         }
         if !query.isEmpty { text = appending(query, to: text) }
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "this is no URL")
+            throw URLSyntax.Fault(description: "it isn't a valid URL")
         }
-        // Resolved like in a browser, so that everything below sees the same path as the filters.
+        // Resolved as browsers do, so the transport sees the same path as the filters.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Before a fragment, after a query that is there already.
+    /// Inserts a query before a fragment and after an existing query.
     private static func appending(_ query: String, to text: String) -> String {
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?"))
-        // A second question mark is a part of the query like any other character.
+        // A second question mark is an ordinary character of the query.
         let isOpen = mark.map { text.utf8.index(after: $0) } == end || text[..<end].hasSuffix("&")
         return text[..<end] + (mark == nil ? "?" : isOpen ? "" : "&") + query + text[end...]
     }
 }
 
 extension String {
-    /// The same as `+`, in a buffer of the right length: `+` reserves half as much again, which each response would
+    /// Concatenates strings in a buffer of the exact length. `+` reserves half as much again, which each response would
     /// keep.
     fileprivate init(_ first: String, followedBy second: String) {
         self.init()

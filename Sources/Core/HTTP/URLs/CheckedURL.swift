@@ -2,10 +2,10 @@ package import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// An absolute http or https URL of checked text, parsed on first use: most requests need the text alone.
+/// An absolute http or https URL of checked text, parsed on first use because most requests need only the text.
 package final class CheckedURL: Sendable {
     private enum Origin {
-        /// Known to be that of the base URL to which the path was joined.
+        /// The origin of the base URL that the path was joined to.
         case base(BaseURL)
         case parsed(URL)
     }
@@ -15,19 +15,19 @@ package final class CheckedURL: Sendable {
     private let parsed = Mutex<URL?>(nil)
 
     /// - Parameters:
-    ///   - text: the base with a plain path and an encoded query, which no parser can reject.
-    ///   - base: the beginning of the text.
+    ///   - text: The base with a plain path and an encoded query, which no parser can reject.
+    ///   - base: The beginning of the text.
     init(_ text: String, base: BaseURL) { (self.text, origin) = (text, .base(base)) }
 
-    /// A URL that was parsed from checked text.
+    /// Creates a URL that was parsed from checked text.
     init(_ url: URL) { (text, origin) = (url.absoluteString, .parsed(url)) }
 
-    /// Whether it is known to have the origin of the base URL.
+    /// Whether the URL is known to have the base URL's origin.
     package var isOfBase: Bool {
         if case .base = origin { true } else { false }
     }
 
-    /// In lower case, without the brackets of an address.
+    /// The host in lower case, without the brackets of an IPv6 address.
     var host: String {
         switch origin {
         case .base(let base): base.host
@@ -48,7 +48,7 @@ package final class CheckedURL: Sendable {
     }
 }
 
-/// The URL of a message: one that was given, or one of checked text.
+/// A message's URL: either a given URL or checked text.
 enum MessageURL {
     case given(URL)
     case checked(CheckedURL)

@@ -1,19 +1,63 @@
-/// Which redirects are followed.
+import ErrandEssentials
+import ErrandMessageSyntax
+
+/// Decides which redirects are followed.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// 20 by default, at most 1,000; one more throws ``ErrandError/Code/redirectFailed``. With 0 the 3xx is the
-    /// response, judged like any other.
+    /// The maximum number of redirects, at most 1,000; defaults to 20. One more throws
+    /// ``ErrandError/Code/redirectFailed``. With 0, the 3xx is the final response, treated like any other.
     public var maximumHops: Int
-    /// Whether https may lead to http; false by default, and then such a redirect throws.
+    /// Whether https may redirect to http. Defaults to false, which makes such a redirect throw.
     public var allowsInsecure: Bool
 
-    /// Makes a policy; the defaults are those of the properties.
+    /// Creates a policy.
     public init(maximumHops: Int = 20, allowsInsecure: Bool = false) {
         self.maximumHops = maximumHops
         self.allowsInsecure = allowsInsecure
     }
 
-    /// 20 hops, never from https to http.
+    /// Up to 20 redirects, never from https to http.
     public static let standard = RedirectPolicy()
-    /// No redirect is followed.
+    /// Follows no redirects.
     public static let off = RedirectPolicy(maximumHops: 0)
+}
+
+extension RedirectPolicy {
+    /// Returns the request that a response redirects to (RFC 9110, section 15.4), or `nil` if it isn't a redirect or
+    /// redirects aren't followed. Throws `redirectFailed` or `bodyNotReplayable`.
+    package func target(of response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
+        guard maximumHops > 0, 301...303 ~= response.status || 307...308 ~= response.status,
+            let location = response.headers.first(of: .location)
+        else { return nil }
+        var next = request
+        do { next.url = try Location.resolve(location, from: request.url) } catch {
+            throw ErrandError(.redirectFailed, error.description, response: response)
+        }
+        if request.url.scheme?.lowercased() == "https", next.url.scheme?.lowercased() == "http", !allowsInsecure {
+            throw ErrandError(
+                .redirectFailed,
+                "a redirect from https to \(URLSyntax.quoted(next.url.absoluteString)) is not followed",
+                response: response)
+        }
+        let becomesGet =
+            response.status == 303 && request.method != .head && request.method != .get
+            || response.status <= 302 && request.method == .post
+        if becomesGet {
+            next.method = .get
+            next.body = .none
+            next.headers.removeAll { Self.describesBody.contains($0.name) }
+        } else if !request.body.isReplayable {
+            throw ErrandError(
+                .bodyNotReplayable, "a \(response.status) redirect needs the body again, which can be read only once",
+                response: response)
+        }
+        if URLSyntax.origin(of: request.url) != URLSyntax.origin(of: next.url) {
+            next.headers.removeAll { $0.isSensitive || $0.name == .host }
+        }
+        return next
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentLength, .contentEncoding, .contentRange, .transferEncoding, .contentLanguage,
+        .contentLocation, "Digest", .contentDigest, .reprDigest, .expect,
+    ]
 }

@@ -1,22 +1,22 @@
-/// One alternative of an `Alt-Svc` field (RFC 7838): `h3=":443"; ma=86400`.
+/// An alternative service from an `Alt-Svc` field (RFC 7838): `h3=":443"; ma=86400`.
 ///
 /// ```swift
 /// let services = AlternativeService.parse(response.headers.values(of: .altSvc))
 /// services?.first { $0.protocolName == "h3" }?.port        // 443
 /// ```
 public struct AlternativeService: Sendable, Hashable {
-    /// The protocol as it is named in a TLS handshake (RFC 7301), such as `h3`.
+    /// The protocol name used in TLS handshakes (RFC 7301), such as `h3`.
     public var protocolName: String
-    /// The host in normalized form; nil for that of the origin.
+    /// The normalized host. Nil means the host of the origin.
     public var host: String?
-    /// From 1 to 65,535.
+    /// The port, from 1 to 65,535.
     public var port: Int
-    /// The seconds for which the alternative may be used, from the response on; a day by default (section 3.1).
+    /// How long the alternative is valid, in seconds after the response. Defaults to a day (section 3.1).
     public var maximumAge: Int
-    /// Whether it may be used after a change of the network (section 3.1).
+    /// Whether the alternative stays valid after a network change (section 3.1).
     public var isPersistent: Bool
 
-    /// Makes an alternative.
+    /// Creates an alternative service.
     public init(
         _ protocolName: String, host: String? = nil, port: Int, maximumAge: Int = 86_400, isPersistent: Bool = false
     ) {
@@ -24,8 +24,8 @@ public struct AlternativeService: Sendable, Hashable {
         (self.maximumAge, self.isPersistent) = (maximumAge, isPersistent)
     }
 
-    /// The alternatives of one or more field lines, in the server's order, at most 32; text that is none is left out.
-    /// Nil for `clear`, which makes those of earlier responses invalid (section 3).
+    /// Parses field lines, and returns at most 32 alternatives in the server's order. Skips invalid items. Returns nil
+    /// for `clear`, which invalidates the alternatives of earlier responses (section 3).
     public static func parse(_ values: [String]) -> [AlternativeService]? {
         let items = FieldList.items(values)
         if items.contains("clear") { return nil }

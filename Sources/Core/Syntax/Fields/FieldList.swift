@@ -1,28 +1,27 @@
-/// Lists in field values (RFC 9110, section 5.6.1): `gzip, deflate, br`.
+/// Parses lists in field values (RFC 9110, section 5.6.1): `gzip, deflate, br`.
 ///
 /// ```swift
 /// FieldList.items(#"a, "b,c", d"#)       // ["a", #""b,c""#, "d"]
 /// ```
 public enum FieldList {
-    /// The items between the commas outside of quoted strings, without white space at their ends and without empty
-    /// ones.
+    /// Returns the trimmed items between commas outside quoted strings, without empty items.
     public static func items(_ value: String) -> [Substring] { allItems(value).filter { !$0.isEmpty } }
 
-    /// The same for several field lines of one name, in order.
+    /// Returns the items of several field lines, in order.
     public static func items(_ values: [String]) -> [Substring] { values.flatMap { items($0) } }
 
-    /// Whether an item of the list is this token, in any case.
+    /// Returns whether the list contains a token, ignoring case.
     public static func contains(_ token: String, in value: String) -> Bool {
         items(value).contains { ASCII.equalsIgnoringCase(String($0), token) }
     }
 
-    /// The items, empty ones too.
+    /// Returns the items, including empty items.
     public static func allItems(_ value: String) -> [Substring] {
         split(value[...], at: UInt8(ascii: ","))
     }
 
-    /// The items of a list of entity tags, such as `If-None-Match`, without empty ones. Unlike in a quoted string, a backslash
-    /// in a tag escapes nothing (RFC 9110, section 8.8.3): every quotation mark begins or ends one.
+    /// Returns the items of a list of entity tags, such as `If-None-Match`, without empty items. Unlike in a quoted
+    /// string, a backslash isn't an escape (RFC 9110, section 8.8.3): every quotation mark begins or ends a tag.
     public static func entityTags(_ value: String) -> [Substring] {
         var isQuoted = false
         let items = value.utf8.split { byte in
@@ -32,12 +31,12 @@ public enum FieldList {
         return items.map { ASCII.trimmed(Substring($0)) }.filter { !$0.isEmpty }
     }
 
-    /// The parts between separators outside of quoted strings, trimmed.
+    /// The trimmed parts between separators outside quoted strings.
     static func split(_ text: Substring, at separator: UInt8) -> [Substring] {
         var parts: [Substring] = []
         var (isQuoted, isEscaped) = (false, false)
         var start = text.startIndex
-        // Counted: an index of a substring's bytes costs more than the byte.
+        // Computing an index of a substring's bytes costs more than reading the byte.
         for (offset, byte) in text.utf8.enumerated() {
             switch byte {
             case _ where isEscaped: isEscaped = false

@@ -2,19 +2,19 @@ import ErrandSupport
 
 /// The parameters of a field value (RFC 9110, section 5.6.6): `; charset=utf-8; title="a b"`.
 ///
-/// Names compare without case and are kept in lower case; values are unquoted. A parameter without `=`, or without a
-/// name, is left out. Of a name that repeats, the first value counts.
+/// Names are lowercased, and values unquoted. Parameters without `=` or a name are skipped. If a name repeats, the
+/// first value counts.
 public struct FieldParameters: Sendable, Hashable {
     /// One parameter.
     public struct Parameter: Sendable, Hashable {
-        /// In lower case.
+        /// The name, in lowercase.
         public var name: String
-        /// Without its quotes.
+        /// The value, without quotes.
         public var value: String
-        /// Whether the value stood in quotes.
+        /// Whether the value was quoted.
         public var isQuoted: Bool
 
-        /// Makes a parameter; the name is stored in lower case.
+        /// Creates a parameter with a lowercased name.
         public init(_ name: String, _ value: String, isQuoted: Bool = false) {
             self.name = name.lowercased()
             self.value = value
@@ -22,18 +22,18 @@ public struct FieldParameters: Sendable, Hashable {
         }
     }
 
-    /// In the order of the field.
+    /// The parameters, in the order of the field.
     public var all: [Parameter]
 
-    /// Makes parameters of a list, in its order.
+    /// Creates parameters from an ordered list.
     public init(_ all: [Parameter] = []) { self.all = all }
 
-    /// Reads the parameters that follow a value, from its first semicolon on; at most 64.
+    /// Parses at most 64 parameters, from the first semicolon of a value.
     public init(parsing text: some StringProtocol) {
         self.init(parsing: text, ofForm: false)
     }
 
-    /// Reads the parameters of a form's part, in whose quotes a backslash escapes nothing (HTML, "Multipart form data").
+    /// Parses the parameters of a form's part, in which a backslash isn't an escape (HTML, "Multipart form data").
     package init(ofForm text: some StringProtocol) {
         self.init(parsing: text, ofForm: true)
     }
@@ -54,7 +54,7 @@ public struct FieldParameters: Sendable, Hashable {
         }
     }
 
-    /// The first value of a name in any case.
+    /// The first value of a name, ignoring case.
     public subscript(name: String) -> String? {
         all.first { ASCII.equalsIgnoringCase($0.name, name) }?.value
     }
@@ -67,7 +67,7 @@ public struct FieldParameters: Sendable, Hashable {
 }
 
 extension FieldParameters: CustomStringConvertible {
-    /// `; name=value` for each, quoted where the value is no token.
+    /// Each parameter as `; name=value`, with the value quoted unless it's a token.
     public var description: String {
         all.map { parameter in
             let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(ASCII.isToken)
@@ -76,9 +76,10 @@ extension FieldParameters: CustomStringConvertible {
     }
 }
 
-/// Quoted strings (RFC 9110, section 5.6.4).
+/// Reads and writes quoted strings (RFC 9110, section 5.6.4).
 public enum QuotedString {
-    /// The text in quotes, `"` and `\` escaped. Control characters become spaces, since no field value may hold them.
+    /// Returns the text in quotes, with `"` and `\` escaped. Control characters, which are invalid in fields, become
+    /// spaces.
     public static func quoted(_ text: String) -> String {
         var result = "\""
         if text.withSpan({ $0.allSatisfy(isPlain) }) { return result + text + "\"" }
@@ -90,12 +91,11 @@ public enum QuotedString {
         return result + "\""
     }
 
-    /// Whether a byte stands for itself within the quotes.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// The content of text that is a quoted string as a whole; nil for anything else.
+    /// Returns the content of text that is a quoted string as a whole, or nil.
     public static func content(_ text: some StringProtocol) -> String? {
         var scanner = FieldScanner(text)
         guard text.utf8.count >= 2, let content = scanner.quotedString() else {

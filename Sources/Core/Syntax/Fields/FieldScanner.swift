@@ -2,7 +2,7 @@
 struct FieldScanner {
     private let bytes: [UInt8]
     private(set) var position = 0
-    /// Whether the last quoted string had its closing quote.
+    /// Whether the last quoted string had a closing quote.
     private(set) var isClosed = true
 
     init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
@@ -22,7 +22,7 @@ struct FieldScanner {
         while let next, ASCII.isBlank(next) { position += 1 }
     }
 
-    /// The longest run of bytes that pass the test; may be empty.
+    /// Can be empty.
     mutating func run(_ passes: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = position
         while let next, passes(next) { position += 1 }
@@ -31,14 +31,14 @@ struct FieldScanner {
 
     mutating func text(_ passes: (UInt8) -> Bool) -> String { String(decoding: run(passes), as: UTF8.self) }
 
-    /// A token (RFC 9110, section 5.6.2); nil if there is none.
+    /// Reads a token (RFC 9110, section 5.6.2), or returns nil.
     mutating func token() -> String? {
         let token = run(ASCII.isToken)
         return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
     }
 
-    /// The content of a quoted string (RFC 9110, section 5.6.4) that begins here; one without a closing quote extends
-    /// to the end of the field.
+    /// Reads the content of a quoted string (RFC 9110, section 5.6.4). Without a closing quote, it extends to the end
+    /// of the field.
     mutating func quotedString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []
@@ -59,9 +59,9 @@ struct FieldScanner {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// The content of quotes in a form's part, as the HTML standard writes it (section "Multipart form data"): a backslash
-    /// is one, and a quote inside is `%22`. Other programs write `\"`: a quote after a backslash is content unless the
-    /// parameter ends there.
+    /// Reads the content of quotes in a form's part. According to the HTML standard (section "Multipart form data"), a
+    /// backslash isn't an escape, and a quote inside is `%22`. Other programs write `\"`, so a quote after a backslash
+    /// is content unless the parameter ends there.
     mutating func formString() -> String? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var content: [UInt8] = []

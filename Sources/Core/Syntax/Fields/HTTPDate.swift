@@ -1,15 +1,16 @@
 public import ErrandEssentials
 
-/// Dates as HTTP writes them (RFC 9110, section 5.6.7): the one form that is sent, and the three that are accepted.
+/// Formats and parses HTTP dates (RFC 9110, section 5.6.7): one form is written, three are read.
 public enum HTTPDate {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, names in
-    /// any case. Anything else is nil: a date that is almost right is not to be trusted. The name of the day is not
-    /// compared with the date. A year of two digits that lies more than 50 years after `now` is taken from the century
-    /// before.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, with
+    /// names in any case.
+    ///
+    /// Returns nil for other text, because an almost correct date can't be trusted. The weekday isn't checked against
+    /// the date. A two-digit year that would be more than 50 years after `now` belongs to the previous century.
     ///
     /// - Parameters:
-    ///   - text: the value of a field.
-    ///   - now: determines the century of a year of two digits.
+    ///   - text: the field value.
+    ///   - now: determines the century of a two-digit year.
     public static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
         let bytes = Array(text.utf8)
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return ascTime(bytes[...]) }
@@ -18,8 +19,8 @@ public enum HTTPDate {
         return days.contains { matches(name, $0) } ? rfc850(rest, now: now) : nil
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; part of a second is dropped. Years outside 0 to 9999 become the nearest of
-    /// them.
+    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`, without fractions of a second. Dates outside the years 0 to
+    /// 9999 become the nearest date within.
     public static func format(_ date: Date) -> String {
         let range = secondsOfYear0...secondsOfYear9999
         let seconds = Int64(min(max(date.timeIntervalSince1970, range.lowerBound), range.upperBound).rounded(.down))
@@ -79,7 +80,7 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(number * 86_400 + second))
     }
 
-    /// Days since 1970 in the Gregorian calendar; the year is counted from March, so that the leap day is its last.
+    /// Days since 1970 in the Gregorian calendar. Years are counted from March, so the leap day comes last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -140,7 +141,7 @@ public enum HTTPDate {
             return index + 1
         }
 
-        /// `08:49:37` as seconds of the day; a leap second counts as the one before.
+        /// `08:49:37` as seconds of the day. A leap second counts as the second before.
         mutating func clock() -> Int? {
             guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
                 hour < 24, minute < 60, second <= 60

@@ -1,7 +1,7 @@
 /// A media type with its parameters (RFC 9110, section 8.3.1): `text/html; charset=utf-8`.
 ///
-/// A `Content-Type` that was sent twice arrives as a list: the last valid type counts, and one without a charset of its
-/// own keeps the charset of an equal type before it (Fetch, "extract a MIME type").
+/// If `Content-Type` was sent twice, it arrives as a list: the last valid type counts. Without its own charset, it
+/// keeps the charset of an equal type before it (Fetch, "extract a MIME type").
 ///
 /// ```swift
 /// let type = MediaType(parsing: "Application/Problem+JSON; charset=utf-8")
@@ -9,12 +9,13 @@
 /// type?.suffix             // "json"
 /// ```
 public struct MediaType: Sendable, Hashable {
-    /// `type/subtype` in lower case.
+    /// `type/subtype` in lowercase.
     public let essence: String
-    /// The parameters that follow the type.
+    /// The parameters after the type.
     public var parameters: FieldParameters
 
-    /// Reads a `Content-Type`; nil if it does not begin with a type and a subtype. Of a list, reads the last valid type.
+    /// Parses a `Content-Type`, or the last valid type of a list. Returns nil unless it begins with a type and a
+    /// subtype.
     public init?(parsing text: some StringProtocol) {
         if Self.mayBeList(text) {
             self.init(list: String(text))
@@ -46,11 +47,10 @@ public struct MediaType: Sendable, Hashable {
         self = result
     }
 
-    /// Whether the text has a comma.
     private static func mayBeList(_ text: some StringProtocol) -> Bool { text.utf8.contains(UInt8(ascii: ",")) }
 
-    /// Only `type/subtype` of a `Content-Type`, in lower case, for callers that need no parameters; nil if it does not
-    /// begin with a type and a subtype. Of a list, the last valid type.
+    /// Returns the lowercase `type/subtype` of a `Content-Type`, for callers that don't need parameters. Parses like
+    /// ``init(parsing:)``.
     public static func essence(of text: some StringProtocol) -> String? {
         mayBeList(text) ? MediaType(list: String(text))?.essence : singleEssence(of: text)
     }
@@ -81,12 +81,12 @@ public struct MediaType: Sendable, Hashable {
     /// The top-level type, before the slash: "application".
     public var type: Substring { essence.prefix { $0 != "/" } }
 
-    /// The subtype, behind the slash: "problem+json".
+    /// The subtype, after the slash: "problem+json".
     public var subtype: Substring { essence.dropFirst(type.count + 1) }
 
-    /// The structured syntax suffix, behind the last `+` of the subtype (RFC 6839): "json"; nil if there is none.
+    /// The structured syntax suffix, after the last `+` (RFC 6839): "json". Nil if there's no suffix.
     public var suffix: Substring? {
-        essence.lastIndex(of: "+").map { essence[essence.index(after: $0)...] }
+        subtype.lastIndex(of: "+").map { subtype[subtype.index(after: $0)...] }
     }
 }
 

@@ -1,18 +1,18 @@
 public import ErrandEssentials
 
-/// A `Retry-After` field (RFC 9110, section 10.2.3): seconds, or a date.
+/// A parsed `Retry-After` field (RFC 9110, section 10.2.3).
 public enum RetryAfter: Sendable, Hashable {
-    /// This long from when the response was received.
+    /// Retry after this time, counted from the arrival of the response.
     case delay(Duration)
-    /// Not before this date.
+    /// Don't retry before this date.
     case date(Date)
 
-    /// Reads a field value, with a date in any of its three forms; nil for anything else. A number of more than 136
-    /// years counts as 136 years.
+    /// Parses a number of seconds, or a date in any of its three forms. Returns nil for other text. Delays are limited
+    /// to 136 years.
     ///
     /// - Parameters:
     ///   - value: the field value.
-    ///   - now: determines the century of a year of two digits.
+    ///   - now: determines the century of a two-digit year.
     public init?(parsing value: String, now: Date = Date()) {
         let text = ASCII.trimmed(value[...])
         if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {
@@ -24,7 +24,7 @@ public enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// The time to wait from `now`; zero for a date that has passed.
+    /// Returns the time to wait from `now`. Zero if the date has passed.
     public func wait(from now: Date) -> Duration {
         switch self {
         case .delay(let delay): delay

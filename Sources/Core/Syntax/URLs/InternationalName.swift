@@ -1,21 +1,19 @@
 import ErrandEssentials
 
-/// Writes host names in other scripts in ASCII (UTS 46, RFC 5891): `例え.jp` is `xn--r8jz45g.jp`.
+/// Converts internationalized host names to ASCII (UTS 46, RFC 5891): `例え.jp` becomes `xn--r8jz45g.jp`.
 ///
-/// The table of characters is the system's: libidn2's on Linux, and Foundation's if the program contains it, as it does on
-/// Apple's platforms.
+/// The character table is libidn2's on Linux, and Foundation's if the program contains it, as on Apple platforms.
 package enum InternationalName {
-    /// Where the table comes from.
     package enum Table: Sendable {
         case system
-        /// No table, as on a system without libidn2.
+        /// As on a system without libidn2.
         case missing
     }
 
-    /// The longest name that is looked at, in bytes: DNS allows 253 in ASCII, and each of those takes three at most.
+    /// The longest accepted name, in bytes. DNS allows 253 ASCII characters, each for at most three bytes.
     private static let maximumLength = 1024
 
-    /// Returns a name in ASCII. Throws if a character isn't allowed in a host name, or if the system has no table.
+    /// Throws if a character isn't allowed in a host name, or if the table is missing.
     static func ascii(_ name: String, table: Table) throws(URLSyntax.Fault) -> String {
         guard name.utf8.count <= maximumLength, !name.utf8.contains(0) else { throw refusal(name) }
         if table == .system {
@@ -31,14 +29,14 @@ package enum InternationalName {
         }
         throw URLSyntax.Fault(
             description:
-                "the host \(name.debugDescription) is in another script, and this system can't write it as Punycode: "
-                + "it has no libidn2")
+                "the host \(name.debugDescription) isn't ASCII, and this system can't convert it to Punycode: "
+                + "libidn2 is missing")
     }
 
-    /// Nil if Foundation has no table here, or refuses the name.
+    /// Returns nil without a table in Foundation, or if it rejects the name.
     private static func foundation(_ name: String) -> String? {
         guard let url = URL(string: "http://\(name)/"), let host = url.host(percentEncoded: true),
-            // A character may stand for a slash or another separator.
+            // A character can be equivalent to a slash or another separator.
             url.absoluteString == "http://\(host)/", host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
         else { return nil }
         return host
@@ -46,6 +44,8 @@ package enum InternationalName {
 
     private static func refusal(_ name: String) -> URLSyntax.Fault {
         URLSyntax.Fault(
-            description: "the host \(String(name.prefix(200)).debugDescription) has a character that no host name has")
+            description:
+                "the host \(String(name.prefix(200)).debugDescription) has a character that isn't allowed in host names"
+        )
     }
 }

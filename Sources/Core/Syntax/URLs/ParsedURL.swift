@@ -1,23 +1,23 @@
 import ErrandEssentials
 
-/// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so that each is valid in RFC 3986 too.
+/// The parts of a URL (WHATWG URL, section 4.1), percent-encoded so each is also valid in RFC 3986.
 struct ParsedURL {
-    /// In lower case, without the colon.
+    /// In lowercase, without the colon.
     var scheme = ""
     var user: [UInt8] = []
     var password: [UInt8] = []
-    /// Nil without an authority; an address of IPv6 has its brackets.
+    /// Nil without an authority. An IPv6 address includes its brackets.
     var host: [UInt8]?
     /// Nil for the scheme's default port.
     var port: UInt16?
-    /// All segments, each after a slash; or the text of an opaque path.
+    /// All segments, each after a slash, or the text of an opaque path.
     var path: [UInt8] = []
-    /// Whether the path isn't made of segments, as in `mailto:a@example.com`.
+    /// Whether the path doesn't consist of segments, as in `mailto:a@example.com`.
     var isOpaque = false
     var query: [UInt8]?
     var fragment: [UInt8]?
 
-    /// Whether the standard gives the scheme a meaning: then a backslash is a slash, and there is always a path.
+    /// Whether the standard calls the scheme special: a backslash is a slash, and there's always a path.
     var isSpecial: Bool { scheme == "file" || defaultPort != nil }
 
     var defaultPort: UInt16? {
@@ -29,19 +29,19 @@ struct ParsedURL {
         }
     }
 
-    /// Removes the last segment; a drive letter of a file stays.
+    /// Removes the last segment, but keeps a file's drive letter.
     mutating func shortenPath() {
         if scheme == "file", path.count == 3, ParsedURL.startsWithDrive(path) { return }
         path.removeSubrange((path.lastIndex(of: UInt8(ascii: "/")) ?? path.endIndex)...)
     }
 
-    /// Whether the first segment of a path is a drive letter and a colon.
+    /// Whether the first segment is a drive letter and a colon.
     static func startsWithDrive(_ path: [UInt8]) -> Bool {
         path.count >= 3 && ASCII.isLetter(path[1]) && path[2] == UInt8(ascii: ":")
             && (path.count == 3 || path[3] == UInt8(ascii: "/"))
     }
 
-    /// The URL as text (section 4.5).
+    /// Serialized (section 4.5).
     var text: String {
         var bytes = Array(scheme.utf8)
         bytes.append(UInt8(ascii: ":"))
@@ -55,7 +55,7 @@ struct ParsedURL {
             bytes += host
             if let port { bytes += ":\(port)".utf8 }
         } else if !isOpaque, path.starts(with: "//".utf8) {
-            // Without it, the path would be read as an authority.
+            // Prevents the path from being read as an authority.
             bytes += "/.".utf8
         }
         bytes += path

@@ -1,8 +1,7 @@
-/// What stays unescaped in each part of a URL.
+/// A part of a URL, and the bytes that stay unescaped in it.
 ///
-/// These are the percent-encode sets of the WHATWG standard (section 1.3), and what RFC 3986 doesn't allow in the part as
-/// well: the standard leaves `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%` in some of them, and not every server or
-/// proxy takes these.
+/// Escapes the WHATWG standard's percent-encode sets (section 1.3), and other bytes that RFC 3986 doesn't allow in the
+/// part: `[`, `]`, `^`, `|`, `{`, `}`, a backslash or a lone `%`. Some servers and proxies reject these.
 enum URLPart {
     case user, opaqueHost, path, query, specialQuery, fragment
 
@@ -23,7 +22,7 @@ enum URLPart {
         }
     }
 
-    /// Appends bytes, with each that isn't allowed as `%XX`. Escapes stay as they are.
+    /// Appends bytes, with invalid bytes as `%XX`. Keeps existing escapes.
     func append(_ bytes: ArraySlice<UInt8>, to result: inout [UInt8]) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -44,12 +43,12 @@ enum URLPart {
         return result
     }
 
-    /// Whether a `%` is followed by two hexadecimal digits.
+    /// Whether the `%` is followed by two hexadecimal digits.
     static func isEscape(_ bytes: ArraySlice<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.endIndex && ASCII.isHexDigit(bytes[index + 1]) && ASCII.isHexDigit(bytes[index + 2])
     }
 
-    /// The bytes with their escapes decoded; any other `%` stays.
+    /// Decodes escapes, and keeps any other `%`.
     static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var index = bytes.startIndex

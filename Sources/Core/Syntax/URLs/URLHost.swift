@@ -1,8 +1,8 @@
-/// Hosts of URLs as the WHATWG standard reads them (section 3.5).
+/// Parses hosts of URLs according to the WHATWG standard (section 3.5).
 enum URLHost {
-    /// Returns the host in its one form: a name in lower case and in ASCII, an address as it's usually written.
+    /// Returns the normalized host: a name in lowercase ASCII, or an address in its usual form.
     ///
-    /// - Parameter isOpaque: whether the scheme is unknown, so that the host may be more than a name.
+    /// - Parameter isOpaque: whether the scheme is unknown, so the host can be more than a name.
     static func parse(
         _ text: ArraySlice<UInt8>, isOpaque: Bool, table: InternationalName.Table
     ) throws(URLSyntax.Fault) -> [UInt8] {
@@ -17,7 +17,7 @@ enum URLHost {
             return URLPart.opaqueHost.encoded(text)
         }
         let name = try name(URLPart.decoded(text), table)
-        guard !name.isEmpty else { throw URLSyntax.Fault(description: "there is no host") }
+        guard !name.isEmpty else { throw URLSyntax.Fault(description: "the URL has no host") }
         if name.contains(where: { isForbidden($0) || $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "%") }) {
             throw forbidden
         }
@@ -26,7 +26,7 @@ enum URLHost {
     }
 
     private static var forbidden: URLSyntax.Fault {
-        URLSyntax.Fault(description: "the host has a character that no host name has")
+        URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
     }
 
     /// The forbidden host code points.
@@ -40,7 +40,7 @@ enum URLHost {
         }
     }
 
-    /// A domain in ASCII. Labels that are Punycode already stay as they are.
+    /// Keeps labels that are Punycode already.
     private static func name(_ bytes: [UInt8], _ table: InternationalName.Table) throws(URLSyntax.Fault) -> [UInt8] {
         if bytes.allSatisfy({ $0 < 0x80 }) { return bytes.map(ASCII.lowercase) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: isForbidden) else {
@@ -51,7 +51,7 @@ enum URLHost {
 
     // MARK: IPv4
 
-    /// Whether the last label is a number, so that the host has to be an address.
+    /// Whether the last label is a number, so the host must be an address.
     private static func endsInNumber(_ name: [UInt8]) -> Bool {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
@@ -59,13 +59,13 @@ enum URLHost {
         return !last.isEmpty && (last.allSatisfy(ASCII.isDigit) || number(last) != nil)
     }
 
-    /// An address of one to four numbers, each decimal, octal or hexadecimal.
+    /// One to four numbers, each decimal, octal or hexadecimal.
     private static func address(_ name: [UInt8]) throws(URLSyntax.Fault) -> UInt32 {
         var name = name[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
-        let fault = URLSyntax.Fault(description: "the host ends in a number, and is not an address")
+        let fault = URLSyntax.Fault(description: "the host ends in a number but isn't an IP address")
         var address: UInt64 = 0
-        // No more than one beyond the limit.
+        // One part beyond the limit is enough to reject the host.
         let parts = name.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard let last = parts.last, parts.count <= 4 else { throw fault }
         for (place, part) in parts.dropLast().enumerated() {
@@ -101,15 +101,15 @@ enum URLHost {
     private static func literal(_ text: ArraySlice<UInt8>) throws(URLSyntax.Fault) -> [UInt8] {
         if text.contains(UInt8(ascii: "%")) {
             throw URLSyntax.Fault(
-                description: "the address has a zone, which means something only on the machine that names it")
+                description: "the address has a zone, which only the machine that defines it can use")
         }
         guard let pieces = pieces(text) else { throw URLSyntax.Fault(description: "the host is not an address") }
         return [UInt8(ascii: "[")] + Array(shortest(pieces).utf8) + [UInt8(ascii: "]")]
     }
 
-    /// The eight numbers of an address; nil if the text is none.
+    /// The eight numbers of an address, or nil.
     private static func pieces(_ text: ArraySlice<UInt8>) -> [UInt16]? {
-        // `::` stands for as many zeros as are missing, so there is one at most.
+        // `::` represents all missing zeros, so it can occur only once.
         var (front, back): ([UInt16], [UInt16]?) = ([], nil)
         var rest = text
         if rest.starts(with: "::".utf8) {
@@ -144,7 +144,7 @@ enum URLHost {
         return count < 8 ? front + Array(repeating: 0, count: 8 - count) + back : nil
     }
 
-    /// The last two numbers, written as an IPv4 address: four decimal numbers without leading zeros.
+    /// The last two numbers in IPv4 notation: four decimal numbers without leading zeros.
     private static func dottedTail(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 4, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return nil }
@@ -160,7 +160,7 @@ enum URLHost {
         return [numbers[0] << 8 | numbers[1], numbers[2] << 8 | numbers[3]]
     }
 
-    /// The address with its longest run of two or more zeros as `::`, the first of several.
+    /// Abbreviates the first longest run of two or more zeros as `::`.
     private static func shortest(_ pieces: [UInt16]) -> String {
         var longest = 0..<0
         var start = 0

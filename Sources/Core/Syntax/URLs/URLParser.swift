@@ -1,27 +1,26 @@
-/// Resolves a reference as the WHATWG standard does (URL, section 4.4), in time linear in its length.
+/// Resolves a reference according to the WHATWG standard (URL, section 4.4), in linear time.
 ///
-/// The standard describes a state machine over characters. Here each part is found by its end instead, and each state is a
-/// method: scheme, authority, path, query, fragment.
+/// Instead of the standard's state machine over characters, the parser finds the end of each part, and has a method for
+/// each state: scheme, authority, path, query, fragment.
 struct URLParser {
     private let input: [UInt8]
     private var index = 0
     private let base: ParsedURL?
     private let table: InternationalName.Table
-    /// Whether a host that the standard refuses stays: that of a base, which was requested already.
+    /// Whether to keep a host that the standard rejects: a base was already requested.
     private let keepsHost: Bool
     private var url = ParsedURL()
 
     private init(
         _ text: some Collection<UInt8>, base: ParsedURL?, table: InternationalName.Table, keepsHost: Bool
     ) {
-        // Control characters and spaces around a reference aren't part of it, tabs and line breaks nowhere.
+        // Drops control characters and spaces around a reference, and all tabs and line breaks.
         let start = text.firstIndex { $0 > 0x20 } ?? text.endIndex
         var bytes = text[start...].filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
         (input, self.base, self.table, self.keepsHost) = (bytes, base, table, keepsHost)
     }
 
-    /// Returns the URL that a reference stands for. Throws if it stands for none.
     static func parse(
         _ text: some Collection<UInt8>, base: ParsedURL?, table: InternationalName.Table, keepsHost: Bool = false
     ) throws(URLSyntax.Fault) -> ParsedURL {
@@ -37,7 +36,7 @@ struct URLParser {
 
     // MARK: Scheme
 
-    /// The scheme in lower case, if there is one; then the position is after its colon.
+    /// Reads a scheme and its colon. Returns it in lowercase.
     private mutating func takeScheme() -> String? {
         guard let first = input.first, ASCII.isLetter(first) else { return nil }
         let end = input.firstIndex { byte in
@@ -73,7 +72,7 @@ struct URLParser {
         url.scheme = base.scheme
         if base.isOpaque {
             guard isAt("#") else {
-                throw URLSyntax.Fault(description: "nothing is relative to a URL of the scheme \(base.scheme)")
+                throw URLSyntax.Fault(description: "a URL can't be relative to a \(base.scheme) URL")
             }
             (url.path, url.isOpaque, url.query) = (base.path, true, base.query)
             parseQueryAndFragment()
@@ -104,7 +103,7 @@ struct URLParser {
         (url.user, url.password, url.host, url.port) = (base.user, base.password, base.host, base.port)
     }
 
-    /// A path that begins where the base's file is, or no path at all.
+    /// A path relative to the base's directory, or an empty path.
     private mutating func parseInDirectory(of base: ParsedURL) {
         url.path = base.path
         if index == input.endIndex || isAt("?") || isAt("#") {
@@ -126,11 +125,11 @@ struct URLParser {
             url.user = URLPart.user.encoded(credentials[..<colon])
             url.password = URLPart.user.encoded(credentials[colon...].dropFirst())
             start = at + 1
-            if start == end { throw URLSyntax.Fault(description: "there is no host") }
+            if start == end { throw URLSyntax.Fault(description: "the URL has no host") }
         }
         let colon = portColon(start..<end)
         let host = input[start..<(colon ?? end)]
-        if host.isEmpty, colon != nil || url.isSpecial { throw URLSyntax.Fault(description: "there is no host") }
+        if host.isEmpty, colon != nil || url.isSpecial { throw URLSyntax.Fault(description: "the URL has no host") }
         do { url.host = try URLHost.parse(host, isOpaque: !url.isSpecial, table: table) } catch {
             guard keepsHost else { throw error }
             url.host = Array(host)
@@ -140,7 +139,7 @@ struct URLParser {
         parsePathStart()
     }
 
-    /// The first colon outside of brackets.
+    /// The first colon outside brackets.
     private func portColon(_ range: Range<Int>) -> Int? {
         var isInBrackets = false
         for index in range {
@@ -179,7 +178,7 @@ struct URLParser {
         }
     }
 
-    /// Segments from the position on, up to the query, the fragment or the end.
+    /// Parses segments up to the query, the fragment or the end.
     private mutating func parsePath() {
         while true {
             let start = index
@@ -205,7 +204,7 @@ struct URLParser {
         parseQueryAndFragment()
     }
 
-    /// 1 for a segment that is `.`, 2 for `..`, however the dots are written; otherwise 0.
+    /// 1 for `.`, 2 for `..`, in any encoding, otherwise 0.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
         var (rest, count) = (segment, 0)
         while let first = rest.first, count < 3 {

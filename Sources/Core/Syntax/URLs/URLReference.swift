@@ -1,53 +1,52 @@
 public import ErrandEssentials
 
-/// A URL as a server writes it, absolute or relative: the value of a `Location`, the target of a `Link`, a URL in a body.
+/// An absolute or relative URL from a server: the value of a `Location`, the target of a `Link`, or a URL in a body.
 ///
 /// ```swift
 /// let next = URLReference("/a%20b/x[1]")
 /// try next.resolved(against: response.url)       // https://example.com/a%20b/x%5B1%5D
 /// ```
 ///
-/// It's resolved as browsers do (WHATWG URL): escapes stay, invalid characters are percent-encoded, backslashes are slashes,
-/// a host in another script becomes Punycode. Use it for every URL from outside: Foundation's `URL(string:)` escapes `%20`
-/// again if another character of the URL is invalid.
+/// Resolves like browsers do (WHATWG URL): escapes are kept, invalid characters percent-encoded, backslashes become
+/// slashes, and an internationalized host becomes Punycode. The result is always a valid URI (RFC 3986), so more
+/// characters are percent-encoded than in a browser.
 ///
-/// The result is always a valid URI (RFC 3986), so more characters are percent-encoded than in a browser.
+/// Use it for every URL from outside. Foundation's `URL(string:)` escapes `%20` again if another character is invalid.
 public struct URLReference: Sendable, Hashable {
-    /// The maximum length of a reference, in bytes: 2 MiB, as in Chromium.
+    /// The maximum length of a reference in bytes: 2 MiB, as in Chromium.
     public static let maximumLength = 2 << 20
 
     private let bytes: [UInt8]
 
-    /// Creates a reference from text; what isn't ASCII is percent-encoded as UTF-8.
+    /// Creates a reference from text. Non-ASCII characters are percent-encoded as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Creates a reference from the bytes of a field or a body. They're kept as they are: a byte 0xE9 becomes `%E9`.
+    /// Creates a reference from the bytes of a field or a body, without converting them: a byte 0xE9 becomes `%E9`.
     public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-    /// The bytes of text that was made from Latin-1, or of any other text as UTF-8.
+    /// Creates a reference from the original bytes of text decoded as Latin-1, or from other text as UTF-8.
     package init(_ text: String, isLatin1: Bool) {
         let isSingle = isLatin1 && text.unicodeScalars.allSatisfy { $0.value <= 0xFF }
         bytes = isSingle ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
     }
 
-    /// Returns the absolute URL, of any scheme.
+    /// Returns the absolute URL, with any scheme.
     ///
-    /// - Parameter base: the URL that a relative reference is resolved against. Defaults to `nil`: the reference has to be
-    ///   absolute.
+    /// - Parameter base: the URL for a relative reference. Defaults to `nil`, which requires an absolute reference.
     /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL.
     public func resolved(against base: URL? = nil) throws(URLSyntax.Fault) -> URL {
         try Self.url(parsed(against: base))
     }
 
-    /// Returns the absolute URL for a request: http or https, and without credentials, which are removed.
+    /// Returns the absolute http or https URL for a request, without credentials.
     ///
     /// - Parameter base: the URL of the response that contains the reference.
-    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL, or can't be requested.
+    /// - Throws: ``URLSyntax/Fault`` with the reason, if the reference isn't a URL or can't be requested.
     public func requestURL(against base: URL) throws(URLSyntax.Fault) -> URL {
         try Self.requestURL(parsed(against: base))
     }
 
-    /// The same for a redirect: a reference without a fragment keeps the base's (RFC 9110, section 10.2.2).
+    /// For a redirect: a reference without a fragment keeps the base's (RFC 9110, section 10.2.2).
     package func redirectURL(
         from base: URL, table: InternationalName.Table = .system
     ) throws(URLSyntax.Fault) -> URL {
@@ -61,7 +60,7 @@ public struct URLReference: Sendable, Hashable {
     ) throws(URLSyntax.Fault) -> ParsedURL {
         guard bytes.count <= Self.maximumLength else {
             throw URLSyntax.Fault(
-                description: "the URL has \(bytes.count) bytes, and \(Self.maximumLength) are the most")
+                description: "the URL has \(bytes.count) bytes; the maximum is \(Self.maximumLength)")
         }
         var parsedBase: ParsedURL?
         if let base { parsedBase = try Self.parsed(base, table: table) }
@@ -84,13 +83,13 @@ public struct URLReference: Sendable, Hashable {
 
     private static func url(_ parsed: ParsedURL) throws(URLSyntax.Fault) -> URL {
         guard let url = URL(string: parsed.text, encodingInvalidCharacters: false) else {
-            throw URLSyntax.Fault(description: "the host has a character that no host name has")
+            throw URLSyntax.Fault(description: "the host has a character that isn't allowed in host names")
         }
         return url
     }
 }
 
 extension URLReference: CustomStringConvertible {
-    /// The reference for people to read, quoted, with the values of its query masked.
+    /// The reference for display, quoted, with query values masked.
     public var description: String { URLSyntax.quoted(String(decoding: bytes, as: UTF8.self)) }
 }

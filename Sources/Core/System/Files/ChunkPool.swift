@@ -1,19 +1,17 @@
 import ErrandEssentials
 import Synchronization
 
-/// Memory for the chunks of bodies, reused when a reader has released a chunk: fresh memory of this size would cost a
-/// page fault for each page.
+/// Memory for body chunks, reused after a reader has released a chunk. Fresh memory of this size would cost a page
+/// fault per page.
 package enum ChunkPool {
-    /// The size of each piece of memory in bytes: a chunk, and what a transport may receive at once beyond it.
+    /// The size of each block in bytes: a chunk, and the bytes beyond it that a transport may receive at once.
     package static let size = chunkBytes + (32 << 10)
-    /// The size of a chunk in bytes.
     package static let chunkBytes = 256 << 10
-    /// Pieces beyond this number are freed.
+    /// The maximum number of blocks to keep. Blocks beyond this number are freed.
     private static let kept = 8
 
     private static let pool = Mutex<[PooledMemory]>([])
 
-    /// Nil if there is no memory.
     fileprivate static func take() -> PooledMemory? {
         if let memory = pool.withLock({ $0.popLast() }) { return memory }
         return unsafe malloc(size).map { unsafe PooledMemory(start: $0) }
@@ -29,23 +27,22 @@ package enum ChunkPool {
     }
 }
 
-/// A piece of `ChunkPool.size` bytes, made by malloc(3). Whoever has taken it from the pool is its one owner, until it
-/// gives it back: a ``PooledChunk``, or the `Data` that one became.
+/// A block of `ChunkPool.size` bytes from malloc(3). Whoever takes it from the pool is its only owner until giving it
+/// back: a ``PooledChunk``, or the `Data` created from it.
 @safe private struct PooledMemory: @unchecked Sendable {
-    // Sendable: it is in the pool or has one owner.
+    // Sendable because it is either in the pool or has one owner.
     let start: UnsafeMutableRawPointer
 }
 
-/// A chunk that is being filled, in memory of the ``ChunkPool``, to which that returns when the last reader has released
-/// the bytes.
+/// A chunk that is being filled, in memory from the ``ChunkPool``. The memory returns to the pool when the last reader
+/// has released the bytes.
 @safe package struct PooledChunk: ~Copyable, Sendable {
-    /// The bytes that it has, at most ``ChunkPool/size``: only these are ever read.
+    /// The number of initialized bytes, at most ``ChunkPool/size``. Only these are ever read.
     package private(set) var count = 0
     private let memory: PooledMemory
-    /// A smaller chunk is copied, so that its memory can be reused at once.
+    /// Chunks up to this size are copied, so their memory can be reused at once.
     private static let copiedBytes = 32 << 10
 
-    /// Returns nil if there is no memory.
     package init?() {
         guard let memory = ChunkPool.take() else { return nil }
         self.memory = memory
@@ -53,11 +50,11 @@ package enum ChunkPool {
 
     deinit { ChunkPool.give(memory) }
 
-    /// Appends bytes from an index on, as many as fit, and returns their number.
+    /// Appends the bytes from `start` that fit, and returns their number.
     package mutating func append(_ bytes: Span<UInt8>, from start: Int = 0) -> Int {
         let bytes = bytes.extracting(start...)
         let taken = min(bytes.count, ChunkPool.size - count)
-        // Within the piece; the memory of a span that the caller passes is another one's.
+        // Stays within the block, which can't overlap the caller's span.
         unsafe bytes.withUnsafeBytes { bytes in
             if let source = bytes.baseAddress, taken > 0 { unsafe memcpy(memory.start + count, source, taken) }
         }
@@ -65,8 +62,8 @@ package enum ChunkPool {
         return taken
     }
 
-    /// Has a body write behind the bytes, at most `maximum`, and return how many it has written; fewer than none is a
-    /// failure. Returns what the body did.
+    /// Calls a body to append up to `maximum` bytes. The body returns how many it wrote, or a negative number on
+    /// failure. Returns the body's result.
     mutating func fill(_ maximum: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let room = max(0, min(maximum, ChunkPool.size - count))
         let written = unsafe body(UnsafeMutableRawBufferPointer(start: memory.start + count, count: room))
@@ -74,7 +71,6 @@ package enum ChunkPool {
         return written
     }
 
-    /// The bytes; empty if it has none.
     package consuming func data() -> Data {
         let (memory, count) = (memory, count)
         discard self

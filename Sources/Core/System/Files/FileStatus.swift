@@ -2,7 +2,7 @@
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case regular, directory, link, other }
 
-    /// Tells one file from all others, whatever its names are.
+    /// Identifies a file, whatever its names are.
     package struct Identity: Sendable, Hashable {
         let device: UInt64
         let number: UInt64
@@ -10,15 +10,14 @@ package struct FileStatus: Sendable, Hashable {
 
     package let kind: Kind
     package let size: Int64
-    /// When the bytes were last changed, in nanoseconds since 1970, as far as these can be counted.
+    /// When the content was last modified, in nanoseconds since 1970, clamped to 64 bits.
     package let modified: Int64
     package let permissions: mode_t
-    /// The number of names.
     package let linkCount: Int
     package let identity: Identity
 
     init(_ info: stat) {
-        // Wider than its own type on some Androids.
+        // Some Android versions use a wider type here.
         let mode = mode_t(truncatingIfNeeded: info.st_mode)
         switch mode & S_IFMT {
         case S_IFREG: kind = .regular
@@ -39,7 +38,7 @@ package struct FileStatus: Sendable, Hashable {
             device: UInt64(truncatingIfNeeded: info.st_dev), number: UInt64(truncatingIfNeeded: info.st_ino))
     }
 
-    /// A time; the first or the last that can be counted for one before 1678 or after 2262.
+    /// Returns a time in nanoseconds, clamped to 64 bits before 1678 and after 2262.
     private static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
         let (whole, isFar) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isTooFar) = whole.addingReportingOverflow(rest)

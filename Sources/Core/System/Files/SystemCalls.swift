@@ -1,15 +1,14 @@
-// The calls of the C library that take or return pointers, behind functions that do neither, so that the rest of this
-// folder is safe Swift. Each structure is a local variable that the call fills before it is read, and each text is
-// copied before another call can change it. `SystemFile+Content.swift` has the calls that move bytes.
+// Wraps the C library's calls that take or return pointers in functions that don't, so the other files of this folder
+// are safe Swift. Each structure is a local variable that the call fills before it is read, and each text is copied
+// before another call can change it. `SystemFile+Content.swift` contains the calls that move bytes.
 
-/// The system's text for an error number, such as "No space left on device".
+/// Returns the system's text for an error number, such as "No space left on device".
 package func systemErrorText(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 
-/// The value of an environment variable; nil if it isn't set.
 package func environmentVariable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
 extension FileStatus {
-    /// The attributes of the file at a path; of what a symbolic link leads to, or of the link itself.
+    /// Reads the attributes of the file at a path: of a symbolic link's target, or of the link itself.
     package init(at path: String, followingLinks: Bool = true) throws(SystemFile.Failure) {
         var info = stat()
         let code = followingLinks ? unsafe stat(path, &info) : unsafe lstat(path, &info)
@@ -25,30 +24,30 @@ extension FileStatus {
 }
 
 extension SystemFile {
-    /// Moves a file, in one step, over another one if there is one.
+    /// Moves a file, replacing an existing file in one step.
     package static func rename(_ from: String, to path: String) throws(Failure) {
         if systemRename(from, path) != 0 { throw Failure("cannot be replaced", path) }
     }
 
-    /// Gives a file a second name; an existing file is a failure (`EEXIST`).
+    /// Gives a file a second name. Fails with `EEXIST` if the name is taken.
     package static func link(_ from: String, to path: String) throws(Failure) {
         if systemLink(from, path) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Removes a name; returns whether there was one that could be removed.
+    /// Removes a name. Returns whether it existed and could be removed.
     @discardableResult
     package static func remove(_ path: String) -> Bool { unsafe unlink(path) == 0 }
 
-    /// Creates a directory; an existing entry of any kind is a failure (`EEXIST`).
+    /// Creates a directory. Fails with `EEXIST` if an entry of any kind exists.
     package static func makeDirectory(_ path: String, permissions: mode_t) throws(Failure) {
         if unsafe mkdir(path, permissions) != 0 { throw Failure("cannot be created", path) }
     }
 
-    /// Calls the body with the name of each entry of a directory, in no order, until it returns false.
+    /// Calls the body with the name of each directory entry, in no particular order, until it returns false.
     package static func list(_ path: String, _ body: (String) -> Bool) throws(Failure) {
         guard let directory = unsafe opendir(path) else { throw Failure("cannot be read", path) }
         defer { unsafe closedir(directory) }
-        // The entry belongs to the directory, and is valid until the next call.
+        // The entry belongs to the directory stream and is valid until the next call.
         while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -57,27 +56,28 @@ extension SystemFile {
         }
     }
 
-    /// Sets the times of the last use and the last change, in nanoseconds since 1970. A failure is ignored.
+    /// Sets the access and modification times, in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
-        let time = timespec(
-            tv_sec: Int(clamping: nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        // Rounded down, because the kernel refuses negative nanoseconds.
+        let rest = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
+        let time = timespec(tv_sec: Int(clamping: (nanoseconds - rest) / 1_000_000_000), tv_nsec: Int(rest))
         let times = [time, time]
         unsafe futimens(descriptor, times)
     }
 
     #if os(Linux) || os(Android)
-    /// fallocate(2), here with FALLOC_FL_KEEP_SIZE; Swift's module of the C library lacks it. Its offsets have 64 bits
-    /// where words have.
+    /// fallocate(2), used with FALLOC_FL_KEEP_SIZE. Swift's C library module lacks it. Its offsets have 64 bits on
+    /// 64-bit systems.
     static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
         ? nil : loaded("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
 
-    /// sync_file_range(2) with SYNC_FILE_RANGE_WRITE; Swift's module of the C library lacks it.
+    /// sync_file_range(2), used with SYNC_FILE_RANGE_WRITE. Swift's C library module lacks it.
     static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = loaded(
         "sync_file_range", as: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
 
-    /// A function of the C library by its name. POSIX has dlsym(3) return the address of a function as that of an object,
-    /// in the same form, so that it's copied into a variable of the function's type.
+    /// Returns a C library function by name. POSIX guarantees that dlsym(3) returns function addresses in the form of
+    /// object addresses, so the address is copied into a variable of the function's type.
     private static func loaded<Function>(_ name: String, as type: Function.Type) -> Function? {
         guard let address = unsafe dlsym(nil, name) else { return nil }
         return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
@@ -85,7 +85,7 @@ extension SystemFile {
     #endif
 }
 
-/// Opens a file, and repeats the call when a signal interrupts it. Below 0 it has failed.
+/// Opens a file, and repeats the call if a signal interrupts it. Returns a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {
     uninterrupted { unsafe open(path, flags, permissions) }
 }

@@ -1,6 +1,6 @@
 import ErrandEssentials
 
-/// An open file: the one wrapper of a descriptor in this project.
+/// An open file, the project's only wrapper of a file descriptor.
 ///
 /// ```swift
 /// let file = try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
@@ -8,33 +8,31 @@ import ErrandEssentials
 /// try file.flushData()
 /// ```
 ///
-/// A call is repeated when a signal interrupts it, and reads and writes as much as it is asked to. Every call may
-/// block; call it from a `@concurrent` function. A failure names the path and has the system's error number. The last
-/// use closes the file.
+/// Calls are repeated if a signal interrupts them, and reads and writes transfer as much as requested. Every call may
+/// block, so call it from a `@concurrent` function. A failure contains the path and the system's error number.
+/// Releasing the value closes the file.
 package struct SystemFile: ~Copyable, Sendable {
-    /// How a file is opened.
     package struct Access: OptionSet, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
 
         package static let read = Access(rawValue: 1)
         package static let write = Access(rawValue: 2)
-        /// Every write goes to the end of the file.
+        /// Writes every time to the end of the file.
         package static let append = Access(rawValue: 4)
-        /// Creates the file if it does not exist.
         package static let create = Access(rawValue: 8)
-        /// With `create`: an existing file is a failure (`EEXIST`).
+        /// With `create`: fails with `EEXIST` if the file exists.
         package static let exclusive = Access(rawValue: 16)
-        /// For a file of ours in a place where others may leave things: it is opened at once, and only if it is a
-        /// regular file at this path. A symbolic link is a failure (`ELOOP`), as are a pipe or a device (`ENXIO`), a
-        /// directory (`EISDIR`) and, with `write`, a file that has another name too (`EMLINK`).
+        /// For the app's own file in a place where others can put files: opens without blocking, and only a regular
+        /// file at this exact path. Fails with `ELOOP` for a symbolic link, `ENXIO` for a pipe or device, `EISDIR` for
+        /// a directory, and, with `write`, `EMLINK` for a file with other names.
         package static let refusesLinks = Access(rawValue: 32)
-        /// Anything but a regular file is a failure, at once; symbolic links to one are followed.
+        /// Fails at once unless the file is regular. Follows symbolic links.
         package static let onlyRegular = Access(rawValue: 64)
 
         fileprivate var isForRegular: Bool { contains(.refusesLinks) || contains(.onlyRegular) }
 
-        /// Why an open file is refused; nil if it is not.
+        /// Returns the error number for which an open file is refused, if it is.
         fileprivate func refusal(of descriptor: Int32) -> Int32? {
             guard isForRegular else { return nil }
             guard let status = FileStatus(descriptor: descriptor) else { return errno }
@@ -51,15 +49,15 @@ package struct SystemFile: ~Copyable, Sendable {
             if contains(.create) { flags |= O_CREAT }
             if contains(.exclusive) { flags |= O_EXCL }
             if contains(.refusesLinks) { flags |= O_NOFOLLOW }
-            // A pipe without a writer would block; for a regular file it changes nothing.
+            // Opening a pipe without a writer would block. Regular files ignore the flag.
             if isForRegular { flags |= O_NONBLOCK }
             return flags
         }
     }
 
-    /// A failure of the system, and the path of the file.
+    /// A system failure, with the path of the file.
     package struct Failure: SupportFault {
-        /// A sentence with the path.
+        /// A sentence that includes the path.
         package let description: String
         package let path: String
         /// The system's error number, such as `ENOSPC`.
@@ -76,7 +74,7 @@ package struct SystemFile: ~Copyable, Sendable {
     package let path: String
     let descriptor: Int32
 
-    /// Opens a file; one that `create` creates gets the permissions that the process does not mask.
+    /// Opens a file. If `create` creates it, the process's umask applies to its permissions.
     package init(_ path: String, _ access: Access, permissions: mode_t = 0o666) throws(Failure) {
         let opened = systemOpen(path, access.flags, permissions)
         if let code = opened < 0 ? errno : access.refusal(of: opened) {
@@ -87,30 +85,86 @@ package struct SystemFile: ~Copyable, Sendable {
         (self.path, descriptor) = (path, opened)
     }
 
-    /// Opens a file for reading.
     package init(reading path: String) throws(Failure) { try self.init(path, .read) }
 
-    /// Creates a new file for writing; an existing file is a failure.
+    /// Creates a new file for writing. Fails if the file exists.
     package init(creating path: String, mode: mode_t = 0o666) throws(Failure) {
         try self.init(path, [.write, .create, .exclusive], permissions: mode)
     }
 
     deinit { close(descriptor) }
 
-    /// The attributes of the open file; nil only where the file system fails.
+    /// The attributes of the open file; `nil` only if the file system fails.
     package var status: FileStatus? { FileStatus(descriptor: descriptor) }
 
-    /// Whether the path still leads to this file, and not to another one, a link or nothing.
+    /// Returns whether the path still refers to this file, without following a symbolic link.
     package func isAt(_ path: String) -> Bool {
         guard let mine = status, let other = try? FileStatus(at: path, followingLinks: false) else { return false }
         return mine.identity == other.identity
     }
 }
 
-/// Repeats a call of the system until no signal interrupts it.
+/// Repeats a system call until no signal interrupts it.
 func uninterrupted<Number: SignedInteger>(_ call: () -> Number) -> Number {
     while true {
         let result = call()
         if result >= 0 || errno != EINTR { return result }
+    }
+}
+
+extension SystemFile {
+    /// Returns the failure for a directory in the place of a file.
+    package static func directory(_ path: String) -> Failure { Failure("cannot be replaced", path, code: EISDIR) }
+
+    /// Returns whether a path leads to a directory, along with its permission bits, or `nil` if it doesn't exist.
+    package static func attributes(at path: String) -> (isDirectory: Bool, permissions: mode_t)? {
+        (try? FileStatus(at: path)).map { ($0.kind == .directory, $0.permissions) }
+    }
+
+    /// Returns the size of a regular file. Fails for anything else.
+    package static func size(of path: String) throws(Failure) -> Int64 {
+        let status = try FileStatus(at: path)
+        guard status.kind == .regular else { throw Failure("is not a regular file", path, code: EINVAL) }
+        return status.size
+    }
+
+    /// Creates a directory for its owner only, including missing parent directories.
+    package static func makeDirectories(_ path: String) throws(Failure) {
+        if attributes(at: path)?.isDirectory == true { return }
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeDirectories(String(path[..<slash])) }
+        do { try makeDirectory(path, permissions: 0o700) } catch {
+            if error.code != EEXIST || attributes(at: path)?.isDirectory != true { throw error }
+        }
+        flushDirectory(of: path)
+    }
+
+    /// Flushes a file's directory, so a new name survives a crash of the machine. Ignores failures.
+    package static func flushDirectory(of path: String) {
+        let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+        try? SystemFile(reading: directory ?? ".").flush()
+    }
+
+    /// Replaces a file with a new file that only its owner can read. Readers see either the old or the new file as a
+    /// whole.
+    package static func replace(_ path: String, with data: Data) throws(Failure) {
+        if attributes(at: path)?.isDirectory ?? false { throw directory(path) }
+        let temporary = temporary(beside: path)
+        do {
+            let file = try SystemFile(creating: temporary, mode: 0o600)
+            try file.setPermissions(0o600)
+            try file.write(data)
+            try file.flushData()
+            try rename(temporary, to: path)
+        } catch {
+            remove(temporary)
+            throw error
+        }
+    }
+
+    /// Returns a random, short name in the directory of `path`.
+    package static func temporary(beside path: String) -> String {
+        let name = ".errand-\(getpid())-\(UInt64.random(in: 0 ... .max)).partial"
+        guard let slash = path.lastIndex(of: "/") else { return name }
+        return path[...slash] + name
     }
 }

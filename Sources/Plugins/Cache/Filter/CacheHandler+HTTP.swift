@@ -1,25 +1,21 @@
 import Errand
 import ErrandEssentials
 
-/// RFC 9111 for a request on the wire, from the request to the response.
+/// Applies RFC 9111 to a request on the wire.
 extension CacheHandler {
-    /// Answers a request from the store or from the server.
+    /// Answers a request from the store or the server.
     ///
-    /// - Parameter policy: nil if the response must not be stored.
+    /// - Parameter policy: Nil if the response must not be stored.
     func respond(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
-        // Invalidation.
         if !exchange.http.method.isSafe { return try await sendUnsafe(policy) }
 
-        // Candidate.
         guard let lookup = try await lookup(policy) else { return try await next(mode.applied(to: exchange)) }
         if case .store(let response) = mode { return try await storeForCaller(response, lookup) }
         if case .remove = mode { return try await removeForCaller(lookup) }
         let candidate = await search(lookup)
 
-        // Strategy.
         var (found, decision) = (candidate.found, decision(candidate, lookup))
 
-        // Hit.
         if let hit = found, decision.usesStored {
             if let response = await serve(hit.entry, condition(hit, lookup), decision.status) {
                 if decision.revalidates || mode.refreshes { revalidate(hit, lookup) }
@@ -31,27 +27,25 @@ extension CacheHandler {
             (found, decision) = (nil, .validate(.forward(.miss, detail: "unreadable")))
         }
 
-        // 504, or a miss: the request must not be sent.
+        // 504 or a miss: the request must not be sent.
         if isCacheOnly { throw miss(found == nil ? .notStored : .expired) }
         if lookup.directives.onlyIfCached { return gatewayTimeout }
 
-        // Network.
         let status = decision.status
         if let found, status.forward == .stale, isShareable(lookup) { return try await share(found, lookup, status) }
         note(status)
         return try await send(lookup, found, status)
     }
 
-    /// Sends a request, with the stored response's validators if the request doesn't have its own conditions, and
-    /// updates the store with the answer.
+    /// Sends a request and updates the store. Adds the stored response's validators if the request doesn't have its own
+    /// conditions.
     ///
     /// - Parameters:
-    ///   - found: the stored response, which is valid only if the server confirms it.
-    ///   - status: why the request is sent.
+    ///   - found: A stored response that the server has to confirm.
+    ///   - status: Why the request is sent.
     func send(_ lookup: HTTPLookup, _ found: StoredResponse?, _ status: CacheStatus) async throws -> HTTPResponse {
         let stagedWork = exchange.stagedWorkCount
         do {
-            // Network.
             let conditional = found.flatMap { validating($0, lookup) }
             let sent = now
             let (request, record) = mode.applied(to: conditional ?? exchange).recordingUsers()
@@ -64,8 +58,7 @@ extension CacheHandler {
                 return stale
             }
 
-            // Filters after the cache have sent the request for other users, so the answer doesn't belong in this
-            // entry.
+            // Later filters sent the request for other users, so the answer doesn't belong in this entry.
             guard lookup.mayKeep(record.marks) else {
                 note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
                 if response.status != 304 || conditional == nil { return response }
@@ -78,7 +71,6 @@ extension CacheHandler {
                 return response
             }
 
-            // 304.
             if response.status == 304, let found, conditional != nil || lookup.hasConditions {
                 let confirms = HTTPCacheHeaders.confirms(
                     response.headers, found.entry.head.headers, condition: request.http.headers)
@@ -88,12 +80,12 @@ extension CacheHandler {
                 if let confirmed, let stored = await serve(confirmed, found.key, status, after: response) {
                     return stored
                 }
-                // The 304 is about another response, or the stored one is damaged: send the request without validators.
+                // The 304 concerns another response, or the stored response is damaged. Send the request without
+                // validators.
                 await exchange.discardStagedWork(after: stagedWork)
                 return try await send(lookup, nil, status)
             }
 
-            // Store.
             return await keep(response, lookup, sent: sent, old: found?.key)
         } catch {
             guard let found, Self.allowsStale(after: error),
@@ -103,7 +95,7 @@ extension CacheHandler {
         }
     }
 
-    /// Sends an unsafe request, and invalidates the stored responses that it may have changed (RFC 9111, section 4.4).
+    /// Sends an unsafe request and invalidates stored responses that it may have changed (RFC 9111, section 4.4).
     private func sendUnsafe(_ policy: CachePolicy.HTTP?) async throws -> HTTPResponse {
         // A timed policy would have thrown before.
         if mode.mustNotSend { throw miss(.off) }
@@ -127,7 +119,7 @@ extension CacheHandler {
 // MARK: - Strategy
 
 extension CacheHandler {
-    /// Returns the keys of a request; nil if it bypasses the cache.
+    /// Nil if the request bypasses the cache.
     private func lookup(_ policy: CachePolicy.HTTP?) async throws -> HTTPLookup? {
         let http = exchange.http
         guard let policy, http.method == .get || http.method == .head else {
@@ -148,7 +140,6 @@ extension CacheHandler {
         return nil
     }
 
-    /// Decides between the stored response and the server.
     private func decision(_ candidate: SearchResult, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
         switch candidate {
         case .nothing(let reason): return .validate(.forward(reason))
@@ -161,7 +152,6 @@ extension CacheHandler {
         }
     }
 
-    /// Evaluates the request's own conditions against a stored response.
     private func condition(_ found: StoredResponse, _ lookup: HTTPLookup) -> HTTPConditions.Outcome {
         guard lookup.hasConditions else { return .whole }
         let head = found.entry.head
@@ -177,7 +167,7 @@ extension CacheHandler {
             to: exchange.http, status: 504, source: ResponseSource("cache", reason: "only-if-cached"))
     }
 
-    /// Returns the exchange with the stored response's validators; nil if it can't be validated.
+    /// Adds the stored response's validators to the exchange. Returns nil if the response can't be validated.
     private func validating(_ found: StoredResponse, _ lookup: HTTPLookup) -> Exchange? {
         guard !lookup.hasConditions, !lookup.isHead, mode.usesValidators,
             let request = HTTPCacheHeaders.validating(exchange.http, found.entry.head.headers)
@@ -191,7 +181,7 @@ extension CacheHandler {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns a stored response as the response to the request; nil if it can't be read.
+    /// Converts an entry to a response. Returns nil if its body can't be read.
     private func serve(
         _ entry: CacheEntry, _ condition: HTTPConditions.Outcome, _ status: CacheStatus, also: HTTPHeaders = [:]
     ) async -> HTTPResponse? {
@@ -220,7 +210,8 @@ extension CacheHandler {
         return response
     }
 
-    /// Returns a stored response that a 304 has confirmed, with the 304's cookies. Removes it if it can't be read.
+    /// Returns a stored response that a 304 confirmed, including the 304's cookies. Removes the entry if it can't be
+    /// read.
     private func serve(
         _ confirmed: CacheEntry, _ key: CacheKey, _ status: CacheStatus, after response: HTTPResponse
     ) async -> HTTPResponse? {
@@ -232,7 +223,6 @@ extension CacheHandler {
         return nil
     }
 
-    /// Returns a stored response that may be used although the server failed.
     private func stale(
         _ found: StoredResponse, _ lookup: HTTPLookup, forwardStatus: Int?, _ stagedWork: Int
     ) async -> HTTPResponse? {
@@ -249,20 +239,18 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether a stale response may stand in for a request that failed: the same request may succeed later.
+    /// Whether the same request may succeed later, so a stale response can replace the failure.
     static func allowsStale(after error: any Error) -> Bool { (error as? any RequestFailure)?.isRetryable ?? false }
 
-    /// Validates the stored response in the background.
     private func revalidate(_ found: StoredResponse, _ lookup: HTTPLookup) {
         inBackground("revalidate", found.key, .standard) { handler in
-            // Read the entry again, because the caller may be reading its body as a stream.
+            // Read the entry again, because the caller may be streaming its body.
             guard case .entry(let entry) = await handler.read(found.key) else { return }
             _ = try await handler.send(lookup, StoredResponse(key: found.key, entry: entry), .forward(.stale))
         }
     }
 
-    /// Removes every stored response that matches the request, for `removeCached`. Throws ``CacheMiss`` if no response
-    /// matches.
+    /// Removes all stored responses to the request, for `removeCached`. Throws ``CacheMiss`` if no response is stored.
     private func removeForCaller(_ lookup: HTTPLookup) async throws -> HTTPResponse {
         var found = await search(lookup).found
         cache.writer.remove(in: store) { key, head in
@@ -272,7 +260,7 @@ extension CacheHandler {
         }
         var removed: HTTPResponse?
         var hasEntry = false
-        // Several variants may match. One more may have been stored before the removal began.
+        // Several variants may match, and another one may have been stored before the removal began.
         for _ in 0..<Self.maximumMatches {
             if found == nil { found = await search(lookup).found }
             guard let match = found else { break }
@@ -285,12 +273,12 @@ extension CacheHandler {
         return removed
     }
 
-    /// More than the header names that an index has.
+    /// Exceeds the number of variants in an index.
     private static let maximumMatches = 16
 
-    /// Stores a response of the caller's, for `store(_:for:)`.
+    /// Stores a response from the caller, for `store(_:for:)`.
     private func storeForCaller(_ response: HTTPResponse, _ lookup: HTTPLookup) async throws -> HTTPResponse {
-        // It's stored for the request itself, not for the target of a redirect.
+        // Store it for the request itself, not for the target of a redirect.
         if exchange.hop > 1 { throw miss(.off) }
         complete()
         return await keep(response, lookup, sent: now)
@@ -300,14 +288,12 @@ extension CacheHandler {
 // MARK: - Shared validations
 
 extension CacheHandler {
-    /// Whether the request may share a validation: it doesn't have its own conditions, and its body is delivered as
-    /// data.
+    /// A request shares a validation if it needs data and doesn't have its own conditions.
     private func isShareable(_ lookup: HTTPLookup) -> Bool {
         !lookup.isHead && exchange.delivery == .data && !lookup.hasConditions
     }
 
-    /// Validates a stale response once for all requests that currently wait for it. If that fails, each of the others
-    /// sends its own request.
+    /// Validates a stale response once for all waiting requests. If that fails, each of the other requests is sent.
     private func share(
         _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async throws -> HTTPResponse {
@@ -334,7 +320,6 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the response that the leading request received, if it applies to this request.
     private func serve(
         _ outcome: SharedValidations.Outcome, _ found: StoredResponse, _ lookup: HTTPLookup, _ status: CacheStatus
     ) async -> HTTPResponse? {

@@ -1,18 +1,18 @@
 import Errand
 import ErrandEssentials
 
-/// How the responses for one URL are stored.
+/// Stores the responses for a URL.
 ///
-/// The key of the URL leads to the response itself. If `Vary` distinguishes several responses, it leads to an index of
-/// the header names that do, and each variant has its own key.
+/// The URL's key leads to the response itself. If `Vary` distinguishes several responses, it leads to an index of
+/// header names, and each variant has its own key.
 ///
-/// The responses of each user have their own keys, too. They are valid only while the record of the URL has the serial
-/// number that they were stored with: an unsafe request removes the record, and so invalidates all of them, however
-/// many there are. The serial number of an index does the same for its variants. Validity never depends on a date.
+/// Responses of different users also have separate keys. They're valid only while the URL's record has the serial
+/// number with which they were stored. An unsafe request removes the record, which invalidates all of them at once. The
+/// serial number of an index works the same way for its variants. Validity never depends on a date.
 extension CacheHandler {
-    /// Stores a server's response if the rules allow it, and returns the response for the caller.
+    /// Stores a server's response if the rules allow it. Returns the response for the caller.
     ///
-    /// - Parameter old: the key of the entry that the response replaces.
+    /// - Parameter old: The key of the entry that the response replaces.
     func keep(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date, old: CacheKey? = nil) async -> HTTPResponse {
         if let refusal = HTTPCacheRules.refusal(of: response, to: exchange.http) {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: \(refusal)"))
@@ -36,7 +36,7 @@ extension CacheHandler {
         return response
     }
 
-    /// Whether the request refuses the response because of its body.
+    /// Returns whether the request rejects the response because of its body.
     private func reportsFailure(_ response: HTTPResponse) async -> Bool {
         do { return try await exchange.outcomeFailure(of: response) != nil } catch { return true }
     }
@@ -52,13 +52,13 @@ extension CacheHandler {
         return head
     }
 
-    /// Returns the key for a response, after writing the indexes that lead to it, and the head with its generation.
+    /// Writes the indexes that lead to a response. Returns its key, and its head with the generation.
     private func storageKey(
         _ head: CacheEntryHead, _ vary: [String], _ lookup: HTTPLookup
     ) async -> (CacheKey, CacheEntryHead) {
         if !lookup.isOwned && vary.isEmpty { return (lookup.key, head) }
         let record = CacheKeyBuilder.record(of: lookup.url)
-        // Concurrent responses must not each begin a generation.
+        // Concurrent responses must not each start a generation.
         return await cache.indexAccess.run(CacheWriter.Location(store, record)) {
             var head = head
             if lookup.isOwned { head.generation = await serial(record, head, lookup) }
@@ -68,7 +68,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the serial number of the record of a URL. Creates the record if it doesn't exist.
+    /// Returns the serial number of a URL's record. Creates the record if necessary.
     private func serial(_ key: CacheKey, _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         if case .entry(let old) = await read(key), old.head.kind == .index { return old.head.serial }
         var record = head
@@ -79,7 +79,7 @@ extension CacheHandler {
         return record.serial
     }
 
-    /// Moves header names to the front of the index of a URL, and returns the serial number of the index.
+    /// Moves header names to the front of a URL's index. Returns the serial number of the index.
     private func index(_ names: [String], _ head: CacheEntryHead, _ lookup: HTTPLookup) async -> UInt64 {
         var index = head
         (index.kind, index.variants, index.headers) = (.index, [names], [:])
@@ -96,7 +96,7 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// Updates the stored response with the fields of a 304 response, and writes its head (RFC 9111, section 4.3.4).
+    /// Updates the stored response with the fields of a 304 and writes its head (RFC 9111, section 4.3.4).
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -118,13 +118,13 @@ extension CacheHandler {
         return CacheEntry(head: head, body: old.body)
     }
 
-    /// Updates or invalidates the stored and expected responses to GET by a response to HEAD (RFC 9111, section 4.3.5).
+    /// Updates or invalidates stored and pending responses to GET after a response to HEAD (RFC 9111, section 4.3.5).
     func applyHead(_ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async {
         let (key, described) = (lookup.key, response.headers)
         cache.writer.remove(in: store) { other, head in
             other == key && head.kind == .http && !HTTPCacheHeaders.describesSame(described, head.headers)
         }
-        // Since the request was sent, another entry may have been stored.
+        // Another entry may have been stored since the request was sent.
         guard let found = await search(lookup).found else { return }
         if HTTPCacheHeaders.describesSame(response.headers, found.entry.head.headers) {
             await freshen(found, response, lookup, sent: sent)
@@ -133,7 +133,8 @@ extension CacheHandler {
         }
     }
 
-    /// Invalidates the responses that an unsafe request may have changed, of every user and in flight, too.
+    /// Invalidates the responses that an unsafe request may have changed, for every user and including responses in
+    /// flight.
     func invalidate(by response: HTTPResponse) async {
         var urls = HTTPCacheRules.invalidated(by: response, to: exchange.http)
         // Filters may have stored the resource under another URL.

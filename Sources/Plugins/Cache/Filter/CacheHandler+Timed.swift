@@ -1,11 +1,10 @@
 import Errand
 import ErrandEssentials
 
-/// The app's own policy, once for each call.
+/// Applies the app's own policy once per call.
 extension CacheHandler {
-    /// Answers a call from the store, if the stored response is younger than its lifetime, or from the server.
+    /// Answers a call from the store, if the response hasn't exceeded its lifetime, or from the server.
     func respond(timed: CachePolicy.Timed) async throws -> HTTPResponse {
-        // Candidate.
         guard let hasher = await openStore()?.hasher else { return try await bypass(.unreadable) }
         guard let lookup = TimedLookup(timed, self, hasher) else { return try await bypass(.off) }
         if case .store(let response) = mode {
@@ -15,7 +14,6 @@ extension CacheHandler {
         if case .remove = mode { return try await removeForCaller(lookup) }
         var reason = CacheMiss.Reason.notStored
         if !mode.reloads {
-            // Hit.
             switch await usable(lookup) {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
@@ -23,7 +21,6 @@ extension CacheHandler {
             if isCacheOnly { throw miss(reason) }
         }
 
-        // Network.
         note(
             .forward(reason == .notStored ? .uriMiss : reason == .expired ? .stale : .miss, detail: reason.description))
         let stagedWork = exchange.stagedWorkCount
@@ -43,7 +40,6 @@ extension CacheHandler {
             return stale
         }
 
-        // Store.
         guard let lookup = lookup.sent(for: record.marks) else {
             note(CacheStatus(forwardStatus: response.status, detail: "not stored: sent for other users"))
             return response
@@ -60,8 +56,8 @@ extension CacheHandler {
 
 // MARK: - Keys
 
-/// The key of a call, and the attributes of its entry. They're determined before the request is sent, because they may
-/// change meanwhile.
+/// The key of a call and the attributes of its entry. Computed before the request is sent, because they may change in
+/// the meantime.
 private struct TimedLookup: Sendable {
     private(set) var key: CacheKey
     let url: String
@@ -69,13 +65,11 @@ private struct TimedLookup: Sendable {
     let lifetime: TimeInterval
     let attributes: TimedRules.Attributes
     let mark: CacheWriter.Mark
-    /// The users to whom the call belongs.
     private let users: Set<UserMark>
     private let hasPartition: Bool
-    /// Returns the key of the same call by other users.
     private let keyed: @Sendable (Set<UserMark>) -> CacheKey?
 
-    /// Fails if the key can't contain the body of the request.
+    /// Fails if the key can't include the body of the request.
     init?(_ timed: CachePolicy.Timed, _ handler: CacheHandler, _ hasher: KeyedHasher) {
         let http = handler.exchange.http
         let url = CacheKeyBuilder.url(handler.exchange.tags[ResourceURL.self], of: http)
@@ -92,13 +86,13 @@ private struct TimedLookup: Sendable {
             version: timed.version, partition: timed.partition.map(hasher.hash), appVersion: handler.cache.appVersion)
     }
 
-    /// Returns the lookup under which to store the response to a request that was sent for these users; nil if it must
-    /// not be stored.
+    /// Returns the lookup for storing a response to a request that was sent for these users, or nil if it must not be
+    /// stored.
     ///
-    /// - Parameter sent: nil if the request wasn't sent.
+    /// - Parameter sent: Nil if the request wasn't sent.
     func sent(for sent: Set<UserMark>?) -> TimedLookup? {
         guard let sent, !sent.isStorable(for: users, hasPartition: hasPartition) else { return self }
-        // For example the credential of the same source after a refresh.
+        // For example, a refreshed credential from the same source.
         guard !hasPartition, sent.map(\.source).sorted() == users.map(\.source).sorted(), let key = keyed(sent)
         else { return nil }
         var lookup = self
@@ -110,7 +104,6 @@ private struct TimedLookup: Sendable {
 // MARK: - Stored responses
 
 extension CacheHandler {
-    /// Returns the stored response, if it's valid or the mode accepts it.
     private func usable(_ lookup: TimedLookup) async -> Result<HTTPResponse, CacheMiss> {
         switch await read(lookup.key) {
         case .nothing: return .failure(CacheMiss(.notStored))
@@ -128,7 +121,7 @@ extension CacheHandler {
         }
     }
 
-    /// Returns the stored response, however old, if the mode accepts it after a failure.
+    /// Returns the stored response, regardless of its age, if the mode accepts it after a failure.
     private func stale(_ lookup: TimedLookup, _ failure: String) async -> HTTPResponse? {
         guard case .staleIfError = mode, case .entry(let entry) = await read(lookup.key),
             refusal(of: entry, lookup, takesExpired: true) == nil
@@ -142,7 +135,6 @@ extension CacheHandler {
             lifetime: lookup.lifetime, takesExpired: takesExpired, now: now)
     }
 
-    /// Returns a stored response as the response to the call; nil if it can't be read.
     private func serve(
         _ entry: CacheEntry, _ lookup: TimedLookup, after failure: String? = nil
     ) async -> HTTPResponse? {
@@ -159,7 +151,6 @@ extension CacheHandler {
         return response
     }
 
-    /// Fetches a response in the background, and stores it if it's accepted.
     private func refresh(_ lookup: TimedLookup) {
         inBackground("refresh", lookup.key, .reload) { handler in
             var exchange = handler.exchange
@@ -174,7 +165,6 @@ extension CacheHandler {
         }
     }
 
-    /// Stores the response when it's accepted.
     private func keep(_ response: HTTPResponse, _ lookup: TimedLookup) async -> HTTPResponse {
         guard let entry = entry(response, lookup) else { return response }
         if response.body.data == nil {
@@ -196,7 +186,7 @@ extension CacheHandler {
     private func entry(_ response: HTTPResponse, _ lookup: TimedLookup) -> CacheEntry? {
         var received = now
         if response.source.isCache, let age = response.source.age {
-            // The response comes from an HTTP cache and is as old as that cache reports.
+            // The response comes from an HTTP cache, so it's as old as that cache reports.
             received -= age.interval
             if age.interval > lookup.lifetime { return nil }
         }

@@ -1,17 +1,17 @@
 import Errand
 import ErrandEssentials
 
-/// Handles one exchange in the cache: `respond(_:)` applies RFC 9111, `respond(timed:)` the app's own policy. Here is
-/// what both need: the mode of the call, and access to the store.
+/// Handles one exchange: `respond(_:)` applies RFC 9111, `respond(timed:)` the app's own policy. This file contains the
+/// code they share.
 ///
-/// An object, because the async frame of each function that waits would contain the whole of a value.
+/// A class, because async frames would otherwise contain the whole value.
 final class CacheHandler: Sendable {
     let cache: ResponseCache
     let exchange: Exchange
     let next: Next
     let terms: CacheTerms
     let mode: CacheMode.Kind
-    /// Collects the result of a validation for the requests that share it.
+    /// Collects the result of a validation for requests that share it.
     let leader: SharedValidations.Leader?
 
     init(
@@ -22,12 +22,11 @@ final class CacheHandler: Sendable {
         (self.mode, self.leader) = (mode, leader)
     }
 
-    /// Returns the handler of a request that validates a stored response for others too.
+    /// Returns the handler of a request that also validates a stored response for others.
     func leading(_ leader: SharedValidations.Leader) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode, leader: leader)
     }
 
-    /// Returns the handler of another exchange, with the same rules.
     func handling(_ exchange: Exchange, _ mode: CacheMode.Kind) -> CacheHandler {
         CacheHandler(cache, exchange, next, terms, mode)
     }
@@ -38,7 +37,6 @@ final class CacheHandler: Sendable {
     var now: Date { exchange.time.date }
     private var report: CacheReport? { exchange.tags[CacheMode.self].report }
 
-    /// Whether the mode only reads or removes, and never sends a request.
     var isCacheOnly: Bool {
         switch mode {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove: true
@@ -46,15 +44,14 @@ final class CacheHandler: Sendable {
         }
     }
 
-    /// Records a miss in the report of the call, and returns it to be thrown.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
 
-    /// Reports that the cache has removed or stored the response for the call.
+    /// Reports that the response was removed or stored for the caller.
     func complete(_ failure: (any Error)? = nil) { report?.complete(failure) }
 
-    /// Sends the request in the background, once at a time for each key.
+    /// Sends the request in the background, one at a time per key.
     ///
-    /// - Parameter work: receives the handler of the detached exchange, in `mode`.
+    /// - Parameter work: Receives the handler of the detached exchange, in `mode`.
     func inBackground(
         _ verb: String, _ key: CacheKey, _ mode: CacheMode.Kind,
         _ work: @escaping @Sendable (CacheHandler) async throws -> Void
@@ -69,7 +66,7 @@ final class CacheHandler: Sendable {
     }
 
     func note(_ status: @autoclosure () -> CacheStatus) {
-        // The status is created only if somebody listens.
+        // The status is created only if an accessory listens.
         exchange.note("cache", status().description, details: status())
     }
 
@@ -87,41 +84,40 @@ extension CacheHandler {
         case unreadable
     }
 
-    /// Returns the store with its secret. If the store fails to return the secret, notes that and returns nil.
+    /// Returns the store with its secret. If the secret can't be read, notes that and returns nil.
     func openStore() async -> OpenStore? {
         do { return try await cache.stores.open(store) } catch {
-            note("the store returned no secret", error)
+            note("the store didn't return a secret", error)
             return nil
         }
     }
 
-    /// Reads an entry. A failure of the store is noted and counts as unreadable.
+    /// Reads an entry. A store error is noted and counts as unreadable.
     func read(_ key: CacheKey) async -> Stored {
         do {
             return try await cache.writer.entry(for: key, in: store).map(Stored.entry) ?? .nothing
         } catch {
-            note("an entry could not be read", error)
+            note("an entry couldn't be read", error)
             return .unreadable
         }
     }
 
-    /// Returns the body as the exchange wants it delivered; nil if it's damaged.
+    /// Returns the body in the form the exchange delivers, or nil if it's damaged.
     func body(_ entry: CacheEntry) async -> HTTPBody? {
         if entry.body.data != nil || exchange.delivery != .data { return entry.body }
         return try? HTTPBody(await entry.body.collect(upTo: .max))
     }
 
-    /// Removes an entry that is no longer valid, including one in flight. Returns the error of a store that failed.
+    /// Removes an invalid entry, including one in flight. Returns the store's error.
     @discardableResult
     func remove(_ key: CacheKey) async -> (any Error)? {
         do { try await cache.writer.remove(key, from: store) } catch {
-            note("an entry could not be removed", error)
+            note("an entry couldn't be removed", error)
             return error
         }
         return nil
     }
 
-    /// Writes an entry in the background.
     func write(_ entry: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         cache.writer.write(entry.head, entry.body, for: key, in: store, since: mark) {
             [exchange = self.exchange] error in
@@ -129,7 +125,6 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a new head of an entry in the background.
     func update(_ head: CacheEntryHead, of old: CacheEntry, _ key: CacheKey, _ mark: CacheWriter.Mark) {
         let body = old.body.data.map { HTTPBody($0) }
         cache.writer.write(head, body, replacing: old.head, for: key, in: store, since: mark) {
@@ -138,7 +133,7 @@ extension CacheHandler {
         }
     }
 
-    /// Writes a streamed body while the caller reads it. Returns the response whose body the caller has to read.
+    /// Writes a streamed body while the caller reads it. Returns the response that the caller has to read.
     func writeStream(
         _ tee: TeeBody, of response: HTTPResponse, _ head: CacheEntryHead, _ key: CacheKey, _ mark: CacheWriter.Mark
     ) -> HTTPResponse {
@@ -148,8 +143,8 @@ extension CacheHandler {
                 let entry = CacheEntry(head: head, body: HTTPBody(source: tee.copy))
                 if try await !writer.stream(entry, for: key, in: store, since: mark) { tee.abandon() }
             } catch {
-                // The caller continues without the cache. If the caller doesn't read the body to its end, that isn't
-                // worth a note.
+                // The caller continues without the cache. If the caller just doesn't read to the end, that isn't worth
+                // a note.
                 if tee.abandon() { Self.noteUnwritten(error, exchange) }
             }
         }
@@ -159,22 +154,21 @@ extension CacheHandler {
         return response
     }
 
-    /// Notes the failure in a separate activity, because the call may have ended when a store fails.
+    /// Notes a failure in a separate activity, because the call may have ended.
     private static func noteUnwritten(_ error: any Error, _ exchange: Exchange) {
         let reason =
             (error as? CacheStoreError)?.description ?? (error as? ErrandError)?.code.description
             ?? "\(type(of: error))"
-        exchange.detach("cache write") { $0.note("cache", "an entry could not be written: \(reason)") }
+        exchange.detach("cache write") { $0.note("cache", "an entry couldn't be written: \(reason)") }
     }
 }
 
-/// The rules by which the responses to a request are stored, and the store.
+/// The policy and store for a request.
 ///
-/// An object, because all requests without their own policy share one.
+/// A class, because all requests without their own policy share one instance.
 final class CacheTerms: Sendable {
     let policy: CachePolicy
     let store: any CacheStore
-    /// The request, if it has its own policy.
     let request: (any CacheableRequest)?
 
     init(_ policy: CachePolicy, _ store: any CacheStore, _ request: (any CacheableRequest)? = nil) {

@@ -1,11 +1,11 @@
-/// The transitions of the writer's state; each runs while the lock is held.
+/// The transitions of the writer's state. Call them with the lock held.
 extension CacheWriter.State {
     func isRemoved(
         _ written: CacheWriter.Written, _ location: CacheWriter.Location, since mark: CacheWriter.Mark
     ) -> Bool {
         if removals == mark.removals { return false }
         let since = recent.filter { $0.number > mark.removals }
-        // Some removals are no longer remembered: one of them may have matched.
+        // Some removals have been forgotten, and one of them may have matched.
         if UInt64(since.count) < removals - mark.removals { return true }
         return since.contains { $0.store == location.store && written.matches($0.matches, location.key) }
     }
@@ -30,13 +30,12 @@ extension CacheWriter.State {
         return operations
     }
 
-    /// Hides what the store has under a key until an operation has ended.
+    /// Hides a key's entry in the store until an operation has ended.
     mutating func hide(_ location: CacheWriter.Location, _ store: any CacheStore, until operation: UInt64) {
         hidden[location, default: CacheWriter.Hidden(store: store)].open.insert(operation)
     }
 
-    /// Ends an operation. The entry becomes visible if the operation left none that was removed, and no other may do
-    /// so.
+    /// Ends an operation. The entry becomes visible if the operation left no removed entry and no other operation can.
     mutating func settle(_ location: CacheWriter.Location, _ operation: UInt64, isClean: Bool) {
         guard var entry = hidden[location] else { return }
         entry.open.remove(operation)
@@ -55,8 +54,7 @@ extension CacheWriter.State {
         }
     }
 
-    /// Makes a suspended store visible again after everything has been removed from it, unless a removal failed
-    /// meanwhile.
+    /// Shows a suspended store again after all entries were removed, unless another removal failed in the meantime.
     mutating func endClearing(_ store: ObjectIdentifier, _ operation: UInt64) {
         if let failure = suspended[store]?.failure, failure < operation { suspended[store] = nil }
         for location in hidden.keys where location.store == store {
@@ -64,28 +62,27 @@ extension CacheWriter.State {
         }
     }
 
-    /// Begins to write an entry, and returns the number of the operation.
     mutating func run(_ written: CacheWriter.Written, _ location: CacheWriter.Location) -> UInt64 {
         let operation = beginOperation()
         running[location, default: [:]][operation] = written
         return operation
     }
 
-    /// Begins a queued write; nil if it has been replaced or removed meanwhile.
+    /// Begins a queued write. Returns nil if it has been replaced or removed.
     mutating func begin(_ write: CacheWriter.Write) -> UInt64? {
         guard pending[write.location]?.number == write.number else { return nil }
         return run(write.written, write.location)
     }
 
-    /// Ends a queued write. Returns the operation that has to remove the entry from the store, if it was removed
-    /// meanwhile, or if it could not be written: the entry that it replaces is out of date.
+    /// Ends a queued write. If the entry was removed meanwhile, or wasn't written and left an outdated entry, returns
+    /// the operation that has to remove it from the store.
     mutating func end(_ write: CacheWriter.Write, _ operation: UInt64, isWritten: Bool) -> UInt64? {
         if pending[write.location]?.number == write.number { pending[write.location] = nil }
         return end(write.location, write.store, operation, keeps: isWritten, isWritten: isWritten)
     }
 
-    /// Ends the write of a stream. Returns the operation that has to remove the entry from the store, if it was removed
-    /// meanwhile; a stream that failed left the previous entry.
+    /// Ends the write of a stream. If the entry was removed meanwhile, returns the operation that has to remove it from
+    /// the store. A failed stream leaves the previous entry.
     mutating func endStream(
         _ location: CacheWriter.Location, _ store: any CacheStore, _ operation: UInt64, isWritten: Bool
     ) -> UInt64? {
@@ -101,14 +98,14 @@ extension CacheWriter.State {
             if isWritten { settle(location, operation, isClean: true) }
             return nil
         }
-        // Hidden without a gap: what was written is there until it has been removed.
+        // Hide it without a gap, because the entry exists until it's removed.
         let erasure = beginOperation()
         hide(location, store, until: erasure)
         hidden[location]?.open.remove(operation)
         return erasure
     }
 
-    /// Appends a task to the queue; it receives the task before it.
+    /// Appends a task to the queue, which receives the previous task.
     mutating func enqueue(_ body: @escaping @Sendable (Task<Void, Never>?) async -> Void) {
         queued += 1
         last = Task.detached { [last] in await body(last) }
@@ -120,7 +117,7 @@ extension CacheWriter.Write {
 }
 
 extension CacheWriter.Written {
-    /// Whether a removal selects the entry, or the one whose body it takes over.
+    /// Returns whether a removal selects the entry, or the entry whose body it reuses.
     func matches(_ selects: (CacheKey, CacheEntryHead) -> Bool, _ key: CacheKey) -> Bool {
         selects(key, head) || old.map { selects(key, $0) } == true
     }

@@ -2,16 +2,14 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Writes entries in the background, one after the other; readers see them before they are written.
+/// Writes entries in the background, one after the other. Readers see them before they're written.
 ///
-/// An entry is a value that is made when its response is received, so that later changes do not affect what is written.
-/// A removal also applies to entries that are queued, to those that a store is writing, and to responses in flight:
-/// once it has completed, no reader sees anything older than the removal.
+/// An entry is a value created when its response arrives, so later changes don't affect it. A removal also applies to
+/// queued entries, running writes, and responses in flight: once it's complete, readers see only newer entries.
 final class CacheWriter: Sendable {
-    /// The number of removals when a request began: later removals apply to its response.
+    /// The number of removals when a request began. Later removals apply to its response.
     struct Mark: Sendable { let removals: UInt64 }
 
-    /// A key in a store.
     struct Location: Hashable, Sendable {
         let store: ObjectIdentifier
         let key: CacheKey
@@ -19,16 +17,14 @@ final class CacheWriter: Sendable {
         init(_ store: any CacheStore, _ key: CacheKey) { (self.store, self.key) = (ObjectIdentifier(store), key) }
     }
 
-    /// A queued write.
     struct Write: Sendable {
         let number: UInt64
         let location: Location
         let store: any CacheStore
         let mark: Mark
         let head: CacheEntryHead
-        /// Nil for a new head of an entry whose body is only in the store.
+        /// Nil if only the head changes and the body is only in the store.
         let body: HTTPBody?
-        /// The head that this one replaces.
         let old: CacheEntryHead?
         let failed: @Sendable (any Error) -> Void
 
@@ -41,45 +37,42 @@ final class CacheWriter: Sendable {
         let matches: @Sendable (CacheKey, CacheEntryHead) -> Bool
     }
 
-    /// The head of an entry that is written, and of the one whose body it takes over.
+    /// The head of an entry being written, and the head of the entry whose body it reuses.
     struct Written: Sendable {
         let head: CacheEntryHead
         var old: CacheEntryHead?
     }
 
-    /// The state of a key under which a store may still hold, or still receive, a removed entry. Readers see none until
-    /// the store has removed it.
+    /// A key under which a store may still contain or receive a removed entry. Hidden from readers until the store has
+    /// removed the entry.
     struct Hidden: Sendable {
-        /// Retained, so that its identity stays unique.
+        /// Retained, so its identity stays unique.
         let store: any CacheStore
-        /// The operations of the store that have to end before.
+        /// The store operations that have to end first.
         var open: Set<UInt64> = []
-        /// The number of operations when one failed: one that begins later has to succeed before.
+        /// The number of operations when one failed. An operation that begins later has to succeed first.
         var failure: UInt64?
     }
 
     struct State: Sendable {
         var pending: [Location: Write] = [:]
-        /// The entries that stores are writing, by the number of the operation.
         var running: [Location: [UInt64: Written]] = [:]
         var hidden: [Location: Hidden] = [:]
-        /// Stores with too many keys to remember under which a removal failed: readers see no entry of them.
+        /// Stores with too many failed removals to remember by key. All their entries are hidden.
         var suspended: [ObjectIdentifier: Hidden] = [:]
-        /// Removals of many entries that stores carry out, or have failed to, by the number of the operation.
+        /// Running and failed removals of many entries, by operation number.
         var selections: [UInt64: Selection] = [:]
         var last: Task<Void, Never>?
-        /// The number of tasks that have been queued.
         var queued: UInt64 = 0
         var bytes: Int64 = 0
         var removals: UInt64 = 0
-        /// The number of writes and removals that stores have begun.
+        /// The number of store operations that have begun.
         var operations: UInt64 = 0
-        /// The latest removals, in order.
         var recent: [Removal] = []
     }
 
     let state = Mutex(State())
-    /// The bytes that may wait to be written; a response beyond is not stored.
+    /// The maximum number of bytes waiting to be written. Further responses aren't stored.
     private static let maximumBytes: Int64 = 64 << 20
     static let maximumRecentRemovals = 256
     static let maximumHidden = 4096
@@ -87,9 +80,9 @@ final class CacheWriter: Sendable {
 
     func mark() -> Mark { state.withLock { Mark(removals: $0.removals) } }
 
-    /// Queues an entry whose body is in memory. `failed` receives the error if the entry cannot be written.
+    /// Queues an entry whose body is in memory. Calls `failed` if it can't be written.
     ///
-    /// - Parameter old: the head of the stored entry, if only the head changes; `body` is then nil if it is not in
+    /// - Parameter old: The head of the stored entry, if only the head changes. `body` is then nil unless it's in
     ///   memory.
     func write(
         _ head: CacheEntryHead, _ body: HTTPBody?, replacing old: CacheEntryHead? = nil, for key: CacheKey,
@@ -111,7 +104,7 @@ final class CacheWriter: Sendable {
             }
             return true
         }
-        if !isAccepted { failed(CacheStoreError("too much is waiting to be written")) }
+        if !isAccepted { failed(CacheStoreError("too much data is waiting to be written")) }
     }
 
     private func perform(_ write: Write) async {
@@ -133,7 +126,7 @@ final class CacheWriter: Sendable {
         if let erasure, let error = await erase(write.location, write.store, erasure) { write.failed(error) }
     }
 
-    /// Removes what a write has left that was removed meanwhile. Returns the error of a store that failed.
+    /// Removes an entry that was written although it had been removed. Returns the store's error.
     private func erase(_ location: Location, _ store: any CacheStore, _ operation: UInt64) async -> (any Error)? {
         var failure: (any Error)?
         do { try await store.remove(location.key) } catch { failure = error }
@@ -144,13 +137,13 @@ final class CacheWriter: Sendable {
     private func finish(_ write: Write) {
         state.withLock { state in
             state.bytes -= write.size
-            // Nothing has been queued since.
+            // This was the last queued task.
             if state.queued == write.number { state.last = nil }
         }
     }
 
     /// Writes an entry while its body is read, independently of the queue. Returns false if the entry was removed
-    /// before the write began; throws the error of the store or of the body.
+    /// before the write began. Throws the error of the store or body.
     func stream(
         _ entry: CacheEntry, for key: CacheKey, in store: any CacheStore, since mark: Mark
     ) async throws -> Bool {
@@ -172,7 +165,6 @@ final class CacheWriter: Sendable {
         return true
     }
 
-    /// Runs an operation in the order of the queue, and returns when it has finished.
     func runInOrder(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = state.withLock { state in
             let task = Task.detached { [last = state.last] in
@@ -185,7 +177,7 @@ final class CacheWriter: Sendable {
         try await task.value
     }
 
-    /// Makes `flush` wait for a write that is independent of the queue.
+    /// Makes `flush` wait for a write outside the queue.
     func track(_ task: Task<Void, Never>) {
         state.withLock { state in
             state.enqueue { last in
@@ -195,8 +187,8 @@ final class CacheWriter: Sendable {
         }
     }
 
-    /// Removes the entry of a key, including one that is queued or whose response is in flight. From then on readers do
-    /// not see it, even if the store throws.
+    /// Removes a key's entry, including a queued one and responses in flight. Readers no longer see it, even if the
+    /// store throws.
     func remove(_ key: CacheKey, from store: any CacheStore) async throws {
         let location = Location(store, key)
         let operation = state.withLock { state in
@@ -208,7 +200,7 @@ final class CacheWriter: Sendable {
         if let error = await erase(location, store, operation) { throw error }
     }
 
-    /// Discards queued and future writes of earlier entries that match, and hides those that are being written.
+    /// Discards queued and future writes of earlier matching entries, and hides those being written.
     func remove(
         in store: any CacheStore, where matches: @escaping @Sendable (CacheKey, CacheEntryHead) -> Bool
     ) {
@@ -220,5 +212,129 @@ final class CacheWriter: Sendable {
             await last.value
             state.withLock { state in if state.last == last { state.last = nil } }
         }
+    }
+}
+
+/// Reading. Removed entries stay hidden even while a store still has them.
+extension CacheWriter {
+    /// The queue's knowledge of an entry before a store is read.
+    private struct View {
+        let mark: Mark
+        var pending: CacheEntry?
+        var isHidden = false
+        var selections: [Selection] = []
+    }
+
+    /// Returns the stored or queued entry, unless a pending removal selects it.
+    func entry(for key: CacheKey, in store: any CacheStore) async throws -> CacheEntry? {
+        let view = view(of: key, in: store)
+        if view.pending != nil || view.isHidden { return view.pending }
+        guard let entry = try await store.entry(for: key), isVisible(entry, key, in: store, view) else { return nil }
+        return entry
+    }
+
+    /// Does the same without waiting, if the store can.
+    func entryAtOnce(for key: CacheKey, in store: any ImmediateStore) -> KnownEntry {
+        let view = view(of: key, in: store)
+        if view.pending != nil || view.isHidden { return view.pending.map(KnownEntry.entry) ?? .nothing }
+        let known = store.entryAtOnce(for: key)
+        if case .entry(let entry) = known, !isVisible(entry, key, in: store, view) { return .nothing }
+        return known
+    }
+
+    private func view(of key: CacheKey, in store: any CacheStore) -> View {
+        state.withLock { state in
+            var view = View(mark: Mark(removals: state.removals))
+            if state.isCalm { return view }
+            let location = Location(store, key)
+            view.pending = state.pending[location].flatMap { write in
+                write.body.map { CacheEntry(head: write.head, body: $0) }
+            }
+            view.isHidden = state.hidden[location] != nil || state.suspended[location.store] != nil
+            view.selections = state.selections(in: location.store)
+            return view
+        }
+    }
+
+    /// Returns whether the store's entry is current. A removal may have begun and ended after the store read it.
+    private func isVisible(_ entry: CacheEntry, _ key: CacheKey, in store: any CacheStore, _ view: View) -> Bool {
+        !view.selections.contains { $0.matches(entry.head) } && !isRemoved(entry.head, key, in: store, since: view.mark)
+    }
+
+    func isRemoved(_ head: CacheEntryHead, _ key: CacheKey, in store: any CacheStore, since mark: Mark) -> Bool {
+        state.withLock { $0.isRemoved(Written(head: head), Location(store, key), since: mark) }
+    }
+}
+
+/// Removals of many entries. They hide matching entries from the start until the store has completed them. If the store
+/// fails, they're retried before the next write, and hide entries until that succeeds.
+extension CacheWriter {
+    struct Selection: Sendable {
+        /// Retained, so its identity stays unique.
+        let store: any CacheStore
+        let matches: @Sendable (CacheEntryHead) -> Bool
+        var hasFailed = false
+    }
+
+    /// Removes all matching entries, including queued entries and responses in flight. Throws the store's error.
+    func removeAll(in store: any CacheStore, where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
+        let operation = state.withLock { state in
+            state.remove(in: store) { _, head in matches(head) }
+            let operation = state.beginOperation()
+            state.selections[operation] = Selection(store: store, matches: matches)
+            return operation
+        }
+        try await runInOrder { try await self.carryOut(operation) }
+    }
+
+    private func carryOut(_ operation: UInt64) async throws {
+        guard let selection = state.withLock({ $0.selections[operation] }) else { return }
+        do { try await selection.store.removeAll(where: selection.matches) } catch {
+            let ended = state.withLock { $0.fail(operation, selection.store) }
+            withExtendedLifetime(ended) {}
+            throw error
+        }
+        let ended = state.withLock { $0.selections.removeValue(forKey: operation) }
+        withExtendedLifetime(ended) {}
+    }
+
+    /// Retries failed removals, so the store can be used again.
+    func clear(_ store: any CacheStore) async throws {
+        let id = ObjectIdentifier(store)
+        let (begun, failed) = state.withLock { state -> (UInt64?, [UInt64]) in
+            if state.suspended.isEmpty && state.selections.isEmpty { return (nil, []) }
+            let begun = state.suspended[id] == nil ? nil : state.beginOperation()
+            return (begun, state.failedSelections(in: id))
+        }
+        if let begun {
+            try await store.removeAll { _ in true }
+            state.withLock { $0.endClearing(id, begun) }
+        }
+        for operation in failed { try await carryOut(operation) }
+    }
+}
+
+extension CacheWriter.State {
+    var isCalm: Bool { pending.isEmpty && hidden.isEmpty && suspended.isEmpty && selections.isEmpty }
+
+    func selections(in store: ObjectIdentifier) -> [CacheWriter.Selection] {
+        selections.values.filter { ObjectIdentifier($0.store) == store }
+    }
+
+    func failedSelections(in store: ObjectIdentifier) -> [UInt64] {
+        selections.filter { $0.value.hasFailed && ObjectIdentifier($0.value.store) == store }.keys.sorted()
+    }
+
+    /// Records a failed removal of many entries. After too many failures, all entries of the store are removed before
+    /// the next write. Returns the removals that are no longer needed.
+    mutating func fail(_ operation: UInt64, _ store: any CacheStore) -> [CacheWriter.Selection] {
+        selections[operation]?.hasFailed = true
+        let id = ObjectIdentifier(store)
+        let failed = failedSelections(in: id)
+        guard failed.count > CacheWriter.maximumFailedSelections else { return [] }
+        var all = CacheWriter.Hidden(store: store)
+        all.failure = operations
+        suspended[id] = all
+        return failed.compactMap { selections.removeValue(forKey: $0) }
     }
 }

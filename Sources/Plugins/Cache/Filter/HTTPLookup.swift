@@ -1,40 +1,34 @@
 import Errand
 
 extension CacheHandler {
-    /// A stored response that matches a request on the wire.
     struct StoredResponse: Sendable {
         let key: CacheKey
         let entry: CacheEntry
     }
 
-    /// The keys and directives of a request on the wire. An object, to keep async frames small.
+    /// The keys and directives of a request on the wire. A class, to keep async frames small.
     final class HTTPLookup: Sendable {
         let key: CacheKey
         let store: OpenStore
-        /// The users to whom the responses belong.
         let users: Set<UserMark>
-        /// Whether a partition names the owner of the responses.
         let hasPartition: Bool
         let url: String
         let directives: CacheDirectives
         let preferences: HTTPCacheRules.CallPreferences
-        /// The header fields of the request.
         let headers: HTTPHeaders
-        /// Whether these contain conditions or a range.
+        /// Whether the request has conditions or a range.
         let hasConditions: Bool
-        /// Whether the method is HEAD, and not GET.
         let isHead: Bool
         let mark: CacheWriter.Mark
 
         var hasher: KeyedHasher { store.hasher }
-        /// Whether the responses belong to a partition or to users.
         var isOwned: Bool { hasPartition || !users.isEmpty }
 
         init(
             _ exchange: Exchange, partition: String?, _ directives: CacheDirectives,
             _ preferences: HTTPCacheRules.CallPreferences, _ store: OpenStore, _ mark: CacheWriter.Mark
         ) {
-            // The resource URL concerns the first hop only, not the target of a redirect.
+            // The resource URL applies to the first hop, not to the target of a redirect.
             let resource = exchange.hop == 1 ? exchange.tags[ResourceURL.self] : nil
             let http = exchange.http
             (url, users) = (CacheKeyBuilder.url(resource, of: http), exchange.userMarks)
@@ -45,13 +39,12 @@ extension CacheHandler {
             (self.directives, self.preferences, self.store, self.mark) = (directives, preferences, store, mark)
         }
 
-        /// Returns the key of the response to this request among the variants that these header fields distinguish.
+        /// Returns the key of the variant for this request, given the header names in `Vary`.
         func variantKey(_ names: [String]) -> CacheKey {
             CacheKeyBuilder.variant(of: key, names: names, headers: headers, hasher)
         }
 
-        /// Whether the response to a request that was sent for these users may be stored. They're nil if it wasn't
-        /// sent.
+        /// Returns whether the response to a request sent for these users can be stored. Nil means that it wasn't sent.
         func mayKeep(_ sent: Set<UserMark>?) -> Bool {
             sent.map { $0.isStorable(for: users, hasPartition: hasPartition) } ?? true
         }
@@ -70,7 +63,6 @@ extension CacheHandler {
         return HTTPLookup(exchange, partition: policy.partition, directives, preferences, store, cache.writer.mark())
     }
 
-    /// The result of a search in the store.
     enum SearchResult: Sendable {
         case found(StoredResponse)
         case nothing(CacheStatus.Forward)
@@ -78,8 +70,8 @@ extension CacheHandler {
         var found: StoredResponse? { if case .found(let found) = self { found } else { nil } }
     }
 
-    /// Searches for the stored response that matches the request. If several match, the variant whose header names
-    /// were stored last is used.
+    /// Searches for the response that matches the request. If several variants match, uses the most recently stored
+    /// header names.
     func search(_ lookup: HTTPLookup) async -> SearchResult {
         // The serial number with which the entry must have been stored.
         var serial: UInt64 = 0
@@ -98,7 +90,7 @@ extension CacheHandler {
         case .index:
             for names in entry.head.variants {
                 let key = lookup.variantKey(names)
-                // A variant of another generation was invalidated with an earlier index.
+                // Variants of another generation were invalidated with an earlier index.
                 if let variant = await self.entry(key, lookup), variant.head.kind == .http,
                     variant.head.generation == entry.head.serial
                 {
@@ -110,7 +102,7 @@ extension CacheHandler {
     }
 
     private func entry(_ key: CacheKey, _ lookup: HTTPLookup) async -> CacheEntry? {
-        // A store in memory answers without the async frames of a read.
+        // A store in memory answers without async frames.
         if let store = lookup.store.immediate {
             switch cache.writer.entryAtOnce(for: key, in: store) {
             case .entry(let entry): return entry

@@ -1,5 +1,6 @@
 public import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// A filter that serves responses from a store and stores responses in it.
@@ -17,18 +18,17 @@ import Synchronization
 /// await cache.flush()                                             // everything is written
 /// ```
 ///
-/// It runs in two stages: as a call filter it applies the timed policy, once for each call; as a hop filter it applies
-/// the HTTP policy to each request on the wire. Put it after the filters that retry, change or sign the request, so
-/// that its key contains what they change.
+/// The filter runs twice: once per call for timed policies, and once per request on the wire for HTTP policies. Put it
+/// after filters that retry, change or sign the request, so the key includes their changes.
 ///
-/// If the store fails, that is a miss and a note for logs; no request fails because of it. Several agents may share one
+/// If the store fails, the filter notes the error, and the request continues as a miss. Several agents can share a
 /// cache.
 public final class ResponseCache: Filter {
-    /// Both stages: `.call` for the timed policy, `.hop` for the HTTP policy.
+    /// `.call` for timed policies and `.hop` for HTTP policies.
     public let stages: FilterStages = [.call, .hop]
-    /// ``FilterTraits/caches``; with a partition in the default policy also ``FilterTraits/separatesUsers``.
+    /// ``FilterTraits/caches``, and ``FilterTraits/separatesUsers`` if the default policy has a partition.
     public let traits: FilterTraits
-    /// The traits for the policy of a ``CacheableRequest``; a timed one adds ``FilterTraits/cachesCalls``.
+    /// Returns the traits for the policy of a ``CacheableRequest``. A timed policy adds ``FilterTraits/cachesCalls``.
     public func traits(for request: any Request) -> FilterTraits {
         guard let policy = (request as? any CacheableRequest)?.cachePolicy ?? defaultTimedPolicy, !policy.isOff else {
             return traits
@@ -46,9 +46,8 @@ public final class ResponseCache: Filter {
     let time: any TimeSource
     let writer = CacheWriter()
     let stores = OpenStores()
-    /// The terms of requests without their own policy.
     private let standardTerms: CacheTerms
-    /// Serializes changes of the index of a URL.
+    /// Serializes changes of a URL's index.
     let indexAccess = SerialAccess()
     let sharedValidations = SharedValidations()
     private let revalidating = Mutex<Set<CacheWriter.Location>>([])
@@ -56,11 +55,11 @@ public final class ResponseCache: Filter {
     /// Creates a cache with a store.
     ///
     /// - Parameters:
-    ///   - store: the store for all requests that don't have their own.
-    ///   - policy: the policy for requests that don't conform to ``CacheableRequest``. Defaults to `.off`.
-    ///   - appVersion: the version of the app: timed entries of another version are misses. Defaults to the bundle's
-    ///     version on Apple's platforms, and to `nil` on Linux.
-    ///   - time: the clock by which ``remove(_:)`` finds expired entries. Requests use the time source of their agent.
+    ///   - store: The store for requests that don't have their own.
+    ///   - policy: The policy for requests that don't conform to ``CacheableRequest``. Defaults to `.off`.
+    ///   - appVersion: The version of the app. Timed entries of another version are misses. Defaults to the bundle's
+    ///     version on Apple's platforms and to nil elsewhere.
+    ///   - time: The clock by which ``remove(_:)`` finds expired entries. Requests use their agent's clock.
     public init(
         _ store: some CacheStore, policy: CachePolicy = .off, appVersion: String? = ResponseCache.bundleVersion,
         time: some TimeSource = SystemTimeSource()
@@ -73,13 +72,13 @@ public final class ResponseCache: Filter {
         self.time = time
     }
 
-    /// Another cache around it is misplaced.
+    /// Reports a problem if an outer filter is also a cache.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is ResponseCache ? "both store each response; a store of two levels needs one cache" : nil
+        outer is ResponseCache ? "both store each response; for two levels, use one cache with a two-level store" : nil
     }
 
-    /// Serves the stored response, or sends the request and stores its response. Throws the error of `next`, and
-    /// ``CacheMiss`` if the mode of the call allows the cache only.
+    /// Serves the stored response, or sends the request and stores its response. Throws ``CacheMiss`` if the mode
+    /// allows only the cache.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self].kind
         if case .off = mode { return try await next(exchange) }
@@ -96,41 +95,75 @@ public final class ResponseCache: Filter {
     }
 
     private func terms(of request: any Request) -> CacheTerms {
-        // Looking at the type costs a fraction of a cast of the value that fails.
+        // Checking the type is much cheaper than a failing cast of the value.
         guard type(of: request) is any CacheableRequest.Type, let request = request as? any CacheableRequest else {
             return standardTerms
         }
         return CacheTerms(request.cachePolicy, request.cacheStore ?? standardStore, request)
     }
 
-    /// A download is stored in its own file, and a stream without an end isn't stored.
+    /// Returns whether the response can be stored. Downloads have their own files, and endless streams aren't stored.
     private func isStorable(_ exchange: Exchange) -> Bool {
         if case .file = exchange.delivery { return false }
         return !exchange.tags[LiveStream.self] && !exchange.request.isForFile
     }
 
-    /// Waits until every response received so far is written, except for streams that their readers haven't finished.
+    /// Waits until all responses received so far are written, except streams that are still being read.
     public func flush() async { await writer.flush() }
 
-    /// Begins a background validation of a key; returns nil if one is running.
+    /// Begins a background validation of a key. Returns nil if one is running.
     func beginRevalidation(_ location: CacheWriter.Location) -> RevalidationTurn? {
         let isFirst = revalidating.withLock { $0.insert(location).inserted }
         return isFirst ? RevalidationTurn { self.endRevalidation(location) } : nil
     }
     private func endRevalidation(_ location: CacheWriter.Location) { revalidating.withLock { _ = $0.remove(location) } }
 
-    /// The short version of the main bundle on Apple's platforms; nil elsewhere.
+    /// The short version of the main bundle on Apple's platforms, nil elsewhere.
     public static var bundleVersion: String? { programVersion() }
 }
 
 extension Request {
-    /// Whether the output is the URL of a file.
     fileprivate var isForFile: Bool { Output.self == URL.self }
 }
 
 extension Filter where Self == ResponseCache {
-    /// Serves responses from a store and stores responses in it; see ``ResponseCache``.
+    /// Serves responses from a store and stores responses in it. See ``ResponseCache``.
     public static func cache(_ store: some CacheStore, policy: CachePolicy = .off) -> ResponseCache {
         ResponseCache(store, policy: policy)
+    }
+}
+
+/// Serializes changes of data that several entries share, such as a URL's index.
+final class SerialAccess: Sendable {
+    private let waiting = Mutex<[CacheWriter.Location: FIFOQueue<CheckedContinuation<Void, Never>>]>([:])
+
+    /// Runs one body at a time per key, in call order.
+    func run<Value: Sendable>(_ location: CacheWriter.Location, _ body: () async -> Value) async -> Value {
+        await enter(location)
+        defer { leave(location) }
+        return await body()
+    }
+
+    private func enter(_ location: CacheWriter.Location) async {
+        await withCheckedContinuation { continuation in
+            let isFree = waiting.withLock { waiting in
+                if waiting[location] == nil {
+                    waiting[location] = FIFOQueue()
+                    return true
+                }
+                waiting[location]?.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func leave(_ location: CacheWriter.Location) {
+        let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
+            if let next = waiting[location]?.popFirst() { return next }
+            waiting[location] = nil
+            return nil
+        }
+        next?.resume()
     }
 }

@@ -1,19 +1,18 @@
 import Errand
 import Synchronization
 
-/// The validations in flight: concurrent requests for one stale entry share one.
+/// Shares one validation among concurrent requests for the same stale entry.
 ///
-/// The first request leads and sends the validation. The others wait, each with its own cancellation. When the leader
-/// is cancelled, one of them becomes the leader; when the leader fails, or receives a response that cannot be shared,
-/// each sends a request of its own.
+/// The first request is the leader and sends the validation. The others wait, each with its own cancellation. If the
+/// leader is cancelled, another request becomes the leader. If it fails, or its response can't be shared, every request
+/// is sent.
 final class SharedValidations: Sendable {
-    /// The result of a leader's validation.
     enum Outcome: Sendable {
-        /// The entry is valid, with a new head.
+        /// The entry is valid and has a new head.
         case validated(CacheEntryHead, old: CacheEntryHead)
-        /// Another response is stored under this key; its body is in memory.
+        /// Another response, with its body in memory, was stored under this key.
         case replaced(CacheEntry, CacheKey, vary: [String])
-        /// A failure, or a response for the leader only.
+        /// The validation failed, or the response is only for the leader.
         case notShareable
         /// The leader was cancelled.
         case leaderCancelled
@@ -24,7 +23,6 @@ final class SharedValidations: Sendable {
         case follower(Outcome)
     }
 
-    /// Collects the outcome during the validation.
     final class Leader: Sendable {
         private let state = Mutex(Outcome.notShareable)
         fileprivate let mark: CacheWriter.Mark
@@ -37,8 +35,8 @@ final class SharedValidations: Sendable {
 
     private struct Validation: Sendable {
         let leader: Leader
-        /// The activities that lead or wait: a second request of one, such as that of a hedge, does not wait for the
-        /// first.
+        /// The activities that lead or wait. If an activity sends another request, such as a hedge, that doesn't wait
+        /// for the first.
         var activities: Set<ActivityID>
         var waiting: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
     }
@@ -50,12 +48,11 @@ final class SharedValidations: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of requests that wait for leaders.
     var waitingCount: Int { state.withLock { $0.validations.values.reduce(0) { $0 + $1.waiting.count } } }
 
-    /// Becomes the leader, or waits for it. Throws `CancellationError` if the caller is cancelled while it waits.
+    /// Becomes the leader or waits for it. Throws `CancellationError` if the caller is cancelled while waiting.
     ///
-    /// - Parameter isCurrent: whether no removal since the leader's mark applies to the entry.
+    /// - Parameter isCurrent: Returns whether no removal since the leader's mark applies to the entry.
     func join(
         _ location: CacheWriter.Location, _ mark: CacheWriter.Mark, _ activity: ActivityID,
         isCurrent: (CacheWriter.Mark) -> Bool
@@ -110,7 +107,6 @@ final class SharedValidations: Sendable {
         }
     }
 
-    /// Ends a validation, and resumes the requests that wait for it.
     func finish(_ location: CacheWriter.Location, _ leader: Leader, _ outcome: Outcome) {
         let validation = state.withLock { state -> Validation? in
             guard state.validations[location]?.leader === leader else { return nil }
@@ -120,8 +116,8 @@ final class SharedValidations: Sendable {
     }
 }
 
-/// The only background validation of a key. It ends once: with its work, or with the last reference to it where the work
-/// was cancelled before it began.
+/// The only background validation of a key. It ends with its work, or with its last reference if the work was cancelled
+/// before it began.
 final class RevalidationTurn: Sendable {
     private let isOver = Atomic(false)
     private let onEnd: @Sendable () -> Void

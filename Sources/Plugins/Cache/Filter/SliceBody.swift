@@ -2,13 +2,12 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A range of a streamed body.
 final class SliceBody: HTTPBodySource {
     private struct Remaining {
         var toSkip: Int64
         var left: Int64
 
-        /// The bytes of a chunk that belong to the range; empty for a chunk before it.
+        /// Returns the part of a chunk that is in the range, or no bytes if the chunk is before it.
         mutating func take(of chunk: Data) -> Data {
             let skipped = min(toSkip, Int64(chunk.count))
             toSkip -= skipped
@@ -39,7 +38,7 @@ final class SliceBody: HTTPBodySource {
 }
 
 extension HTTPBody {
-    /// The body with a range of its bytes; the range has to be within its length.
+    /// Returns the body limited to a range, which must be within its length.
     func slice(_ range: Range<Int64>) -> HTTPBody {
         guard let data else { return HTTPBody(length: Int64(range.count), source: SliceBody(self, range)) }
         return HTTPBody(Data(data.dropFirst(Int(range.lowerBound)).prefix(range.count)))

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A body that is delivered to its reader and, as a copy, to a store. At most a few chunks are buffered for the store;
-/// then the reader waits for it. The copy ends only when the body is complete and has been accepted.
+/// A body that is delivered to its reader and copied to a store. At most a few chunks are buffered for the store; then
+/// the reader waits. The copy ends only when the body is complete and accepted.
 final class TeeBody: HTTPBodySource {
     private struct State {
         var chunks: [Data] = []
@@ -20,7 +20,7 @@ final class TeeBody: HTTPBodySource {
     private let state: Mutex<State>
     private static let capacity = 4
 
-    /// - Parameter isAccepted: whether the copy may end without a call of ``accept()``.
+    /// - Parameter isAccepted: Whether the copy can end without ``accept()``.
     init(_ body: HTTPBody, isAccepted: Bool = false) {
         original = BodyChunks(body)
         state = Mutex(State(isAccepted: isAccepted))
@@ -41,10 +41,10 @@ final class TeeBody: HTTPBodySource {
         return isStoreFailure
     }
 
-    /// Called once, when the copy is complete.
+    /// Sets a closure to call once when the copy is complete.
     func onEnd(_ body: @escaping @Sendable () -> Void) { change { $0.onEnd = body } }
 
-    /// Changes the state, and resumes the tasks that wait.
+    /// Changes the state and resumes waiting tasks.
     private func change(_ body: (inout State) -> Void) {
         let (copyReader, reader, onEnd) = state.withLock { state in
             body(&state)
@@ -98,7 +98,6 @@ final class TeeBody: HTTPBodySource {
         }
     }
 
-    /// The copy for the store.
     var copy: Copy { Copy(self) }
 
     final class Copy: HTTPBodySource {

@@ -4,12 +4,13 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
+import Synchronization
 
-/// Builds the canonical text of a cache key: one line for each component, a word and a value. Line breaks and `%`
-/// within values are escaped, so that no value can imitate another line.
+/// Builds the canonical text of a cache key. Each line contains a word and a value. Line breaks and `%` in values are
+/// escaped, so a value can't imitate another line.
 enum CacheKeyBuilder {
-    /// The key of a timed entry, by the text of its URL without a fragment; nil if the body is not in memory and cannot
-    /// be compared. Without a partition, that of the users to whom the request belongs.
+    /// Returns the key of a timed entry, or nil if the body isn't in memory. Without a partition, the key includes the
+    /// request's users.
     static func timed(
         _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
@@ -41,13 +42,13 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    /// The key of the HTTP entry of a URL, by its text without a fragment.
+    /// Returns the key of the HTTP entry for a URL without its fragment.
     static func http(_ url: String, users: Set<UserMark>, partition: String?, _ hasher: KeyedHasher) -> CacheKey {
         let owners = partition.map { String("\npartition ", hasher.hash($0)) } ?? lines(users, hasher)
         return CacheKey(String("http\nGET ", escaped(url), owners))
     }
 
-    /// A line for each mark, in an order of their own.
+    /// Returns a line for each mark, in a fixed order.
     private static func lines(_ users: Set<UserMark>, _ hasher: KeyedHasher) -> String {
         guard users.count > 1 else { return users.first.map { line($0, hasher) } ?? "" }
         return users.map { line($0, hasher) }.sorted().joined()
@@ -58,10 +59,10 @@ enum CacheKeyBuilder {
         return String(isStandard ? "\nauthorization " : "\nuser \(escaped(mark.source)) ", hasher.hash(mark.identity))
     }
 
-    /// The key of the record of a URL, which leads to the responses that belong to users.
+    /// Returns the key of a URL's record, which leads to the responses of users.
     static func record(of url: String) -> CacheKey { CacheKey(String("record\nGET ", url)) }
 
-    /// The key of the variant of a URL for requests with these values of the header fields that `Vary` names.
+    /// Returns the key of a URL's variant, given the header names in `Vary` and the request's values.
     static func variant(of key: CacheKey, names: [String], headers: HTTPHeaders, _ hasher: KeyedHasher) -> CacheKey {
         var text = key.text
         for name in names {
@@ -75,10 +76,10 @@ enum CacheKeyBuilder {
         return CacheKey(text)
     }
 
-    /// The text of a URL without its fragment, which is never sent.
+    /// Removes the fragment, which is never sent.
     static func url(_ url: URL) -> String { withoutFragment(url.absoluteString) }
 
-    /// The same of a URL that identifies the resource of a request, which is its own if there is none.
+    /// Returns the text of the resource URL, or else of the request's URL, without its fragment.
     static func url(_ resource: URL?, of request: HTTPRequest) -> String {
         withoutFragment(resource?.absoluteString ?? request.urlText)
     }
@@ -97,7 +98,7 @@ enum CacheKeyBuilder {
 
     private static func escaped(_ value: String) -> String {
         let isPlain = value.withSpan { bytes in
-            // All bytes, without a branch: the compiler then takes many at a time.
+            // Checks all bytes without branching, so the compiler can vectorize the loop.
             var special: UInt8 = 0
             for index in bytes.indices {
                 special |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == UInt8(ascii: "%") ? 1 : 0)
@@ -118,12 +119,35 @@ enum CacheKeyBuilder {
         Data(dropping(names, fromQuery: String(decoding: form, as: UTF8.self)[...]).utf8)
     }
 
-    /// The query without the items of these names; `a[]=1` and `a[b]=1` are items of `a`.
+    /// Removes the items with these names. `a[]=1` and `a[b]=1` are items of `a`.
     private static func dropping(_ names: Set<String>, fromQuery query: Substring) -> String {
-        // Empty items are kept: apart from dropped items, the key contains the query as it is sent.
+        // Keep empty items: apart from dropped items, the key contains the query as sent.
         QueryItem.split(query, keepingEmpty: true).filter { item in
             let name = item.name
             return !names.contains(name) && !names.contains(String(name.prefix { $0 != "[" }))
         }.map(\.description).joined(separator: "&")
+    }
+}
+
+/// Computes keyed hashes (HMAC-SHA-256) of values that must not be stored as plain text.
+final class KeyedHasher: Sendable {
+    private let code: HMAC<SHA256Digest>
+    /// Recent hashes, because each request of a user needs the same hashes.
+    private let known = Mutex<[CacheKey: String]>([:])
+
+    init(secret: [UInt8]) { code = HMAC(key: secret) }
+
+    func hash(_ text: String) -> String {
+        // `CacheKey` compares bytes: canonically equivalent texts have different hashes.
+        let key = CacheKey(text)
+        if let hash = known.withLock({ $0[key] }) { return hash }
+        var code = code
+        code.update(text.utf8)
+        let hash = Hexadecimal.text(code.finalized())
+        known.withLock { known in
+            if known.count >= 64 { known.removeAll() }
+            known[key] = hash
+        }
+        return hash
     }
 }

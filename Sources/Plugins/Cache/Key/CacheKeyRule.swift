@@ -6,8 +6,8 @@ public import Errand
 /// var cacheKey: CacheKeyRule { .standard.dropping("timestamp", "nonce").including("X-Region") }
 /// ```
 ///
-/// Applies to timed entries only: the key of an HTTP entry is the URL, together with the headers that the server's
-/// `Vary` names.
+/// It applies only to timed entries. The key of an HTTP entry consists of the URL and the headers in the server's
+/// `Vary`.
 public struct CacheKeyRule: Sendable, Hashable {
     var name: String?
     var dropped: Set<String> = []
@@ -15,11 +15,11 @@ public struct CacheKeyRule: Sendable, Hashable {
     var ignoresBody = false
     var additions: [String] = []
 
-    /// The ``ResourceURL``, `Accept`, `Accept-Language`, `Range`, the body, and, unless the policy names a partition, a
-    /// keyed hash of the marks that tell users apart. The default.
+    /// The default components: the ``ResourceURL``, `Accept`, `Accept-Language`, `Range` and the body. Without a
+    /// partition in the policy, they include a keyed hash of the marks that distinguish users.
     public static let standard = CacheKeyRule()
 
-    /// A name instead of these components, such as `"home/\(city)"`. Requests of a user with the same name share one
+    /// Replaces the components with a name, such as `"home/\(city)"`. Requests of a user with the same name share an
     /// entry, whatever their URL.
     public static func named(_ name: String) -> CacheKeyRule {
         var rule = CacheKeyRule()
@@ -27,29 +27,29 @@ public struct CacheKeyRule: Sendable, Hashable {
         return rule
     }
 
-    /// Leaves out these parameters of the query and of a form: those that change with each request but not the
-    /// response.
+    /// Returns a rule that ignores these query and form parameters. Use it for parameters that change with each request
+    /// without changing the response.
     public func dropping(_ parameters: String...) -> CacheKeyRule {
         var rule = self
         rule.dropped.formUnion(parameters)
         return rule
     }
 
-    /// Adds header fields.
+    /// Returns a rule that also includes these header fields.
     public func including(_ headers: HTTPHeaderName...) -> CacheKeyRule {
         var rule = self
         rule.headers += headers.filter { !rule.headers.contains($0) }
         return rule
     }
 
-    /// Leaves out the body.
+    /// Returns a rule that ignores the body.
     public func ignoringBody() -> CacheKeyRule {
         var rule = self
         rule.ignoresBody = true
         return rule
     }
 
-    /// Adds text, for a difference that neither the URL nor a header contains.
+    /// Returns a rule that also includes a text, for a difference outside the URL and headers.
     public func adding(_ text: String) -> CacheKeyRule {
         var rule = self
         rule.additions.append(text)

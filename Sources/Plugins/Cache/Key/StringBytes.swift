@@ -1,7 +1,7 @@
 import ErrandSupport
 
 extension String {
-    /// The texts, one behind the other, in memory that is allocated once.
+    /// Concatenates texts with a single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
         self.init()
         reserveCapacity(first.utf8.count + second.utf8.count + third.utf8.count)
@@ -10,7 +10,6 @@ extension String {
         append(third)
     }
 
-    /// Whether the text contains an ASCII character.
     func holds(_ character: Unicode.Scalar) -> Bool {
         withSpan { $0.firstIndex(of: UInt8(ascii: character)) != nil }
     }

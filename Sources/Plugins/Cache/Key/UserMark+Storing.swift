@@ -1,8 +1,8 @@
 import Errand
 
 extension Set<UserMark> {
-    /// Whether a response that was sent for these users may be stored for those for whom it was looked up. With a
-    /// partition, which names the owner, marks may have been added since.
+    /// Returns whether a response sent for these users can be stored for the users of the lookup. With a partition,
+    /// which names the owner, filters may have added marks since.
     func isStorable(for expected: Set<UserMark>, hasPartition: Bool) -> Bool {
         if self == expected { return true }
         guard hasPartition else { return false }

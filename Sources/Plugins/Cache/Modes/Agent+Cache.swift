@@ -1,14 +1,16 @@
 public import Errand
 
 extension Agent {
-    /// The stored response if it is valid, nil if there is none; nothing is sent, and accessories receive no failure then.
-    /// The response passes checks and decoding like any other, and their errors are thrown. Throws ``CacheMiss`` with the reason
-    /// ``CacheMiss/Reason/notInstalled`` if the request passes no cache filter.
+    /// Returns the stored response if it's valid, or else nil. Doesn't send a request, and accessories don't receive a
+    /// failure for a miss.
+    ///
+    /// The response is checked and decoded as usual, and errors are thrown. Throws ``CacheMiss`` with the reason
+    /// ``CacheMiss/Reason/notInstalled`` if the request doesn't pass through a cache filter.
     ///
     /// - Parameters:
-    ///   - request: the request whose response is asked for.
-    ///   - includingStale: whether a response past its lifetime is returned too; false by default.
-    ///   - options: those of the call.
+    ///   - request: The request whose response to look up.
+    ///   - includingStale: Whether to also return a response past its lifetime. Defaults to false.
+    ///   - options: The options of the call.
     public func cached<R: Request>(
         _ request: R, includingStale: Bool = false, options: CallOptions = CallOptions()
     ) async throws -> Response<R.Output>? {
@@ -16,7 +18,7 @@ extension Agent {
         let mode = CacheMode(kind: includingStale ? .cacheOnlyIncludingStale : .cacheOnly, report: report)
         do {
             let response = try await send(request, options: options.cache(mode))
-            // An agent that does not forward the options has sent the request.
+            // An agent that doesn't forward the options has sent the request.
             guard response.http.source.isCache else { throw CacheMiss(.notInstalled) }
             return response
         } catch {
@@ -25,10 +27,11 @@ extension Agent {
         }
     }
 
-    /// Stores a response, for example of another request, under this request's key, as if the server had sent it;
-    /// nothing is sent. The response has to pass this request's checks and decoding; the decoded response is returned.
-    /// Throws ``CacheMiss`` if the request's policy stores nothing (`off`) or there is no cache filter
-    /// (`notInstalled`).
+    /// Stores a response, for example of another request, as if the server had sent it for this request. Doesn't send a
+    /// request.
+    ///
+    /// Returns the decoded response, which has to pass this request's checks. Throws ``CacheMiss`` if the request's
+    /// policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`).
     @discardableResult
     public func store<R: Request>(
         _ response: HTTPResponse, for request: R, options: CallOptions = CallOptions()
@@ -44,9 +47,11 @@ extension Agent {
         }
     }
 
-    /// Removes the request's entry; nothing is sent, whatever the method. Returns whether there was an entry with the
-    /// request's version, partition and app version. Throws ``CacheMiss`` if the policy stores nothing (`off`) or there
-    /// is no cache filter (`notInstalled`), and the error of a store that cannot remove the entry.
+    /// Removes the request's entry, whatever its method. Doesn't send a request.
+    ///
+    /// Returns whether there was an entry with the request's version, partition and app version. Throws ``CacheMiss``
+    /// if the policy doesn't store responses (`off`) or there's no cache filter (`notInstalled`), and the store's error
+    /// if it can't remove the entry.
     @discardableResult
     public func removeCached(_ request: some Request, options: CallOptions = CallOptions()) async throws -> Bool {
         let report = CacheReport(failures: [.off, .notInstalled])
@@ -65,22 +70,23 @@ extension Agent {
         return true
     }
 
-    /// The stored response, then the response of the server: two responses, or one.
+    /// Returns the stored response, followed by the server's response.
     ///
     /// ```swift
     /// for try await feed in agent.cachedThenFresh(GetFeed()) { show(feed.value) }
     /// ```
     ///
-    /// The second is returned if its body differs from the first, or always. If nothing is stored, only the fresh
-    /// response is returned. If the server fails, the sequence throws the error after the stored response. If the
-    /// request passes no cache filter it throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, and
-    /// nothing is sent.
+    /// The second response is left out if its status and body equal the first, unless `always` is true. Without a
+    /// stored response, you receive only the fresh one. If the server fails, the sequence throws after the stored
+    /// response. Throws ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``, without sending a request, if
+    /// the request doesn't pass through a cache filter.
     ///
     /// - Parameters:
-    ///   - request: the request that is sent.
-    ///   - includingStale: whether the first may be past its lifetime; true by default, since a fresh one follows.
-    ///   - always: whether a fresh response with an equal body is returned too; false by default.
-    ///   - options: those of both calls.
+    ///   - request: The request to send.
+    ///   - includingStale: Whether the first response can be past its lifetime. Defaults to true, because a fresh
+    ///     response follows.
+    ///   - always: Whether to also return a fresh response with an equal body. Defaults to false.
+    ///   - options: The options of both calls.
     public func cachedThenFresh<R: Request>(
         _ request: R, includingStale: Bool = true, always: Bool = false, options: CallOptions = CallOptions()
     ) -> CachedThenFresh<Self, R> {
@@ -88,10 +94,10 @@ extension Agent {
     }
 }
 
-/// The stored response of a request, then the fresh one; see `Agent.cachedThenFresh`. Each iteration sends the request
-/// again.
+/// The stored response of a request, followed by the fresh response. See `Agent.cachedThenFresh`. Each iteration sends
+/// the request again.
 public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendable {
-    /// A stored or a fresh response.
+    /// A stored or fresh response.
     public typealias Element = Response<R.Output>
     /// Any error of sending the request.
     public typealias Failure = any Error
@@ -102,10 +108,10 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
     let always: Bool
     let options: CallOptions
 
-    /// Starts an iteration; nothing is read or sent before its first `next()`.
+    /// Creates an iterator. It doesn't read or send anything before its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-    /// Reads the cache at the first `next()`, and sends the request at the second.
+    /// Reads the cache first, and sends the request if there's no stored response or at the second `next()`.
     public struct Iterator: AsyncIteratorProtocol {
         private enum Phase { case cached, fresh, end }
         private let sequence: CachedThenFresh
@@ -114,14 +120,14 @@ public struct CachedThenFresh<Caller: Agent, R: Request>: AsyncSequence, Sendabl
 
         init(sequence: CachedThenFresh) { self.sequence = sequence }
 
-        /// The next response, nil after the last. Throws the errors of sending the request.
+        /// Returns the next response, or nil at the end. Throws the errors of sending the request.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Response<R.Output>? {
             let (agent, request) = (sequence.agent, sequence.request)
             if phase == .cached {
                 phase = .fresh
-                // A stored response that cannot be decoded any more counts as not stored.
+                // A stored response that can't be decoded any more counts as a miss.
                 do {
                     let includingStale = sequence.includingStale
                     if let stored = try await agent.cached(

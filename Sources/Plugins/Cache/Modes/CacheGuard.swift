@@ -1,7 +1,7 @@
 public import Errand
 
 extension CacheMode.Kind {
-    /// Whether nothing may be sent, with or without a cache.
+    /// Whether a request must never be sent, with or without a cache.
     var mustNotSend: Bool {
         switch self {
         case .cacheOnly, .cacheOnlyIncludingStale, .remove, .store: true
@@ -9,12 +9,10 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether a request has the validators of a stored response.
     var usesValidators: Bool {
         if case .reloadFromOrigin = self { false } else { true }
     }
 
-    /// Whether a timed entry isn't read.
     var reloads: Bool {
         switch self {
         case .reload, .reloadFromOrigin: true
@@ -22,7 +20,6 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether a timed entry past its lifetime may be used.
     var acceptsExpired: Bool {
         switch self {
         case .cacheOnlyIncludingStale, .preferCache, .staleWhileRevalidate, .remove: true
@@ -30,12 +27,11 @@ extension CacheMode.Kind {
         }
     }
 
-    /// Whether a stored response is served and fetched again in the background.
     var refreshes: Bool {
         if case .staleWhileRevalidate = self { true } else { false }
     }
 
-    /// The request for the server, with the directives for intermediate caches that the Fetch standard sets.
+    /// Adds the directives for intermediate caches that the Fetch standard sets.
     func applied(to exchange: Exchange) -> Exchange {
         let fields: HTTPHeaders
         switch self {
@@ -55,14 +51,14 @@ extension CacheMode.Kind {
 }
 
 extension CacheMode: FilterProvidingTag {
-    /// A guard before the transport, for the modes that must not send.
+    /// A guard before the transport, for modes that must not send requests.
     public var requiredFilters: [any Filter] { kind.mustNotSend ? [CacheGuard()] : [] }
 }
 
-/// Runs between all caches and the transport, and throws for calls that a cache should have handled.
+/// Runs between all caches and the transport. Throws for calls that a cache should have answered.
 struct CacheGuard: Filter {
     var stages: FilterStages { .hop }
-    var explanation: String { "cache guard, sends nothing" }
+    var explanation: String { "cache guard, doesn't send" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let mode = exchange.tags[CacheMode.self]

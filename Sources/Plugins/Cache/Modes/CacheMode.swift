@@ -1,14 +1,14 @@
 public import Errand
+import Synchronization
 
-/// How one call uses the cache, in addition to the policy of its request.
+/// Specifies how a call uses the cache, in addition to its request's policy.
 ///
 /// ```swift
 /// try await agent.send(GetFeed(), options: .cache(.reload))
 /// ```
 ///
-/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send: if the request passes no cache filter they throw
-/// ``CacheMiss`` with the reason ``CacheMiss/Reason/notInstalled``. All other modes may send, and do so without a
-/// cache.
+/// ``cacheOnly`` and ``cacheOnlyIncludingStale`` never send a request. Without a cache filter, they throw ``CacheMiss``
+/// with the reason ``CacheMiss/Reason/notInstalled``. Without a cache, all other modes send the request.
 public struct CacheMode: Sendable {
     enum Kind: Sendable {
         case standard, reload, reloadFromOrigin, preferCache, cacheOnly, cacheOnlyIncludingStale, staleIfError
@@ -17,55 +17,57 @@ public struct CacheMode: Sendable {
     }
 
     let kind: Kind
-    /// Receives the result, for the methods of an agent that address the cache.
+    /// Receives the result, for agent methods that access the cache.
     var report: CacheReport?
 
-    /// A miss to be thrown, which the report of the call has.
+    /// Creates a miss for throwing and records it in the call's report.
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss {
         let miss = CacheMiss(reason)
         return report?.recorded(miss) ?? miss
     }
 
-    /// A valid response from the cache, otherwise the server's response. The default.
+    /// Uses a valid stored response, or else the server's response. The default.
     public static let standard = CacheMode(kind: .standard)
 
-    /// The server's response, which is stored; `no-cache` in the Fetch standard. A stored HTTP response is validated
-    /// rather than fetched again, and `Cache-Control: max-age=0` makes intermediate caches validate too, unless the
-    /// request has a `Cache-Control` of its own. A fresh `immutable` response needs no validation (RFC 8246, section
-    /// 2).
+    /// Uses the server's response and stores it. Corresponds to `no-cache` in the Fetch standard.
+    ///
+    /// A stored HTTP response is validated instead of fetched in full. The request includes `Cache-Control: max-age=0`,
+    /// unless it has its own `Cache-Control`, so intermediate caches validate too. A fresh `immutable` response isn't
+    /// validated (RFC 8246, section 2).
     public static let reload = CacheMode(kind: .reload)
 
-    /// The server's response, fetched in full and stored; `reload` in the Fetch standard. Sends `Pragma: no-cache` and
-    /// `Cache-Control: no-cache`, unless the request has them, and no validators. For a user who suspects that the
-    /// stored response is broken.
+    /// Fetches the server's response in full and stores it. Corresponds to `reload` in the Fetch standard.
+    ///
+    /// Use it if a user suspects that the stored response is broken. The request includes `Pragma: no-cache` and
+    /// `Cache-Control: no-cache`, unless it has its own, and no validators.
     public static let reloadFromOrigin = CacheMode(kind: .reloadFromOrigin)
 
-    /// The stored response, however old, otherwise the server's response; `force-cache` in the Fetch standard.
+    /// Uses the stored response, whatever its age, or else the server's response. Corresponds to `force-cache` in the
+    /// Fetch standard.
     public static let preferCache = CacheMode(kind: .preferCache)
 
-    /// A valid response from the cache, otherwise ``CacheMiss``; nothing is sent. `only-if-cached` in the Fetch
-    /// standard.
+    /// Uses a valid stored response, or else throws ``CacheMiss`` without sending a request. Corresponds to
+    /// `only-if-cached` in the Fetch standard.
     public static let cacheOnly = CacheMode(kind: .cacheOnly)
 
-    /// The stored response, however old, otherwise ``CacheMiss``; nothing is sent. Version, partition and app version
-    /// still have to match.
+    /// Uses the stored response, whatever its age, or else throws ``CacheMiss`` without sending a request. Version,
+    /// partition and app version must still match.
     public static let cacheOnlyIncludingStale = CacheMode(kind: .cacheOnlyIncludingStale)
 
-    /// As `standard`, but the stored response, however old, if the server cannot be reached or fails. The deadline of
-    /// the call takes precedence: when it passes, the call throws `deadlineExceeded`.
+    /// Like `standard`, but uses the stored response, whatever its age, if the server fails or can't be reached. The
+    /// call still throws `deadlineExceeded` when its deadline passes.
     public static let staleIfError = CacheMode(kind: .staleIfError)
 
-    /// The stored response, however old, while a fresh one is fetched in the background for later calls. If nothing is
-    /// stored, the server's response.
+    /// Uses the stored response, whatever its age, and fetches a fresh one in the background for later calls. Without a
+    /// stored response, uses the server's response.
     public static let staleWhileRevalidate = CacheMode(kind: .staleWhileRevalidate)
 
-    /// Neither reads from the cache nor writes to it.
+    /// Bypasses the cache for reading and writing.
     public static let off = CacheMode(kind: .off)
 }
 
-/// Modes are equal if they treat a call in the same way.
 extension CacheMode: Equatable {
-    /// Whether both are the same mode.
+    /// Returns whether two modes are equal.
     public static func == (a: CacheMode, b: CacheMode) -> Bool {
         guard a.report === b.report else { return false }
         return switch (a.kind, b.kind) {
@@ -74,29 +76,69 @@ extension CacheMode: Equatable {
             (.cacheOnlyIncludingStale, .cacheOnlyIncludingStale), (.off, .off), (.remove, .remove),
             (.staleWhileRevalidate, .staleWhileRevalidate):
             true
-        // Each has a report of its own.
+        // Each has its own report.
         case (.store, .store): a.report != nil
         default: false
         }
     }
 }
 
-/// The tag of the mode of a call.
+/// Sets the mode of a call.
 extension CacheMode: TagKey {
     /// `.standard`
     public static var defaultValue: CacheMode { .standard }
-    /// True.
+    /// True, because the mode can change the response.
     public static var affectsResponse: Bool { true }
 }
 
 extension CallOptions {
-    /// Options with a cache mode and nothing else.
+    /// Sets the cache mode of a call.
     public static func cache(_ mode: CacheMode) -> CallOptions { CallOptions().cache(mode) }
 
-    /// The same options with a cache mode.
+    /// Returns a copy of the options with a cache mode.
     public func cache(_ mode: CacheMode) -> CallOptions {
         var options = self
         options.tags[CacheMode.self] = mode
         return options
+    }
+}
+
+/// Carries the cache's result to the caller, because the agent's error mapping may replace a ``CacheMiss``.
+final class CacheReport: Sendable {
+    private let state = Mutex(State())
+    /// The reasons that fail the call. Other reasons mean that there's no stored response.
+    private let failures: Set<CacheMiss.Reason>?
+
+    private struct State {
+        var miss: CacheMiss?
+        var isCompleted = false
+        var failure: (any Error)?
+    }
+
+    var miss: CacheMiss? { state.withLock { $0.miss } }
+    var isCompleted: Bool { state.withLock { $0.isCompleted } }
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// Returns the miss that caused an error, which the agent may have mapped, or nil for other failures.
+    func miss(behind error: any Error) -> CacheMiss? {
+        if error is CancellationError || (error as? ErrandError)?.isCancelled == true { return nil }
+        return miss ?? error as? CacheMiss
+    }
+
+    /// - Parameter failures: The reasons that fail the call. Nil means all.
+    init(failures: Set<CacheMiss.Reason>? = nil) { self.failures = failures }
+
+    func recorded(_ miss: CacheMiss) -> CacheMiss {
+        var miss = miss
+        miss.isExpected = failures?.contains(miss.reason) == false
+        state.withLock { $0.miss = miss }
+        return miss
+    }
+
+    func complete(_ failure: (any Error)? = nil) {
+        state.withLock { state in
+            state.isCompleted = true
+            state.failure = state.failure ?? failure
+        }
     }
 }

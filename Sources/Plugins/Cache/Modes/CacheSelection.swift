@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// A selection of entries to remove.
+/// Selects entries to remove.
 ///
 /// ```swift
 /// try await cache.remove(.prefix("https://api.example.com/users/"))
@@ -15,23 +15,22 @@ public struct CacheSelection: Sendable, Hashable {
     public static let all = CacheSelection(kind: .all)
     /// Entries past their lifetime.
     public static let expired = CacheSelection(kind: .expired)
-    /// Entries of URLs with this prefix, compared as sent, without fragments.
+    /// Entries whose URL, as sent and without its fragment, begins with this text.
     public static func prefix(_ url: String) -> CacheSelection { CacheSelection(kind: .prefix(url)) }
-    /// Entries with this tag; see ``CacheableRequest/cacheTags``.
+    /// Entries with this tag. See ``CacheableRequest/cacheTags``.
     public static func tag(_ name: String) -> CacheSelection { CacheSelection(kind: .tag(name)) }
-    /// Entries of this partition, usually those of one user.
+    /// Entries of this partition, usually of one user.
     public static func partition(_ name: String) -> CacheSelection { CacheSelection(kind: .partition(name)) }
 }
 
 extension ResponseCache {
-    /// Removes entries from the filter's store, including those that are queued to be written and those whose responses
-    /// are in flight. Once it returns, no earlier response is served. Throws the error of the store; entries that the
-    /// store could not remove may still be served then.
+    /// Removes entries from the filter's store, including queued entries and responses in flight.
     ///
-    /// For a request's own store use ``remove(_:in:)``.
+    /// After it returns, no earlier response is served. Throws the store's error, in which case entries that couldn't
+    /// be removed may still be served. To remove entries from a request's own store, use ``remove(_:in:)``.
     public func remove(_ selection: CacheSelection) async throws { try await remove(selection, in: standardStore) }
 
-    /// Removes entries from a store, such as a request's own; see ``remove(_:)``.
+    /// Removes entries from another store, such as a request's own. See ``remove(_:)``.
     public func remove(_ selection: CacheSelection, in store: any CacheStore) async throws {
         let matches = try await predicate(selection, store)
         let now = time.date

@@ -1,10 +1,10 @@
 import Errand
 import ErrandMessageSyntax
 
-/// The directives of `Cache-Control` (RFC 9111, section 5.2), interpreted conservatively for a private cache.
+/// Parses `Cache-Control` (RFC 9111, section 5.2) conservatively for a private cache.
 ///
-/// Names are case-insensitive; quoted text is a value, never a directive; a name followed by white space is unknown. Of
-/// two values the shorter lifetime applies; a malformed number counts as 0 where that means less reuse.
+/// Names are case-insensitive. Quoted text is always a value. A name followed by white space is unknown. If a directive
+/// occurs twice, the shorter lifetime applies. A malformed number counts as 0 if that means less reuse.
 struct CacheDirectives: Sendable, Hashable {
     var noStore = false
     var noCache = false
@@ -20,10 +20,9 @@ struct CacheDirectives: Sendable, Hashable {
     var maxStale: Int64?
     var staleWhileRevalidate: Int64?
     var staleIfError: Int64?
-    /// The field names of `no-cache="a, b"`, in lower case.
+    /// The field names in `no-cache="a, b"`, in lowercase.
     var unstoredFields: [String] = []
 
-    /// The directives of a response.
     init(_ headers: HTTPHeaders) {
         guard headers.contains(.cacheControl) else { return }
         for field in headers where field.name == .cacheControl {
@@ -31,7 +30,7 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// The directives of a request; `Pragma: no-cache` applies where `Cache-Control` is absent (section 5.4).
+    /// Parses the directives of a request. `Pragma: no-cache` applies if there's no `Cache-Control` (section 5.4).
     init(request headers: HTTPHeaders) {
         self.init(headers)
         if headers.contains(.pragma), !headers.contains(.cacheControl) {
@@ -65,10 +64,68 @@ struct CacheDirectives: Sendable, Hashable {
         }
     }
 
-    /// A number of seconds without a sign (RFC 9111, section 1.2.2), at most 68 years.
+    /// Parses seconds without a sign (RFC 9111, section 1.2.2), up to 68 years.
     static func seconds(_ text: String) -> Int64? {
         if let seconds = ASCII.digits(text) { return min(seconds, 1 << 31) }
-        // A number beyond 64 bits is valid, and capped as the section requires.
+        // Numbers beyond 64 bits are valid and capped, as the section requires.
         return text.isEmpty || !text.utf8.allSatisfy(ASCII.isDigit) ? nil : 1 << 31
+    }
+}
+
+/// A directive as bytes of the field. Creates strings only for values that are needed.
+struct DirectiveBytes {
+    /// The bytes before the first `=`, or all bytes.
+    struct Name {
+        fileprivate let bytes: ArraySlice<UInt8>
+
+        /// Compares the name with a lowercase word.
+        static func ~= (word: String, name: Name) -> Bool {
+            name.bytes.count == word.utf8.count
+                && name.bytes.elementsEqual(word.utf8) { ASCII.lowercase($0) == $1 }
+        }
+    }
+
+    let name: Name
+    private let valueBytes: ArraySlice<UInt8>?
+
+    private init(_ item: ArraySlice<UInt8>) {
+        let equals = item.firstIndex(of: UInt8(ascii: "="))
+        name = Name(bytes: item[..<(equals ?? item.endIndex)])
+        valueBytes = equals.map { item[($0 + 1)...] }
+    }
+
+    var hasValue: Bool { valueBytes != nil }
+
+    /// The value without quotes.
+    var value: String? {
+        guard let valueBytes else { return nil }
+        let text = String(decoding: valueBytes, as: UTF8.self)
+        return QuotedString.content(text) ?? text
+    }
+
+    /// Calls `body` with each directive. Directives are separated by commas outside quoted strings; surrounding white
+    /// space and empty items are skipped (RFC 9110, section 5.6.1).
+    static func forEach(in field: String, _ body: (DirectiveBytes) -> Void) {
+        let bytes = Array(field.utf8)
+        var (start, isQuoted, isEscaped) = (0, false, false)
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isQuoted
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted:
+                give(bytes[start..<index], to: body)
+                start = index + 1
+            default: break
+            }
+        }
+        give(bytes[start...], to: body)
+    }
+
+    private static func give(_ item: ArraySlice<UInt8>, to body: (DirectiveBytes) -> Void) {
+        guard let first = item.firstIndex(where: { !ASCII.isBlank($0) }),
+            let last = item.lastIndex(where: { !ASCII.isBlank($0) })
+        else { return }
+        body(DirectiveBytes(item[first...last]))
     }
 }

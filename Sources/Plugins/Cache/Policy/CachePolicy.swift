@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Whether and by which rules responses are stored: the app's (`.timed`), the server's (`.http`), or both.
+/// Specifies how responses are cached: by your app's rules (`.timed`), the server's (`.http`), or both.
 ///
 /// ```swift
 /// .timed(.seconds(180), version: 3, partition: userID)     // the app's lifetime, whatever the server sends
@@ -25,42 +25,43 @@ public struct CachePolicy: Sendable, Hashable {
     var http: HTTP?
     var waitsForWrite = false
 
-    /// Nothing is stored and nothing is read. The default.
+    /// Disables caching. The default.
     public static let off = CachePolicy()
 
-    /// Accepted responses are valid for a time, whatever the server sends. The call is stored as a whole: the response
-    /// after redirects, checks and decoding.
+    /// Stores accepted responses for a fixed time, whatever the server specifies.
+    ///
+    /// A call has one entry: the final response, after redirects, checks and decoding.
     ///
     /// - Parameters:
-    ///   - lifetime: a response is valid up to and including this age. Zero or less stores and reads nothing.
-    ///   - version: the version of the app's data format; an entry with another version is a miss. 0 by default.
-    ///   - partition: the user to whom the response belongs, or another owner; an entry of another partition, or of
-    ///     none, is a miss and is replaced. Stored and compared as a keyed hash only.
+    ///   - lifetime: The maximum age of a valid response, inclusive. If it's zero or negative, the cache isn't used.
+    ///   - version: The version of your app's data format. Entries with another version are misses. Defaults to 0.
+    ///   - partition: The user or other owner of the response, stored and compared only as a keyed hash. An entry
+    ///     without a partition or with another partition is a miss and is replaced. Defaults to nil.
     public static func timed(_ lifetime: Duration, version: Int = 0, partition: String? = nil) -> CachePolicy {
         var policy = CachePolicy()
         if lifetime > .zero { policy.timed = Timed(lifetime: lifetime, version: version, partition: partition) }
         return policy
     }
 
-    /// A private cache (RFC 9111): the server determines what is stored and for how long.
+    /// A private cache that follows RFC 9111: the server determines what is stored and for how long.
     public static let http = http(partition: nil)
 
-    /// A private cache (RFC 9111) with a partition, or with stale responses on errors.
+    /// A private cache that follows RFC 9111, with a partition or with stale responses after errors.
     ///
     /// - Parameters:
-    ///   - partition: the user to whom responses belong, or another owner; part of the key, as a keyed hash. Without
-    ///     one the request's marks of its user separate them.
-    ///   - staleIfError: for how long past its lifetime a response may be served if the server cannot be reached or
-    ///     responds with 500, 502, 503 or 504; nil, the default, if only the server may allow it. The server's
-    ///     `must-revalidate` and `no-cache` take precedence.
+    ///   - partition: The user or other owner of responses. The key contains its keyed hash. Defaults to nil, which
+    ///     separates users by the marks on their requests.
+    ///   - staleIfError: How long past its lifetime a response can be served if the server can't be reached or responds
+    ///     with 500, 502, 503 or 504. The server's `must-revalidate` and `no-cache` take precedence. Defaults to nil:
+    ///     only the server can allow it.
     public static func http(partition: String? = nil, staleIfError: Duration? = nil) -> CachePolicy {
         var policy = CachePolicy()
         policy.http = HTTP(partition: partition, staleIfError: staleIfError)
         return policy
     }
 
-    /// Combines two policies: a valid timed entry is the response; otherwise the request continues to the HTTP cache,
-    /// which serves or validates its own entry. The response is stored twice.
+    /// Combines a timed and an HTTP policy. Without a valid timed entry, the request continues to the HTTP cache, which
+    /// serves or validates its own entry. Responses are stored twice.
     public func and(_ other: CachePolicy) -> CachePolicy {
         var policy = self
         policy.timed = policy.timed ?? other.timed
@@ -69,8 +70,8 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// The same policy with responses that are returned only after they have been written. By default responses are
-    /// written in the background, and `await cache.flush()` waits for that.
+    /// Returns a policy that waits for the write before returning a response. By default, responses are written in the
+    /// background, and `await cache.flush()` waits for them.
     public func waitingForWrite() -> CachePolicy {
         var policy = self
         policy.waitsForWrite = true
@@ -79,12 +80,12 @@ public struct CachePolicy: Sendable, Hashable {
 
     var isOff: Bool { timed == nil && http == nil }
 
-    /// Whether everything that is stored belongs to a partition.
+    /// Whether everything stored belongs to a partition.
     var separatesUsers: Bool {
         !isOff && timed.map { $0.partition != nil } != false && http.map { $0.partition != nil } != false
     }
 
-    /// The rules that apply, without the partition.
+    /// The rules, without partitions.
     var summary: String {
         switch (timed, http) {
         case (nil, nil): "off"
@@ -95,50 +96,50 @@ public struct CachePolicy: Sendable, Hashable {
     }
 }
 
-/// Thrown when no stored response can be served, with the reason.
+/// The error thrown if there's no suitable stored response.
 public struct CacheMiss: CodedError, ExpectedError, Sendable {
-    /// A reason; reasons may be added.
+    /// The reason for a miss. New reasons may be added.
     public typealias Reason = FailureCode<CacheMiss>
 
     /// The reason.
     public let reason: Reason
-    /// The reason, by the name that it has in every error.
+    /// The reason, under the name used by all errors.
     public var code: Reason { reason }
 
-    /// Whether the caller asked what is stored, and a miss is its response: true within `cached`, `cachedThenFresh` and
-    /// `removeCached`.
+    /// Whether the caller asked about stored responses, so a miss is a regular answer: in `cached`, `cachedThenFresh`
+    /// and `removeCached`.
     public internal(set) var isExpected = false
 
     init(_ reason: Reason) { self.reason = reason }
 
-    /// The reason and what it means, in one line.
+    /// The reason and its meaning on one line.
     public var description: String {
-        let words = reason == .notInstalled ? "the request passes no cache filter" : "the cache has no valid response"
+        let words = reason == .notInstalled ? "the request has no cache filter" : "the cache has no valid response"
         return "\(reason): \(words)"
     }
 
-    /// That nothing is stored; for a request that the cache does not serve at all, that something is wrong.
+    /// States that no response is stored, or, if the cache doesn't serve the request at all, that something failed.
     public var failureSentence: FailureSentence {
         reason == .off || reason == .notInstalled ? .failed : .notStored
     }
 }
 
 extension FailureCode<CacheMiss> {
-    /// The policy stores nothing, or the request cannot be cached: its response is delivered into a file, or its body
-    /// is a stream.
+    /// The policy doesn't store responses, or the request can't be cached because of a file download or streamed
+    /// request body.
     public static var off: Self { Self("off", 1) }
-    /// The request passes no cache filter.
+    /// The request doesn't pass through a cache filter.
     public static var notInstalled: Self { Self("notInstalled", 2) }
-    /// Nothing is stored.
+    /// There's no stored response.
     public static var notStored: Self { Self("notStored", 3) }
-    /// The entry is older than its lifetime, or from the future.
+    /// The entry is past its lifetime, or its date is in the future.
     public static var expired: Self { Self("expired", 4) }
-    /// The entry has another version of the policy.
+    /// The entry has another version.
     public static var versionMismatch: Self { Self("versionMismatch", 5) }
-    /// The entry has another partition, or none.
+    /// The entry has another partition, or doesn't have one.
     public static var partitionMismatch: Self { Self("partitionMismatch", 6) }
-    /// The entry was stored by another version of the app.
+    /// Another version of the app stored the entry.
     public static var appVersionMismatch: Self { Self("appVersionMismatch", 7) }
-    /// The entry could not be read.
+    /// The entry couldn't be read.
     public static var unreadable: Self { Self("unreadable", 8) }
 }

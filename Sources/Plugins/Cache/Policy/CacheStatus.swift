@@ -1,26 +1,26 @@
 import ErrandMessageSyntax
 
-/// How the cache handled a request, in the terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
+/// How the cache handled a request, in terms of RFC 9211: `hit; ttl=30` or `fwd=stale; fwd-status=304`.
 ///
-/// It is the reason in `response.source` of a response from the cache, and the detail of the cache's notes for logs.
+/// It's the reason in the `response.source` of a cached response, and the detail of the cache's notes for logs.
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a request was forwarded to the server (RFC 9211, section 2.2).
+    /// Why a request was forwarded to the server (RFC 9211, section 2.2).
     public struct Forward: Sendable, Hashable, CustomStringConvertible {
-        /// The token of the RFC.
+        /// The token in the RFC.
         public let description: String
         private init(_ name: String) { description = name }
 
         /// The cache was configured not to handle the request.
         public static let bypass = Forward("bypass")
-        /// The method cannot be served from a cache.
+        /// A cache can't serve this method.
         public static let method = Forward("method")
-        /// Nothing was stored for the URL.
+        /// There was no stored response for the URL.
         public static let uriMiss = Forward("uri-miss")
         /// The stored responses for the URL match requests with other header fields.
         public static let varyMiss = Forward("vary-miss")
-        /// The stored entry is not valid, such as one with another version.
+        /// The stored entry isn't valid, for example because of another version.
         public static let miss = Forward("miss")
-        /// The request's directives or the mode of the call required it.
+        /// The request's directives or the call's mode required it.
         public static let request = Forward("request")
         /// The stored response is stale.
         public static let stale = Forward("stale")
@@ -28,17 +28,17 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the stored response was served without contacting the server.
     public var isHit: Bool
-    /// The reason why the request was forwarded; nil for a hit.
+    /// Why the request was forwarded, or nil for a hit.
     public var forward: Forward?
     /// The status of the server's response to the forwarded request.
     public var forwardStatus: Int?
-    /// The seconds for which the response stays fresh; negative if it is stale.
+    /// The number of seconds for which the response stays fresh. Negative if it's stale.
     public var timeToLive: Int64?
     /// Whether the server's response was stored.
     public var isStored: Bool
-    /// Whether the request shared a forwarded request with others (RFC 9211, section 2.6).
+    /// Whether several requests shared one forwarded request (RFC 9211, section 2.6).
     public var isCollapsed = false
-    /// Further detail, in a few words.
+    /// More detail in a few words.
     public var detail: String?
 
     init(
@@ -63,7 +63,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
     /// The parameters of a `Cache-Status` header.
     public var description: String {
-        // Each response from the cache has one, and interpolation costs many times as much.
+        // Concatenated, because every cached response has a status and interpolation is much slower.
         var text = isHit ? "hit" : String("fwd=", (forward ?? .miss).description)
         if let forwardStatus { text = String(text, "; fwd-status=", String(forwardStatus)) }
         if let timeToLive { text = String(text, "; ttl=", String(timeToLive)) }

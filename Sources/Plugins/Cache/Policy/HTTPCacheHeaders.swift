@@ -1,11 +1,12 @@
 import Errand
+import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The header fields that are stored, sent and merged (RFC 9111, sections 3.1, 3.2 and 4.3).
+/// The header fields to store, send and merge (RFC 9111, sections 3.1, 3.2 and 4.3).
 enum HTTPCacheHeaders {
-    /// The fields without those of one connection, those that `no-cache` names, `Age`, which is calculated, and
-    /// sensitive fields such as `Set-Cookie`, which are never stored.
+    /// Removes the fields of the connection, fields listed in `no-cache`, the computed `Age`, and sensitive fields such
+    /// as `Set-Cookie`.
     static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let listed = CacheDirectives(headers).unstoredFields + connectionOptions(headers)
         var result = headers
@@ -16,8 +17,8 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// The stored fields updated with those of a 304 response or of a response to HEAD. Fields that describe the bytes
-    /// of the stored body stay: the body did not change, and its content coding may have been decoded since.
+    /// Updates stored fields with the fields of a 304 or a response to HEAD. Keeps the fields that describe the stored
+    /// body, because it hasn't changed and may have been decoded since.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
@@ -30,14 +31,14 @@ enum HTTPCacheHeaders {
         return result
     }
 
-    /// The conditional request that validates a stored response; nil if the response has no validator.
+    /// Returns a conditional request that validates a stored response, or nil if the response lacks a validator.
     static func validating(_ request: HTTPRequest, _ stored: HTTPHeaders) -> HTTPRequest? {
         var request = request
         let tag = stored.first { $0.name == .entityTag && !$0.value.isEmpty }
         let modified = stored.values(of: .lastModified).first
         if let tag {
             var field = HTTPHeaders.Field(.ifNoneMatch, tag.value)
-            // The tag is sent with the bytes that were received.
+            // Send the tag with the bytes that were received.
             field.isLatin1 = tag.isLatin1
             request.headers.remove(.ifNoneMatch)
             request.headers = HTTPHeaders(request.headers + [field])
@@ -46,11 +47,11 @@ enum HTTPCacheHeaders {
         return tag == nil && modified == nil ? nil : request
     }
 
-    /// Whether a 304 response validates the stored response: a validator that both have is equal, and the tag decides
-    /// where both have one (section 4.3.4).
+    /// Returns whether a 304 validates the stored response: a validator in both must be equal, and the entity tag takes
+    /// precedence (section 4.3.4).
     ///
-    /// - Parameter condition: the header fields of the request. Where both have no validator in common, the request
-    ///   must have named the stored response's own, and nothing else.
+    /// - Parameter condition: The header fields of the request. If the responses don't share a validator, the request
+    ///   must have named only the stored response's own.
     static func confirms(
         _ notModified: HTTPHeaders, _ stored: HTTPHeaders, condition: HTTPHeaders
     ) -> Bool {
@@ -67,8 +68,8 @@ enum HTTPCacheHeaders {
         return dates.count == 1 && dates[0].hasSameBytes(as: modified)
     }
 
-    /// Whether a response to HEAD describes the stored response to GET: each of its validators and its length are equal
-    /// to the stored ones (section 4.3.5).
+    /// Returns whether a response to HEAD describes the stored response to GET: its validators and length must equal
+    /// the stored ones (section 4.3.5).
     static func describesSame(_ head: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
         let names: [HTTPHeaderName] = [.entityTag, .lastModified, .contentLength]
         return names.allSatisfy { name in
@@ -90,4 +91,41 @@ enum HTTPCacheHeaders {
         "Proxy-Connection", .te, .trailer, .transferEncoding, .upgrade, "Set-Cookie2",
     ]
     private static let describingBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
+}
+
+/// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2).
+///
+/// Some servers send tags without quotes and expect them back unchanged. These are compared as bytes.
+struct StoredEntityTag {
+    private let text: String
+    private let tag: EntityTag?
+
+    init(_ value: String) {
+        text = value
+        tag = EntityTag(parsing: value)
+    }
+
+    /// Returns whether both tags identify equivalent representations, weak or not.
+    func matchesWeakly(_ other: String) -> Bool {
+        if let tag, let other = EntityTag(parsing: other) { return tag.matchesWeakly(other) }
+        return Self.withoutWeakness(text).elementsEqual(Self.withoutWeakness(other))
+    }
+
+    /// Returns whether both tags are equal and strong.
+    func matchesStrongly(_ other: String) -> Bool {
+        if let tag, let other = EntityTag(parsing: other) { return tag.matchesStrongly(other) }
+        return text.hasSameBytes(as: other) && !Self.isWeak(text)
+    }
+
+    /// Returns whether the list in `If-None-Match` contains the tag (section 13.1.2).
+    func isNamed(byCondition value: String) -> Bool {
+        if let tag { return EntityTagCondition(parsing: value)?.matchesWeakly(tag) ?? false }
+        return FieldList.entityTags(value).contains { matchesWeakly(String($0)) }
+    }
+
+    private static func isWeak(_ text: String) -> Bool { text.utf8.starts(with: "W/".utf8) }
+
+    private static func withoutWeakness(_ text: String) -> Substring.UTF8View {
+        isWeak(text) ? text.utf8.dropFirst(2) : text.utf8[...]
+    }
 }

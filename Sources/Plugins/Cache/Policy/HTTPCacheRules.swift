@@ -4,14 +4,14 @@ import ErrandMessageSyntax
 
 /// The rules of RFC 9111 for a private cache, as pure functions.
 enum HTTPCacheRules {
-    /// The reason why a response must not be stored; nil if it may be (section 3).
+    /// Returns why a response must not be stored, or nil if it can be (section 3).
     static func refusal(of response: HTTPResponse, to request: HTTPRequest) -> String? {
         let directives = CacheDirectives(response.headers)
         guard request.method == .get else { return "method" }
         guard (200...599).contains(response.status), !unstoredStatuses.contains(response.status) else {
             return "status \(response.status)"
         }
-        if CacheDirectives(request.headers).noStore { return "the request says no-store" }
+        if CacheDirectives(request.headers).noStore { return "the request has no-store" }
         if directives.mustUnderstand {
             guard understoodStatuses.contains(response.status) else { return "status not understood" }
         } else if directives.noStore {
@@ -24,8 +24,8 @@ enum HTTPCacheRules {
         return isStorable ? nil : "no explicit or heuristic freshness"
     }
 
-    /// Whether the response to a POST may be stored for a GET of the URL (RFC 9110, section 9.3.3): it has an explicit
-    /// lifetime and a `Content-Location` with that URL.
+    /// Returns whether the response to a POST can be stored for a GET (RFC 9110, section 9.3.3): it needs an explicit
+    /// lifetime and a `Content-Location` with the same URL.
     static func isStorableForGet(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard request.method == .post, response.status == 200,
             HTTPFreshness.isExplicit(response.headers, CacheDirectives(response.headers)),
@@ -37,13 +37,14 @@ enum HTTPCacheRules {
         return target == CacheKeyBuilder.url(request.url) && refusal(of: response, to: asGet) == nil
     }
 
-    /// The text of the URL that a field names on the origin of a request, without a fragment, as a request of the app has
-    /// it; nil if it names another origin.
+    /// Resolves a URL in a field to the text that the app's request for it would have, without its fragment. Returns
+    /// nil if it has another origin.
     private static func target(of field: HTTPHeaders.Field, from url: URL) -> String? {
         guard let target = try? field.reference.requestURL(against: url),
             URLSyntax.origin(of: target) == URLSyntax.origin(of: url)
         else { return nil }
-        // One URL has one form here. If it's that of the request, or of its authority, the request's spelling is the key.
+        // The target is normalized. If it equals the request's URL or authority in normalized form, use the request's
+        // spelling in the key.
         let text = CacheKeyBuilder.url(target)
         guard let own = try? URLReference("").requestURL(against: url) else { return text }
         if own.absoluteString == text { return CacheKeyBuilder.url(url) }
@@ -53,10 +54,9 @@ enum HTTPCacheRules {
         return String(Substring(url.absoluteString.utf8.prefix(ownEnd)) + Substring(text.utf8.dropFirst(end)))
     }
 
-    /// How to use a stored response.
     enum Decision: Sendable, Hashable {
         case serve(CacheStatus)
-        /// Serve the response, and validate it in the background (RFC 5861, section 3).
+        /// Serve the response and validate it in the background (RFC 5861, section 3).
         case serveAndRevalidate(CacheStatus)
         case validate(CacheStatus)
 
@@ -70,13 +70,11 @@ enum HTTPCacheRules {
         var revalidates: Bool { if case .serveAndRevalidate = self { true } else { false } }
     }
 
-    /// The preferences of the call's mode and of the policy, beside the headers of the request.
+    /// The preferences of the call's mode and policy, in addition to the request's headers.
     struct CallPreferences: Sendable, Hashable {
-        /// Validate the stored response even if it is fresh.
         var requiresValidation = false
-        /// Serve the stored response even if it is stale.
         var acceptsStale = false
-        /// The number of seconds past its lifetime for which a response may be served if the server cannot be reached.
+        /// How many seconds past its lifetime a response can be served if the server can't be reached.
         var staleIfError: Int64?
     }
 
@@ -94,7 +92,7 @@ enum HTTPCacheRules {
         if request.noCache { return .validate(.forward(.request, detail: "no-cache")) }
         if preferences.requiresValidation && !isImmutable { return .validate(.forward(.request)) }
         if fresh.noCache { return .validate(.forward(.stale, detail: "no-cache")) }
-        // A reload sends max-age=0; an immutable response does not need validation then (RFC 8246, section 2).
+        // A reload sends max-age=0, but doesn't have to validate an immutable response (RFC 8246, section 2).
         if let maxAge = request.maxAge, age > maxAge || maxAge == 0, !isImmutable {
             return .validate(.forward(.request, detail: "max-age"))
         }
@@ -110,8 +108,8 @@ enum HTTPCacheRules {
         return .validate(.forward(.stale))
     }
 
-    /// The cache status for serving a stale response because the server failed; nil if that is not allowed (section
-    /// 4.2.4, RFC 5861, section 4).
+    /// Returns the cache status for serving a stale response after the server failed, or nil if that isn't allowed
+    /// (section 4.2.4; RFC 5861, section 4).
     static func staleOnError(
         _ fresh: HTTPFreshness, received: Date, request: CacheDirectives,
         preferences: CallPreferences = CallPreferences(), now: Date
@@ -124,11 +122,11 @@ enum HTTPCacheRules {
         return CacheStatus(forward: .stale, timeToLive: ttl, detail: "stale-if-error")
     }
 
-    /// Whether a status counts as a failure of the server (RFC 5861, section 4).
+    /// Returns whether a status counts as a server failure (RFC 5861, section 4).
     static func isServerFailure(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// The URLs whose stored responses the response to an unsafe request invalidates (section 4.4): its own and, on the
-    /// same origin, those in `Location` and `Content-Location`.
+    /// Returns the URLs that the response to an unsafe request invalidates (section 4.4): its own and, on the same
+    /// origin, those in `Location` and `Content-Location`.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [String] {
         guard !request.method.isSafe, (200...399).contains(response.status) else { return [] }
         var urls = [CacheKeyBuilder.url(request.url)]
@@ -139,7 +137,7 @@ enum HTTPCacheRules {
         return urls
     }
 
-    /// Those of a part, and of a condition, a range or an expectation of the request, which its key does not contain.
+    /// They depend on a range, a condition or an expectation, which the key doesn't contain.
     private static let unstoredStatuses: Set<Int> = [206, 304, 412, 416, 417]
 
     private static let understoodStatuses: Set<Int> = [

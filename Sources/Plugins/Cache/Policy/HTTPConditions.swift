@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// How a stored response satisfies a request that has conditions or a range of its own (RFC 9111, section 4.3.2, RFC
-/// 9110, sections 13 and 14).
+/// Evaluates a request's conditions and range against a stored response (RFC 9111, section 4.3.2; RFC 9110, sections 13
+/// and 14).
 enum HTTPConditions {
     enum Outcome: Sendable, Hashable {
         case whole
@@ -14,24 +14,24 @@ enum HTTPConditions {
         case forward
     }
 
-    /// Whether a request has conditions, or a range.
+    /// Returns whether a request has conditions or a range.
     static func areAny(in headers: HTTPHeaders) -> Bool {
         headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince) || headers.contains(.ifMatch)
             || headers.contains(.ifUnmodifiedSince) || headers.contains(.range)
     }
 
     /// - Parameters:
-    ///   - length: of the stored body, in bytes.
-    ///   - received: when the response arrived, for a response without `Last-Modified` and `Date`.
+    ///   - length: The length of the stored body in bytes.
+    ///   - received: When the response arrived, for a response without `Last-Modified` and `Date`.
     static func evaluate(
         _ request: HTTPRequest, status: Int, headers: HTTPHeaders, length: Int64, received: Date
     ) -> Outcome {
         let fields = request.headers
         if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return .forward }
-        // Only a success has conditions (RFC 9110, section 13.2.1).
+        // Conditions apply only to successful responses (RFC 9110, section 13.2.1).
         guard (200...299).contains(status) else { return .whole }
         if let condition = fields[.ifNoneMatch] {
-            // The stored response is a current representation, with or without a tag (RFC 9110, section 13.1.2).
+            // `*` matches any current representation, with or without a tag (RFC 9110, section 13.1.2).
             let isNamed = EntityTagCondition(parsing: condition) == .any
             if isNamed || storedTag(headers)?.isNamed(byCondition: condition) == true { return .notModified }
         } else if let since = fields.values(of: .ifModifiedSince).first
@@ -45,7 +45,7 @@ enum HTTPConditions {
         return singleRange(range, length: length).map(Outcome.part) ?? .forward
     }
 
-    /// Whether `If-Range` holds: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
+    /// Returns whether `If-Range` matches: a strong entity tag, or exactly the stored date (RFC 9110, section 13.1.5).
     private static func holds(_ condition: String, _ headers: HTTPHeaders) -> Bool {
         if storedTag(headers)?.matchesStrongly(condition) == true { return true }
         return HTTPDate.parse(condition) != nil && headers.values(of: .lastModified).first == condition
@@ -55,7 +55,8 @@ enum HTTPConditions {
         headers.values(of: .entityTag).first.map(StoredEntityTag.init)
     }
 
-    /// A single satisfiable range. Several ranges, other units and malformed values are the server's business: nil.
+    /// Returns a single satisfiable range. Returns nil for several ranges, other units and malformed values, which the
+    /// server has to handle.
     private static func singleRange(_ value: String, length: Int64) -> Range<Int64>? {
         guard let ranges = ByteRange.parse(value), ranges.count == 1 else { return nil }
         return ranges.first?.resolved(length: length)

@@ -2,15 +2,13 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The freshness of a response, calculated once when the response is stored (RFC 9111, section 4.2). In seconds.
+/// The freshness of a response, calculated once when it's stored (RFC 9111, section 4.2). Times are in seconds.
 struct HTTPFreshness: Sendable, Hashable {
     var lifetime: Int64 = 0
     /// The age of the response when it was received.
     var initialAge: Int64 = 0
     var isHeuristic = false
-    /// Whether the response has to be validated before each use.
     var noCache = false
-    /// Whether the response must not be served stale.
     var mustRevalidate = false
     var isImmutable = false
     var staleWhileRevalidate: Int64?
@@ -19,8 +17,8 @@ struct HTTPFreshness: Sendable, Hashable {
     init() {}
 
     /// - Parameters:
-    ///   - sent: when the request was sent.
-    ///   - received: when the head of its response was received.
+    ///   - sent: When the request was sent.
+    ///   - received: When the head of its response was received.
     init(status: Int, headers: HTTPHeaders, sent: Date, received: Date) {
         let directives = CacheDirectives(headers)
         let date = headers.values(of: .date).first.flatMap { HTTPDate.parse($0, now: received) }
@@ -36,14 +34,14 @@ struct HTTPFreshness: Sendable, Hashable {
         staleIfError = directives.staleIfError
     }
 
-    /// The lifetime (section 4.2.1), without `s-maxage`, which applies to shared caches only.
+    /// Returns the lifetime (section 4.2.1). Ignores `s-maxage`, which applies to shared caches only.
     private static func lifetime(
         _ status: Int, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: Date
     ) -> (Int64, Bool) {
         if let maxAge = directives.maxAge { return (maxAge, false) }
         let expires = headers.values(of: .expires)
         if !expires.isEmpty {
-            // An invalid date, such as 0, is a date in the past (section 5.3).
+            // An invalid date, such as 0, is in the past (section 5.3).
             let dates = expires.map { HTTPDate.parse($0, now: date) ?? .distantPast }
             return (seconds((dates.min() ?? .distantPast).timeIntervalSince(date)), false)
         }
@@ -55,24 +53,23 @@ struct HTTPFreshness: Sendable, Hashable {
 
     private static func seconds(_ interval: TimeInterval) -> Int64 { Int64(min(max(interval, 0), 0x1p31)) }
 
-    /// The first value of `Age`; 0 for an invalid one (section 5.1).
+    /// Returns the first value of `Age`, or 0 if it's invalid (section 5.1).
     private static func age(_ headers: HTTPHeaders) -> Double {
         guard let first = headers.values(of: .age).first.flatMap({ FieldList.allItems($0).first }) else { return 0 }
         return CacheDirectives.seconds(String(first)).map(Double.init) ?? 0
     }
 
-    /// Whether a response with these headers states its lifetime.
     static func isExplicit(_ headers: HTTPHeaders, _ directives: CacheDirectives) -> Bool {
         directives.maxAge != nil || headers.contains(.expires)
     }
 
-    /// The current age (section 4.2.3). Nil, which is unknown, if the clock was set back by more than a minute since.
+    /// Returns the current age (section 4.2.3), or nil if the clock has been set back by more than a minute.
     func age(received: Date, now: Date) -> Int64? {
         let resident = now.timeIntervalSince(received)
         if resident < -60 { return nil }
         return initialAge + Int64(min(max(resident, 0), 0x1p33))
     }
 
-    /// The statuses that are heuristically cacheable (RFC 9110, section 15.1).
+    /// The heuristically cacheable statuses (RFC 9110, section 15.1).
     static let heuristicStatuses: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 }

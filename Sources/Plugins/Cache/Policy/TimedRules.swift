@@ -3,7 +3,7 @@ import ErrandEssentials
 
 /// The rules of the app's own policy, as pure functions.
 enum TimedRules {
-    /// The attributes that are stored beside a timed response, and have to match.
+    /// The attributes of a timed response, which have to match.
     struct Attributes: Sendable, Hashable {
         var version: Int
         /// A keyed hash of the partition.
@@ -11,12 +11,12 @@ enum TimedRules {
         var appVersion: String?
     }
 
-    /// The reason why a stored response is not valid, nil if it is; the first in this order: age, version, partition,
-    /// app version. A response whose age equals the lifetime is valid.
+    /// Returns why a stored response isn't valid, or nil if it is. Checks the age, version, partition and app version
+    /// in this order. A response exactly as old as the lifetime is valid.
     ///
     /// - Parameters:
-    ///   - expected: the attributes that would be stored now.
-    ///   - lifetime: in seconds.
+    ///   - expected: The attributes that would be stored now.
+    ///   - lifetime: In seconds.
     static func refusal(
         of stored: Attributes, received: Date, expected: Attributes, lifetime: TimeInterval, takesExpired: Bool = false,
         now: Date
@@ -33,7 +33,7 @@ enum TimedRules {
 extension Duration {
     var interval: TimeInterval { self / .seconds(1) }
 
-    /// Whole seconds, at most 68 years.
+    /// Whole seconds, up to 68 years.
     var wholeSeconds: Int64 { min(bounded.components.seconds, 1 << 31) }
 
     static func interval(_ interval: TimeInterval) -> Duration {

@@ -3,9 +3,9 @@ import ErrandMessageSyntax
 
 /// The request header fields that selected a response (RFC 9111, section 4.1).
 struct VaryRule: Sendable, Hashable {
-    /// In lower case, sorted.
+    /// Lowercase names in sorted order.
     let names: [String]
-    /// Whether the response has `Vary: *`, and so matches no other request.
+    /// Whether the response has `Vary: *`, so it doesn't match any other request.
     let isStar: Bool
 
     init(_ headers: HTTPHeaders) {
@@ -14,12 +14,12 @@ struct VaryRule: Sendable, Hashable {
         names = all.sorted()
     }
 
-    /// The value of a header field for comparison: several field lines combined, without white space around commas, as
-    /// the section allows; nil if the field is absent.
+    /// Returns the value of a header field for comparison, or nil if it's absent. Combines lines and removes white
+    /// space around commas, as section 4.1 allows.
     static func value(of name: String, in headers: HTTPHeaders) -> String? {
         let values = headers.values(of: HTTPHeaderName(name))
         if values.isEmpty { return nil }
-        // Empty items are kept: an origin server may distinguish them.
+        // Keep empty items, because servers may distinguish them.
         let normal = values.flatMap { FieldList.allItems($0) }.joined(separator: ",")
         return name == "accept-language" || name == "accept-encoding" ? normal.lowercased() : normal
     }

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Encodes numbers in little-endian order, and texts with a length prefix.
+/// Encodes numbers as little-endian and texts with a length prefix.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -25,7 +25,7 @@ struct ByteWriter {
     }
 }
 
-/// Decodes what ``ByteWriter`` encodes, and validates every length.
+/// Decodes the output of ``ByteWriter`` and validates every length.
 struct ByteReader {
     struct Fault: Error {}
 
@@ -51,7 +51,7 @@ struct ByteReader {
         return bytes.span.littleEndian(at: offset)
     }
 
-    /// The number of elements that follow, of at least four bytes each.
+    /// Returns the number of elements that follow. Each has at least four bytes.
     mutating func count() throws(Fault) -> Int {
         let count = Int(try uint32())
         guard count <= (bytes.count - offset) / 4 else { throw Fault() }

@@ -3,7 +3,7 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Stores entries in memory, and evicts the least recently used ones.
+/// Stores entries in memory and evicts the least recently used.
 ///
 /// ```swift
 /// filters: [.cache(.memory(limit: .megabytes(20)))]
@@ -17,7 +17,7 @@ public final class MemoryStore: CacheStore {
         var newer: Int
     }
 
-    /// A dictionary into an array of nodes that are linked from the least to the most recently used; -1 is none.
+    /// Maps keys to an array of nodes, linked from the least to the most recently used. -1 ends a list.
     fileprivate struct State {
         var indices: [CacheKey: Int] = [:]
         var nodes: [Node] = []
@@ -30,15 +30,15 @@ public final class MemoryStore: CacheStore {
     private let state = Mutex(State())
     private let key = Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) })
 
-    /// Makes a store; of 20 MB by default.
+    /// Creates a store with a limit, which defaults to 20 MB.
     public init(limit: CacheLimit = .megabytes(20)) { self.limit = limit }
 
-    /// The bytes in use: bodies, heads, keys, and their approximate overhead.
+    /// The number of bytes in use: bodies, heads, keys, and approximate overhead.
     public var byteCount: Int64 { state.withLock { $0.bytes } }
     /// The number of entries.
     public var entryCount: Int { state.withLock { $0.nodes.count } }
 
-    /// Returns the entry of a key, nil if there is none.
+    /// Returns a key's entry, if it exists.
     public func entry(for key: CacheKey) async -> CacheEntry? { held(key) }
 
     fileprivate func held(_ key: CacheKey) -> CacheEntry? {
@@ -49,7 +49,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Stores an entry; throws ``CacheStoreError`` if it is larger than a quarter of the limit.
+    /// Stores an entry. Throws ``CacheStoreError`` if it's larger than a quarter of the limit.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let overhead = Self.overhead(key, entry.head)
         let room = limit.bytesOfOne - overhead
@@ -67,7 +67,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Replaces the head; the body is not copied.
+    /// Replaces the head without copying the body.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         let wanted = old.encoded()
         return try state.withLock { state in
@@ -87,21 +87,20 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// The memory of an entry without its body: the key with its dictionary and list nodes, and the head.
     private static func overhead(_ key: CacheKey, _ head: CacheEntryHead) -> Int64 {
         Int64(key.text.utf8.count + 128) + head.byteCount
     }
 
-    /// Removes the entry of a key.
+    /// Removes a key's entry.
     public func remove(_ key: CacheKey) async {
         state.withLock { state in
             if let index = state.indices[key] { state.remove(index) }
         }
     }
 
-    /// Removes the entries whose head matches.
+    /// Removes the entries whose heads match.
     public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async {
-        // The condition may call this store: it runs on a copy, without the lock.
+        // The closure may use the store, so call it on a copy, without the lock.
         let held = state.withLock { $0.nodes.map { (key: $0.key, head: $0.entry.head) } }
         let found = held.filter { matches($0.head) }
         state.withLock { state in
@@ -111,7 +110,7 @@ public final class MemoryStore: CacheStore {
         }
     }
 
-    /// Random bytes, which are discarded with the store.
+    /// Returns random bytes, which are discarded with the store.
     public func secret() async -> Data { key }
 }
 
@@ -161,6 +160,6 @@ extension MemoryStore.State {
 }
 
 extension CacheStore where Self == MemoryStore {
-    /// A store in memory, 20 MB by default.
+    /// Stores responses in memory, by default up to 20 MB.
     public static func memory(limit: CacheLimit = .megabytes(20)) -> MemoryStore { MemoryStore(limit: limit) }
 }

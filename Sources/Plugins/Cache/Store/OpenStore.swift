@@ -6,7 +6,7 @@ import Synchronization
 final class OpenStore: Sendable {
     let store: any CacheStore
     let hasher: KeyedHasher
-    /// The store, if it can be read without a wait.
+    /// The store, if it can be read without waiting.
     let immediate: (any ImmediateStore)?
 
     init(_ store: any CacheStore, secret: Data) {
@@ -16,17 +16,16 @@ final class OpenStore: Sendable {
     }
 }
 
-/// The stores that a cache has used; the secret of each is read once.
+/// The stores that a cache has used. Reads each secret once.
 final class OpenStores: Sendable {
     private struct State {
-        /// The one that was asked for last: almost every cache has one.
+        /// The last store used. Most caches have only one.
         var last: OpenStore?
         var all: [ObjectIdentifier: OpenStore] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Nil where the secret of the store has not been read yet.
     func known(_ store: any CacheStore) -> OpenStore? {
         state.withLock { state in
             if let last = state.last, last.store === store { return last }

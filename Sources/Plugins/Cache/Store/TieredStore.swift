@@ -2,21 +2,21 @@ import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A fast store in front of a large one: reads try them in this order and copy entries up, writes go to both.
+/// Combines a fast store with a large one. Reads try the fast store first and copy entries to it; writes go to both.
 ///
 /// ```swift
 /// filters: [.cache(.tiers(.memory(), .disk(at: directory)))]
 /// ```
 ///
-/// The first store contains only copies of entries of the second one: while an entry changes, only the second is read,
-/// and an entry that several calls change at the same time is not copied.
+/// The first store contains only copies of entries in the second. While an entry changes, reads use the second store.
+/// An entry that several calls change at the same time isn't copied.
 public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStore {
     /// The fast store, which is read first.
     public let first: First
     /// The large store, which has all entries.
     public let second: Second
     private let state = Mutex(TieredState())
-    /// The first store, if it can be read without a wait.
+    /// The first store, if it can be read without waiting.
     private let immediate: (any ImmediateStore)?
 
     /// Combines two stores.
@@ -26,7 +26,8 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         immediate = first as? any ImmediateStore
     }
 
-    /// Returns the entry of the first store that has it. An entry whose body is a stream is not copied up.
+    /// Returns the entry from the first store that has it. An entry with a streamed body isn't copied to the first
+    /// store.
     public func entry(for key: CacheKey) async throws -> CacheEntry? {
         if state.withLock({ $0.isChanging(key) }) { return try await second.entry(for: key) }
         if let entry = try? await first.entry(for: key) { return entry }
@@ -41,20 +42,25 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         return entry
     }
 
-    /// Stores the entry in both. The first store loses its old entry first, so that it is never older than the second.
+    /// Stores the entry in both. The first store drops its old entry first, so it's never older than the second.
     public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         try await change(key) {
             try await first.remove(key)
             try await second.store(entry, for: key)
-            // An entry that is too large for the first store is only in the second.
+            // If the entry is too large for the first store, only the second has it.
             if entry.body.data != nil { await copy(entry, key) }
         }
     }
 
-    /// Replaces the head in both; in the first store only if it has the entry.
+    /// Replaces the head in the second store, and in the first if it has the entry.
     public func update(_ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey) async throws -> Bool {
         try await change(key) {
-            let isDone = try await second.update(head, replacing: old, for: key)
+            let isDone: Bool
+            do { isDone = try await second.update(head, replacing: old, for: key) } catch {
+                // The second store may have replaced the head all the same.
+                try? await first.remove(key)
+                throw error
+            }
             let isAlone = state.withLock { !$0.isOutdated(key) }
             if isDone, isAlone, (try? await first.update(head, replacing: old, for: key)) == true { return true }
             try await first.remove(key)
@@ -78,7 +84,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         try await first.removeAll(where: matches)
     }
 
-    /// The secret of the second store, which outlives the first.
+    /// Returns the secret of the second store, which outlives the first.
     public func secret() async throws -> Data { try await second.secret() }
 
     /// Copies an entry to the first store, unless another change may have replaced or removed it in the second.
@@ -98,7 +104,7 @@ public final class TieredStore<First: CacheStore, Second: CacheStore>: CacheStor
         }
     }
 
-    /// Ends a change or a copy, and removes what it may have copied if another change came between.
+    /// Ends a change or copy. If another change came between, removes the entry from the first store.
     private func end(_ key: CacheKey, isChange: Bool) async {
         if state.withLock({ $0.isOutdated(key) }) { try? await first.remove(key) }
         state.withLock { $0.end(key, isChange: isChange) }
@@ -114,12 +120,12 @@ extension TieredStore: ImmediateStore {
     }
 }
 
-/// The changes and copies that are running in both stores of a ``TieredStore``.
+/// The running changes and copies of a ``TieredStore``.
 private struct TieredState: Sendable {
     struct Work: Sendable {
         var changes = 0
         var copies = 0
-        /// Whether a copy to the first store may be older than the entry in the second.
+        /// Whether a copy in the first store may be older than the entry in the second.
         var isOutdated = false
     }
 
@@ -128,7 +134,7 @@ private struct TieredState: Sendable {
 
     func isOutdated(_ key: CacheKey) -> Bool { works[key]?.isOutdated == true }
 
-    /// Whether only the second store may be read.
+    /// Whether only the second store can be read.
     func isChanging(_ key: CacheKey) -> Bool {
         if removals > 0 { return true }
         guard let work = works[key] else { return false }
@@ -163,8 +169,22 @@ private struct TieredState: Sendable {
 }
 
 extension CacheStore {
-    /// A fast store in front of a large one.
+    /// Combines a fast store with a large one.
     public static func tiers<First: CacheStore, Second: CacheStore>(
         _ first: First, _ second: Second
     ) -> TieredStore<First, Second> where Self == TieredStore<First, Second> { TieredStore(first, second) }
+}
+
+/// A store that can return some entries without waiting, and so without async frames.
+protocol ImmediateStore: CacheStore {
+    /// Returns a key's entry, as `entry(for:)` would.
+    func entryAtOnce(for key: CacheKey) -> KnownEntry
+}
+
+/// The result of a lookup without waiting.
+enum KnownEntry: Sendable {
+    case entry(CacheEntry)
+    case nothing
+    /// Only a lookup that waits can tell.
+    case unknown
 }

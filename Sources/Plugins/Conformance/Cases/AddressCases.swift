@@ -2,7 +2,7 @@ public import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A host with several addresses, of which some do not connect (RFC 8305, section 5).
+/// A host with several addresses, only some of which connect (RFC 8305, section 5).
 enum AddressCases {
     typealias Make = @Sendable ([String: [String]]) throws -> any Transport
 
@@ -44,7 +44,6 @@ enum AddressCases {
 
     private static let host = "several.test"
 
-    /// An address that refuses, or one that does not respond.
     private enum Address: ExpressibleByStringLiteral {
         case refusing(String)
         case silent(UInt8)
@@ -58,7 +57,7 @@ enum AddressCases {
         return HTTPRequest(.get, url)
     }
 
-    /// Sends requests to a host whose last address is that of the server.
+    /// The host's last address is the server's.
     private static func reach(
         _ server: TestServer, _ make: Make, before addresses: [Address], requests: Int = 1,
         timeout: Duration = .seconds(14)
@@ -93,7 +92,7 @@ enum AddressCases {
 }
 
 extension TransportConformance {
-    /// The cases for transports to which an app can give the addresses of a host.
+    /// Returns the cases for transports with configurable host addresses.
     ///
     /// ```swift
     /// let cases = TransportConformance.addressCases { addresses in
@@ -104,11 +103,11 @@ extension TransportConformance {
     /// for each in cases { try await each.run() }
     /// ```
     ///
-    /// They need 127.0.0.2 and its neighbours, which Linux has without any setup.
+    /// They need 127.0.0.2 and its neighbors, which Linux has without any setup.
     ///
     /// - Parameters:
-    ///   - make: makes a new transport that connects to these addresses, by host name, in the place of a lookup.
-    ///   - limit: the time after which a case counts as hanging; two minutes by default.
+    ///   - make: Creates a new transport that connects to these addresses, by host name, without a lookup.
+    ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func addressCases(
         for make: @escaping @Sendable (_ addresses: [String: [String]]) throws -> any Transport,
         within limit: Duration = .seconds(120)

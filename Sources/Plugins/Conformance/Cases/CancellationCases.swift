@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Cancellation at every stage; the server sees the connection close.
+/// The server must see the connection close.
 enum CancellationCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.cancellation, "before it begins") { bench in
@@ -91,7 +91,8 @@ enum CancellationCases {
                         let delivery: BodyDelivery = index % 2 == 0 ? .data : .stream
                         let task = Task { try await bench.exchange(.get, "/slow", delivery: delivery) }
                         if index % 5 == 0 {
-                            try bench.equal(try await task.value.data.count, 200_000, "bytes beside cancelled ones")
+                            try bench.equal(
+                                try await task.value.data.count, 200_000, "bytes of a request next to cancelled ones")
                         } else {
                             for _ in 0..<(index * 7919 % 100) { await Task.yield() }
                             task.cancel()
@@ -123,7 +124,7 @@ enum CancellationCases {
     }
 }
 
-/// Keeps its reader waiting until the reader's task is cancelled.
+/// Waits until its reader's task is cancelled.
 private final class StuckSource: HTTPBodySource {
     private let gate: Gate
 

@@ -5,7 +5,7 @@ import ErrandTesting
 /// Content codings (RFC 9110, section 8.4), trailers, 1xx responses and ranges.
 enum CodingCases {
     private static let text = String(repeating: "one answer, coded\n", count: 20)
-    // The text above, as gzip and zlib wrote it once: the tested code must not produce its own input.
+    // Compressed by gzip and zlib: the code under test must not produce its own input.
     private static let gzip =
         Data(base64Encoded: "H4sIAAAAAAACA8vPS1VIzCsuTy3SUUjOT0lN4cofFaGBCADl3wqlaAEAAA==") ?? Data()
     private static let deflate = Data(base64Encoded: "eNrLz0tVSMwrLk8t0lFIzk9JTeHKHxWhgQgAzhB9jQ==") ?? Data()
@@ -91,7 +91,7 @@ enum CodingCases {
             try bench.equal(stale.status, 200, "the status for another version")
             try bench.equal(stale.data, whole, "the body for another version")
             let beyond = try await bench.exchange(.get, "/film", headers: [.range: "bytes=10000-"])
-            try bench.equal(beyond.status, 416, "the status for a part behind the end")
+            try bench.equal(beyond.status, 416, "the status for a range past the end")
         },
     ]
 

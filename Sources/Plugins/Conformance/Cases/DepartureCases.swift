@@ -2,7 +2,6 @@ import Errand
 import ErrandTesting
 import Synchronization
 
-/// A last check of requests that have waited in the transport.
 enum DepartureCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.departure, "what waits for a connection is not sent when a filter holds it back") { bench in
@@ -20,10 +19,10 @@ enum DepartureCases {
                 gate.open()
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // No response came before the barrier was down: the second request on a connection was sent after that.
+            // The server only responds once the barrier is down, so the second request on a connection was sent later.
             let late = bench.server.received.count { $0.index > 1 }
-            try bench.equal(late, 0, "requests that were sent although a filter held them back")
-            try bench.equal(bench.server.requestCount, all - held, "requests at the server, \(held) being held back")
+            try bench.equal(late, 0, "requests sent although a filter held them back")
+            try bench.equal(bench.server.requestCount, all - held, "requests at the server, with \(held) held back")
             barrier.isDown.store(false, ordering: .sequentiallyConsistent)
             try bench.equal(try await isHeld(request, agent), false, "a request after the barrier, held back")
         }
@@ -37,11 +36,11 @@ enum DepartureCases {
             return true
         } catch {
             throw ConformanceFailure(
-                expected: "a response, or what the filter has thrown", came: "\(type(of: error)): \(error)")
+                expected: "a response, or the error the filter threw", came: "\(type(of: error)): \(error)")
         }
     }
 
-    /// Lets every request pass, or holds back every request that was not sent.
+    /// Holds back every request that hasn't been sent, once it is down.
     private final class Barrier: DepartureFilter {
         struct Down: Error {}
 

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The events that a transport reports while it works.
 enum EventCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.events, "timings come once, and what is not known is nil") { bench in
@@ -67,7 +66,7 @@ enum EventCases {
         }
         if timings.isReusedConnection == true {
             let wasMade = timings.nameLookup != nil || timings.connected != nil
-            try bench.expect(!wasMade, "nil for the making of a connection that was there", came: "\(timings)")
+            try bench.expect(!wasMade, "nil as the connection time on a reused connection", came: "\(timings)")
         }
         if let count = timings.bytesReceived { try bench.equal(count, 10_000, "body bytes received") }
         if let count = timings.bytesSent { try bench.equal(count, 7, "body bytes sent") }

@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Connections that end at the wrong moment, and invalid responses.
 enum FaultCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.faults, "a connection closed at any byte of the head is an error") { bench in
@@ -17,7 +16,7 @@ enum FaultCases {
         },
         ConformanceDraft(.faults, "a connection closed at any byte of a chunked body is an error") { bench in
             let response = TestResponse.text("hello").chunked(sizes: [2, 3])
-            // The last two bytes are an empty line without further meaning.
+            // The client needn't wait for the empty line at the end.
             let framed = response.wireBytes().count - TestResponse.text("").chunked().wireBytes().count + 5
             try await cuts(bench, 0..<(framed - 2)) { response.closing(afterBodyBytes: $0) }
         },
@@ -71,7 +70,7 @@ enum FaultCases {
             for plan in [ConnectionPlan.close, .reset] {
                 let server = try TestServer()
                 guard let url = URL(string: server.url("/")) else { return }
-                // Several plans, because a transport may try again.
+                // Several plans, because a transport may retry.
                 server.enqueueConnections(plan, plan, plan, plan)
                 try await bench.failure(of: "a connection that ends at once", .connectionLost, .cannotConnect) {
                     try await bench.viaAgent(HTTPRequest(.get, url))
@@ -88,7 +87,7 @@ enum FaultCases {
             try await bench.failure(of: "a closed port", .cannotConnect) {
                 try await bench.viaAgent(HTTPRequest(.get, url))
             }
-            // While it is kept, nothing else gets its port.
+            // Keeps the port while the server is referenced.
             withExtendedLifetime(gone) {}
         },
         ConformanceDraft(.faults, "a host name that does not exist is an error") { bench in
@@ -132,7 +131,7 @@ enum FaultCases {
                 "Content-Length: 2\r\nContent-Length: \r\n", "Content-Length: 0x2\r\n",
             ]
             for head in heads {
-                // Left open: the end of the connection would be the end of the body.
+                // Left open: closing the connection would end the body.
                 bench.server.on("/odd", .raw("HTTP/1.1 200 OK\r\n\(head)\r\nok").keepAlive(true))
                 let request = try bench.request(.get, "/odd")
                 for delivery in FramingCases.deliveries {
@@ -220,7 +219,7 @@ enum FaultCases {
                 try await bench.viaAgent(request)
             }
             let isOurs = error.code == .cancelled || error.code == .timedOut
-            try bench.expect(!isOurs, "an error of the network after byte \(length)", came: error.description)
+            try bench.expect(!isOurs, "a network error after byte \(length)", came: error.description)
         }
         try await bench.expectWorking(after: "broken connections")
     }

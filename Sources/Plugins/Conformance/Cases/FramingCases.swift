@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The end of a response (RFC 9112, section 6).
+/// See RFC 9112, section 6.
 enum FramingCases {
     static let deliveries: [BodyDelivery] = [.data, .stream]
 

@@ -75,7 +75,7 @@ enum HeaderCases {
     ]
 }
 
-/// Responses that are left to Core and to filters (the contract of ``Transport``).
+/// Responses for Core and filters to handle (see ``Transport``).
 enum NeutralityCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.neutrality, "a redirect is the response and is not followed") { bench in
@@ -140,7 +140,8 @@ enum NeutralityCases {
             let bodies = [try await bench.exchange(.get, "/fresh").text, try await bench.exchange(.get, "/fresh").text]
             try bench.equal(bench.server.requestCount, 2, "requests at the server")
             try bench.expect(
-                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) }, "no condition of its own",
+                bench.server.received.allSatisfy { !$0.headers.contains(.ifNoneMatch) },
+                "no If-None-Match added by the transport",
                 came: "\(bodies)")
         },
     ]

@@ -2,13 +2,12 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A slow reader holds back the other side.
 enum PressureCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.backpressure, "a reader that stops holds back the server, and others go on") { bench in
             let total = 256 << 20
             let gate = Gate()
-            // Sockets buffer some megabytes each; 64 MiB prove that something else buffers too.
+            // Sockets buffer a few megabytes each, so 64 MiB mean that something else buffers too.
             let endless = TestResponse.repeating(count: total).waiting(for: gate, afterBodyBytes: 64 << 20)
             bench.server.on("/endless", endless)
             let response = try await bench.send(.get, "/endless", options: TransportOptions(delivery: .stream))
@@ -25,7 +24,7 @@ enum PressureCases {
             }
             gate.open()
             while let chunk = try await iterator.next() { count += chunk.count }
-            try bench.equal(count, total, "bytes in the end")
+            try bench.equal(count, total, "bytes at the end")
         },
         ConformanceDraft(.uploadBackpressure, "a server that does not read holds back the source") { bench in
             let gate = Gate()
@@ -57,7 +56,7 @@ enum PressureCases {
     ]
 }
 
-/// Two pieces; the second one is available once a connection exists.
+/// The second of its two pieces waits for a gate.
 private final class LateSource: HTTPBodySource {
     private let gate: Gate
     private let count = Watched(0)

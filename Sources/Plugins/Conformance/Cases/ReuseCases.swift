@@ -2,7 +2,6 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Reused connections, many requests at once, and the end of connections.
 enum ReuseCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.reuse, "requests one after the other share a connection") { bench in
@@ -80,7 +79,6 @@ enum ReuseCases {
         },
     ]
 
-    /// Uses a transport that is released when this returns.
     private static func use(_ bench: ConformanceBench) async throws {
         let transport = try bench.make()
         for _ in 0..<3 { _ = try await transport.send(bench.request(.get, "/ok"), options: TransportOptions()) }

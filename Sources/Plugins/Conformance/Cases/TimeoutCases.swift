@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Silence, measured on a clock that the case moves.
+/// Silence, measured on a clock the case advances.
 enum TimeoutCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.timeouts, "silence before the head ends the wait") { bench in
@@ -37,7 +37,7 @@ enum TimeoutCases {
                 let agent = NetworkAgent(configuration: configuration, transport: bench.transport, time: time)
                 let probe = ConformanceBench.Probe(
                     http: try bench.request(.get, "/half"), delivery: delivery, accessories: [])
-                // The progress of data belongs to its call; a stream is read after its call has ended.
+                // Progress of data is reported to the call; a stream is read after it.
                 let received = Watched<Int64>(0)
                 let task = Task {
                     let options = CallOptions(progress: { progress in received.update { $0 = progress.received } })
@@ -49,7 +49,7 @@ enum TimeoutCases {
                     }
                     return data
                 }
-                // The head and some of the body were received.
+                // Waits for the head and part of the body.
                 _ = try await received.wait(for: "some of the body", within: .seconds(300)) { $0 > 0 ? true : nil }
                 let error = try await untilEnd(of: task, time, bench)
                 try bench.equal(error.response?.status, 200, "the status, delivered as \(delivery)")
@@ -106,13 +106,13 @@ enum TimeoutCases {
         try await bench.server.waitUntilNoConnections()
     }
 
-    /// Moves the clock by less than the timeout, which must not end it, then beyond.
+    /// Less time than the timeout must not end the task, more must.
     @discardableResult
     private static func untilEnd(
         of task: Task<Data, any Error>, _ time: ManualTimeSource, _ bench: ConformanceBench
     ) async throws -> ErrandError {
         try await time.waitForSleepers()
-        // The transport measures from the moment at which it receives bytes, so one step may not be enough.
+        // The transport measures from the last received bytes, so one step may not be enough.
         let ending = Watched(false)
         let mover = Task {
             while !ending.read({ $0 }) {

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Bodies of requests, framed exactly (RFC 9112, section 6).
+/// Request bodies, framed exactly (RFC 9112, section 6).
 enum UploadCases {
     static let all: [ConformanceDraft] = [
         ConformanceDraft(.uploads, "a body in memory arrives with its length") { bench in
@@ -74,7 +74,7 @@ enum UploadCases {
                 }
             }
             try await bench.expectWorking(after: "sources that failed")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
         ConformanceDraft(.streamedUploads, "a source of another length makes no whole request") { bench in
             bench.server.on("/up", .text("whole"))
@@ -87,7 +87,7 @@ enum UploadCases {
                 }
             }
             try await bench.expectWorking(after: "wrong lengths")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
         },
         ConformanceDraft(.streamedUploads, "a source that announced no byte and has one makes no whole request") {
             bench in
@@ -103,7 +103,7 @@ enum UploadCases {
             let empty = RequestBody.stream(length: 0) { HTTPBody(length: 0, source: PiecesSource(Data(), [0])) }
             try bench.equal(
                 try await bench.viaAgent(bench.request(.post, "/up", body: empty)).text, "whole", "an empty source")
-            try bench.equal(bench.server.requestCount, 1, "whole requests at the server")
+            try bench.equal(bench.server.requestCount, 1, "complete requests at the server")
             try framed(try await bench.server.nextRequest(), length: 0, bench)
         },
     ]
@@ -114,7 +114,7 @@ enum UploadCases {
     }
 }
 
-/// Delivers bytes in pieces of these sizes, including an empty one; may fail at the end, or never end.
+/// Delivers pieces of given sizes, which may be 0. May fail at the end, or never end.
 final class PiecesSource: HTTPBodySource {
     struct Failure: Error {}
 
@@ -136,7 +136,6 @@ final class PiecesSource: HTTPBodySource {
         state = Mutex(State(rest: data, sizes: sizes[...]))
     }
 
-    /// The number of bytes that were requested so far.
     var pulled: Int { state.withLock { $0.pulled } }
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 

@@ -6,7 +6,7 @@ import ErrandTesting
 extension AccessoryDraft {
     static let all = calls + threads + memory + writing
 
-    /// The end of calls with an accessory, and without one.
+    /// Calls must end as they do without an accessory.
     private static let calls: [AccessoryDraft] = [
         AccessoryDraft("every call ends as it does without it") { bench in
             let (accessory, _) = try bench.make()
@@ -14,14 +14,14 @@ extension AccessoryDraft {
             let (observed, plain) = (bench.agent(forwarder), bench.agent())
             for scene in BenchScene.allCases {
                 let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
-                try bench.filters.equal(came, expected, "the end of a call (\(scene.rawValue))")
+                try bench.filters.equal(came, expected, "the outcome of a call (\(scene.rawValue))")
             }
             try bench.expectNoFlood(forwarder)
         },
         AccessoryDraft("it reports nothing of its own") { bench in
             let (accessory, _) = try bench.make()
             for scene in BenchScene.steady {
-                // An accessory that requests bodies makes all accessories receive them.
+                // If one accessory requests bodies, all of them receive bodies.
                 let limit = min(accessory.maximumBodyBytes, 1 << 20)
                 let (with, without) = (
                     RecordingAccessory(maximumBodyBytes: limit), RecordingAccessory(maximumBodyBytes: limit)
@@ -46,7 +46,7 @@ extension AccessoryDraft {
             }
             let wrong = ends.filter { !$0.hasPrefix("200") }
             try bench.filters.expect(
-                wrong.isEmpty, "200 responses", came: "\(wrong.count) other ends, such as \(wrong.first ?? "")")
+                wrong.isEmpty, "200 responses", came: "\(wrong.count) other outcomes, such as \(wrong.first ?? "")")
         },
         AccessoryDraft("it keeps up with all that may happen at the same time") { bench in
             let (accessory, _) = try bench.make()
@@ -61,7 +61,7 @@ extension AccessoryDraft {
                 return await group.reduce(into: [(BenchScene, String)]()) { $0.append($1) }
             }
             for (scene, end) in came {
-                try bench.filters.equal(end, expected[scene] ?? "", "the end of a call (\(scene.rawValue))")
+                try bench.filters.equal(end, expected[scene] ?? "", "the outcome of a call (\(scene.rawValue))")
             }
             try bench.expectNoFlood(forwarder)
         },
@@ -70,7 +70,7 @@ extension AccessoryDraft {
             let forwarder = BenchForwarder(accessory, keepsEvents: true)
             let agent = bench.agent(forwarder)
             for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
-            // The events of each activity stay in order; those of several interleave.
+            // Only events of different activities interleave.
             let activities = Dictionary(grouping: forwarder.events) { $0.activity.id }.values
             await withTaskGroup { group in
                 for events in activities {
@@ -82,19 +82,19 @@ extension AccessoryDraft {
                 }
             }
             let end = await BenchScene.good.play(on: agent)
-            try bench.filters.expect(end.hasPrefix("200"), "the end of a call afterwards: 200", came: end)
+            try bench.filters.expect(end.hasPrefix("200"), "a later call that ends with 200", came: end)
         },
         AccessoryDraft("it survives an end that comes twice") { bench in
             let (accessory, _) = try bench.make()
             let (observed, plain) = (bench.agent(BenchForwarder(accessory, .endsTwice)), bench.agent())
             for scene in [BenchScene.good, .lost, .redirected, .good] {
                 let (came, expected) = (await scene.play(on: observed), await scene.play(on: plain))
-                try bench.filters.equal(came, expected, "the end of a call")
+                try bench.filters.equal(came, expected, "the outcome of a call")
             }
         },
     ]
 
-    /// The use of threads that the accessory does not own.
+    /// The use of threads the accessory doesn't own.
     private static let threads: [AccessoryDraft] = [
         AccessoryDraft("it does not block the thread of an event") { bench in
             guard let worst = try await measured(bench).worst({ $0.blocked }) else { return }
@@ -116,7 +116,7 @@ extension AccessoryDraft {
             let all = source.events
             guard let first = all.first?.activity.id else { return }
             let (one, other) = (all.filter { $0.activity.id == first }, all.filter { $0.activity.id != first })
-            // The first one ends only when the other has ended, or is known to wait.
+            // It ends after the other activity has ended, or is known to wait.
             for count in 1..<one.count {
                 let (gate, isThere, isOver, isGone) = (Watched(false), Counter(), Counter(), Counter())
                 let isStarted = SystemThread.start(stack: 1 << 20) {
@@ -126,7 +126,7 @@ extension AccessoryDraft {
                     for each in one.dropFirst(count) { accessory.activity(each.activity, did: each.event) }
                     isGone.increment()
                 }
-                guard isStarted else { throw ConformanceFailure(expected: "a thread of the system's", came: "none") }
+                guard isStarted else { throw ConformanceFailure(expected: "a system thread", came: "none") }
                 _ = try await bench.filters.becomes { isThere.value > 0 }
                 _ = SystemThread.start(stack: 1 << 20) {
                     for each in other { accessory.activity(each.activity, did: each.event) }
@@ -136,8 +136,8 @@ extension AccessoryDraft {
                 gate.update { $0 = true }
                 try bench.filters.expect(
                     isFree,
-                    "the events of an activity beside another that has come to "
-                        + RecordingAccessory.name(of: one[count - 1].event), came: "a thread that waits")
+                    "the events of an activity while another one is at "
+                        + RecordingAccessory.name(of: one[count - 1].event), came: "a blocked thread")
                 _ = try await bench.filters.becomes { isGone.value > 0 }
             }
         },
@@ -147,12 +147,12 @@ extension AccessoryDraft {
                 for scene in BenchScene.allCases where scene != .detached { _ = await scene.play(on: agent) }
             }
             let isGone = try await bench.filters.becomes { trail.mark == nil }
-            try bench.filters.expect(isGone, "the end of every task", came: "a task that goes on")
+            try bench.filters.expect(isGone, "every task to end", came: "a task that keeps running")
             withExtendedLifetime(agent) {}
         },
     ]
 
-    /// Every kind of event, often enough for a reliable median.
+    /// Often enough for a reliable median.
     private static func measured(_ bench: AccessoryBench) async throws -> BenchForwarder {
         let forwarder = BenchForwarder(try bench.make().0, measures: true)
         let agent = bench.agent(forwarder)
@@ -163,5 +163,148 @@ extension AccessoryDraft {
             if forwarder.isFlooded { break }
         }
         return forwarder
+    }
+}
+
+extension AccessoryDraft {
+    static let memory: [AccessoryDraft] = [
+        AccessoryDraft("it asks for a bounded copy of bodies") { bench in
+            let limit = try bench.make().0.maximumBodyBytes
+            try bench.filters.expect((0...(64 << 20)).contains(limit), "64 MiB at most", came: "\(limit) bytes")
+        },
+        AccessoryDraft("it keeps no activity after its end") { bench in
+            let (accessory, _) = try bench.make()
+            try await keepsNone(bench, accessory, BenchForwarder(accessory), "an activity that stays in memory")
+        },
+        AccessoryDraft("it keeps no activity whose end is missing, and serves the next") { bench in
+            let (accessory, _) = try bench.make()
+            let forwarder = BenchForwarder(accessory, .withoutEnds)
+            try await keepsNone(bench, accessory, forwarder, "an activity still waiting for its end")
+        },
+        AccessoryDraft("it keeps nothing of the activities that are over") { bench in
+            for scene in [BenchScene.good, .lost, .redirected, .noted] {
+                let grown = try await growth(bench) { _, agent in _ = await scene.play(on: agent) }
+                guard let grown else { continue }
+                throw ConformanceFailure(
+                    expected: "no more memory after 16,000 activities than after 600",
+                    came: "\(grown) bytes more with each (\(scene.rawValue))")
+            }
+        },
+        AccessoryDraft("what it keeps for each URL, host, label or body has a bound") { bench in
+            let filler = String(repeating: "conformance/", count: 40)
+            let grown = try await growth(bench) { index, agent in
+                let request =
+                    switch index % 4 {
+                    case 0: BenchRequest(path: "\(index)/\(filler)items")
+                    case 1: BenchRequest(path: "https://h\(index).conformance.example/items")
+                    case 2: BenchRequest(headers: ["X-Conformance-Trace": "\(index) \(filler)"])
+                    default: BenchRequest(method: .post, body: .text("\(index) \(filler)"))
+                    }
+                let options = CallOptions(label: index % 4 == 2 ? "label \(index) of \(filler)" : nil)
+                _ = try? await agent.send(request, options: options).value.status
+            }
+            guard let grown else { return }
+            throw ConformanceFailure(
+                expected: "a bound of ten thousand entries, or of bytes", came: "\(grown) bytes more with each activity"
+            )
+        },
+        AccessoryDraft("agent, transport and accessory go when they are released") { bench in
+            let (transport, accessory) = try await released(bench)
+            let isGone = try await bench.filters.becomes { transport.value == nil }
+            try bench.filters.expect(
+                isGone, "the transport to be released", came: "a part of the agent still in memory")
+            let isReleased = try await bench.filters.becomes { accessory.value == nil }
+            try bench.filters.expect(
+                isReleased, "the accessory to be released", came: "a task or timer that keeps it alive")
+        },
+    ]
+
+    /// The text an accessory writes, and its descriptions.
+    static let writing: [AccessoryDraft] = [
+        AccessoryDraft("no secret is in what it writes") { bench in
+            let (accessory, output) = try bench.make()
+            try await playWithSecrets(bench, accessory)
+            try check(bench, try await output(), "an output")
+        },
+        AccessoryDraft("no secret is in what describes it") { bench in
+            let (accessory, _) = try bench.make()
+            try await playWithSecrets(bench, accessory) {
+                var dumped = ""
+                dump(accessory, to: &dumped)
+                try check(bench, "\(accessory) \(String(reflecting: accessory)) \(dumped)", "a description")
+            }
+        },
+    ]
+
+    private static func playWithSecrets(
+        _ bench: AccessoryBench, _ accessory: any Accessory, afterEach look: () throws -> Void = {}
+    ) async throws {
+        let agent = bench.agent(BenchForwarder(accessory))
+        let (password, token) = (BenchRequest.secrets[7], BenchRequest.secrets[3])
+        let bodies: [RequestBody] = [
+            .none, .text("{\"name\":\"a\",\"password\":\"\(password)\"}", contentType: "application/json"),
+            .text("name=a&password=\(password)", contentType: "application/x-www-form-urlencoded"),
+        ]
+        for (method, body) in zip([HTTPMethod.get, .post, .put], bodies) {
+            for scene in BenchScene.allCases {
+                var request = BenchRequest.secret(method, "items")
+                request.headers.set(.cookie, "session=\(token)")
+                request.body = body
+                _ = await scene.play(on: agent, request)
+                try look()
+            }
+        }
+    }
+
+    private static func check(_ bench: AccessoryBench, _ text: String, _ what: String) throws {
+        let found = BenchRequest.secrets.filter { text.contains($0) }
+        let places = found.compactMap { BenchRequest.secrets.firstIndex(of: $0) }.map { BenchRequest.places[$0] }
+        try bench.filters.expect(
+            found.isEmpty, "\(what) without secrets",
+            came: "\(found.count) secrets: \(places.joined(separator: ", "))")
+    }
+
+    /// Checks that activities are released.
+    private static func keepsNone(
+        _ bench: AccessoryBench, _ accessory: any Accessory, _ forwarder: BenchForwarder, _ problem: String
+    ) async throws {
+        let witness = BenchWitness()
+        let agent = bench.agent(forwarder, witness)
+        for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
+        let isGone = try await bench.filters.becomes { witness.remaining == 0 }
+        try bench.filters.expect(isGone, "the activity to end", came: problem)
+        withExtendedLifetime((agent, accessory)) {}
+    }
+
+    /// The bytes kept for each activity, without the text written, or `nil` if they are bounded.
+    private static func growth(
+        _ bench: AccessoryBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
+    ) async throws -> Int? {
+        let output = Watched<@Sendable () async throws -> String>({ "" })
+        var meter = GrowthMeter()
+        // A collection of texts takes additional space.
+        meter.written = { _ in
+            let text = try await output.read({ $0 })()
+            return text.utf8.count * 2 + text.utf8.count { $0 == UInt8(ascii: "\n") } * 128
+        }
+        let plain = bench.agent()
+        return try await meter.growth {
+            let (accessory, written) = try bench.make()
+            output.update { $0 = written }
+            let agent = bench.agent(accessory)
+            return { await call($0, agent) }
+        } control: {
+            await call($0, plain)
+        } settle: {
+            try await bench.filters.pause()
+        }
+    }
+
+    private static func released(_ bench: AccessoryBench) async throws -> (Weak, Weak) {
+        let (transport, (accessory, _)) = (BenchScene.transport(), try bench.make())
+        let agent = bench.agent(transport, BenchForwarder(accessory))
+        for scene in BenchScene.allCases { _ = await scene.play(on: agent) }
+        let object = type(of: accessory) is AnyClass ? accessory as AnyObject : nil
+        return (Weak(transport), Weak(object))
     }
 }

@@ -1,29 +1,28 @@
 public import Errand
 import ErrandTesting
 
-/// The promises of an ``Accessory``, as a list of cases for any test framework.
+/// The requirements of an ``Accessory``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: AccessoryConformance.cases(for: { MyAccessory() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes an accessory and installs it in an agent of its own, over a transport in memory. The output of one
-/// that writes something is also searched for secrets:
+/// Each case creates an accessory and installs it in its own agent, over an in-memory transport. Pass the accessory's
+/// output, if any, to check it for secrets:
 ///
 /// ```swift
 /// AccessoryConformance.cases(for: { MyAccessory() }, output: { $0.text })
 /// ```
 public enum AccessoryConformance {
-    /// The cases for the accessories that `make` makes.
+    /// Returns the cases for the accessories that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: makes an accessory that shares no state with another.
-    ///   - output: the text that it has written so far, for the search for secrets; none by default.
-    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
-    ///     in the list too, with the reason.
-    ///   - limit: the time after which a case counts as hanging; ten minutes by default.
-    ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
+    ///   - make: Creates an accessory that doesn't share state with another one.
+    ///   - output: Returns the text written so far, to check for secrets. Defaults to an empty text.
+    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
@@ -43,7 +42,7 @@ public enum AccessoryConformance {
     }
 }
 
-/// A case before it is bound to an accessory.
+/// A case that isn't bound to an accessory yet.
 struct AccessoryDraft: Sendable {
     let name: String
     let body: @Sendable (AccessoryBench) async throws -> Void
@@ -53,18 +52,18 @@ struct AccessoryDraft: Sendable {
     }
 }
 
-/// The tools of a case: accessories to make, and agents that have them.
+/// A case's accessories, and agents that use them.
 struct AccessoryBench: Sendable {
     let make: @Sendable () throws -> (any Accessory, output: @Sendable () async throws -> String)
     let gracePeriod: Duration
 
-    /// The tools for agents and checks; it makes no filter.
+    /// Agents and checks. The filter passes everything through.
     var filters: FilterBench {
         FilterBench(
             make: { .closure { exchange, next in try await next(exchange) } }, secrets: [], gracePeriod: gracePeriod)
     }
 
-    /// An agent on which every scene can be played.
+    /// Can play every scene.
     func agent(_ accessories: any Accessory...) -> NetworkAgent { agent(BenchScene.transport(), accessories) }
 
     func agent(_ transport: BenchTransport, _ accessories: any Accessory...) -> NetworkAgent {
@@ -77,6 +76,6 @@ struct AccessoryBench: Sendable {
 
     func expectNoFlood(_ forwarder: BenchForwarder) throws {
         try filters.expect(
-            !forwarder.isFlooded, "no event that follows from each event", came: "2,000 events of one activity")
+            !forwarder.isFlooded, "events that don't each cause another one", came: "2,000 events of one activity")
     }
 }

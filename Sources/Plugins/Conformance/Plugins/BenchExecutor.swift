@@ -2,8 +2,7 @@ import ErrandSupport
 import ErrandTesting
 import Synchronization
 
-/// A thread that tasks can prefer, on which each piece of their work is measured: from the point where a task continues
-/// to the point where it waits again.
+/// A thread for tasks to prefer. Measures each piece of their work between two suspensions.
 final class BenchExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -14,7 +13,7 @@ final class BenchExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let bell: Bell
 
-    /// Nil if the system has no thread or no descriptor left. The thread keeps the executor until it is ended.
+    /// `nil` if the system is out of threads or descriptors. The thread keeps the executor alive until ``end()``.
     init?() {
         guard let bell = Bell() else { return nil }
         self.bell = bell
@@ -30,13 +29,12 @@ final class BenchExecutor: TaskExecutor {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // Each job is taken out once and run once, before the executor of its thread ends.
+        // Each job is run once, before its thread's executor ends.
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         bell.ring()
     }
 
-    /// The use since the last call.
     func takeUse() -> ThreadUse {
         state.withLock { state in
             defer { state.use = ThreadUse() }
@@ -62,11 +60,10 @@ final class BenchExecutor: TaskExecutor {
     }
 }
 
-/// The use of a thread by some pieces of work.
 struct ThreadUse: Sendable {
-    /// The time for which the processor worked.
+    /// Processor time.
     var worked = Duration.zero
-    /// The time for which the thread was occupied while no processor worked for it.
+    /// Time without a processor.
     var blocked = Duration.zero
 
     static func += (a: inout ThreadUse, b: ThreadUse) {
@@ -77,19 +74,18 @@ struct ThreadUse: Sendable {
         let (begin, worked, waits) = (ContinuousClock.now, SystemThread.processorTime, SystemThread.waits)
         body()
         let spent = SystemThread.processorTime - worked
-        // A thread that did not wait by itself was preempted.
+        // A thread that didn't wait by itself was preempted.
         let hasWaited = waits == nil || SystemThread.waits != waits
         let blocked = hasWaited ? max(.zero, ContinuousClock.now - begin - spent) : .zero
         return ThreadUse(worked: spent, blocked: blocked)
     }
 
-    /// The median of each part, which other load on the machine does not affect.
+    /// Other load on the machine doesn't affect a median.
     static func median(of uses: [ThreadUse]) -> ThreadUse {
         func middle(_ values: [Duration]) -> Duration { values.isEmpty ? .zero : values.sorted()[values.count / 2] }
         return ThreadUse(worked: middle(uses.map(\.worked)), blocked: middle(uses.map(\.blocked)))
     }
 
-    /// The maximum: longer than a lock that is held for an instant blocks, and more work than a small message needs in
-    /// any build.
+    /// Locks that are held for an instant block for less, and small messages need less work in any build.
     static let most = ThreadUse(worked: .milliseconds(5), blocked: .microseconds(800))
 }

@@ -2,18 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// Stands between an agent and an accessory: measures it, or withholds events from it.
+/// Forwards, withholds or repeats events, and measures an accessory.
 final class BenchForwarder: Accessory {
     struct Event: Sendable {
         let activity: Activity
         let event: ActivityEvent
     }
 
-    /// The treatment of the events.
     enum Mode: Sendable { case all, withoutEnds, endsTwice }
 
     private struct State: Sendable {
-        /// The use of the thread by each event, by the name of the event.
+        /// By the event's name.
         var uses: [String: [ThreadUse]] = [:]
         var events: [Event] = []
         var counts: [Activity.ID: Int] = [:]
@@ -39,7 +38,7 @@ final class BenchForwarder: Accessory {
         let name = RecordingAccessory.name(of: event)
         let isEnd = name == "willStop" || name == "didStop"
         if isEnd, mode == .withoutEnds { return }
-        // An accessory that reports events for events would never return.
+        // An accessory that reports an event for each event never returns.
         let isFlooded = state.update { state in
             state.counts[activity.id, default: 0] += 1
             if state.counts[activity.id, default: 0] > 2_000 { state.isFlooded = true }
@@ -55,10 +54,10 @@ final class BenchForwarder: Accessory {
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
     }
 
-    /// Whether an activity had more events than it can have.
+    /// An activity had too many events.
     var isFlooded: Bool { state.read { $0.isFlooded } }
 
-    /// The event with the largest median of one part, which other load on the machine does not affect.
+    /// Returns the event with the largest median.
     func worst(_ part: @Sendable (ThreadUse) -> Duration) -> (name: String, median: Duration)? {
         let medians = state.read { state in
             state.uses.filter { $0.value.count >= 20 }.map {

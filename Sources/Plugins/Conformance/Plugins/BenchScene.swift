@@ -2,17 +2,17 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// An event in the life of a call, for observers: each is the last component of a path.
+/// A course of a call, named by the last component of its path.
 enum BenchScene: String, Sendable, CaseIterable {
     case good, refused, lost, redirected, away, endless, repeated, hedged, cached, noted, uploaded, streamed, checked
     case undecodable, detached, composite, cancelledAtStart, cancelledOnTheWire, cancelledWhileWaiting, overdue
 
-    /// The scenes whose events are the same each time.
+    /// Scenes with the same events each time.
     static let steady = allCases.filter {
         ![.hedged, .detached, .composite, .cancelledAtStart, .overdue].contains($0)
     }
 
-    /// The caller's result, in a word; with the bytes if there are any.
+    /// Returns the result in a word, with the bytes if there are any.
     func play(on agent: NetworkAgent, _ request: BenchRequest = BenchRequest()) async -> String {
         var request = request
         request.path = request.path.replacing("items", with: rawValue)
@@ -72,13 +72,12 @@ enum BenchScene: String, Sendable, CaseIterable {
     }
 }
 
-/// The gate that a call of a scene waits for.
 private enum BenchGate: TagKey {
     static var defaultValue: Gate? { nil }
 }
 
 extension BenchScene {
-    /// Plays the server's part, with secrets where a server has them.
+    /// Plays the server, with secrets wherever servers have them.
     static func transport() -> BenchTransport {
         BenchTransport(keepsArrivals: false, reports: true) { request, _ in
             let scene = BenchScene(rawValue: request.url.lastPathComponent)
@@ -105,7 +104,7 @@ extension BenchScene {
         }
     }
 
-    /// Play the parts of filters.
+    /// Play the filters' part.
     static let filters: [any Filter] = [
         ClosureFilter(.call) { exchange, next in
             var exchange = exchange

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The time of a case: a wait that ends before the horizon is short, and advances the time; one that ends later lasts
-/// until it is cancelled.
+/// A case's clock. A wait that ends before the horizon is short and advances the clock; other waits last until they are
+/// cancelled.
 final class BenchTime: TimeSource {
     private let manual = ManualTimeSource()
     private let horizon: Watched<ContinuousClock.Instant>
@@ -11,8 +11,8 @@ final class BenchTime: TimeSource {
     private let waits = Watched<[Duration]>([])
 
     /// - Parameters:
-    ///   - horizon: the horizon at the beginning.
-    ///   - pace: the real duration of a short wait, so that the operation it limits ends first.
+    ///   - horizon: The distance of the initial horizon.
+    ///   - pace: The real duration of a short wait, in which the operation under a time limit can end first.
     init(horizon: Duration, pace: Duration = .milliseconds(2)) {
         (self.horizon, self.pace) = (Watched(manual.now.advanced(by: horizon)), pace)
     }
@@ -20,16 +20,16 @@ final class BenchTime: TimeSource {
     var now: ContinuousClock.Instant { manual.now }
     var date: Date { manual.date }
 
-    /// The longest of the waits that last.
+    /// The longest of the lasting waits.
     var longest: Duration? { waits.read { $0.max() } }
 
-    /// Advances the time; the horizon keeps its distance.
+    /// The horizon keeps its distance.
     func pass(_ duration: Duration) {
         horizon.update { $0 = $0.advanced(by: duration) }
         manual.advance(by: duration)
     }
 
-    /// Makes every wait that begins from now on last.
+    /// All later waits last.
     func hold() { horizon.update { [now] in $0 = now } }
 
     func sleep(until instant: ContinuousClock.Instant) async throws {
@@ -42,5 +42,146 @@ final class BenchTime: TimeSource {
         waits.update { $0.append(wait) }
         defer { waits.update { waits in waits.firstIndex(of: wait).map { _ = waits.remove(at: $0) } } }
         try await manual.sleep(until: instant)
+    }
+}
+
+extension FilterDraft {
+    private enum Ending: Sendable {
+        case error(any Error), status(Int, HTTPHeaders)
+
+        func response(to request: HTTPRequest) throws -> HTTPResponse {
+            switch self {
+            case .error(let error): throw error
+            case .status(let status, let headers): HTTPResponse(to: request, status: status, headers: headers)
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .error(let error): (error as? ErrandError)?.code.description ?? "an error of an unknown type"
+            case .status(let status, _): "\(status)"
+            }
+        }
+    }
+
+    /// The server may still have processed the request.
+    private static let unclear: [Ending] =
+        [ErrandError.Code.connectionLost, .timedOut, .truncated, .invalidResponse].map {
+            .error(ErrandError($0, "conformance"))
+        } + [.error(BenchError())]
+        + [408, 500, 502, 503, 504].flatMap { [.status($0, [:]), .status($0, [.retryAfter: "0"])] }
+
+    /// Repeated requests, and waits within a call.
+    static let repeats: [FilterDraft] = [
+        FilterDraft("a request that is not idempotent is sent once") { bench in
+            for method in [HTTPMethod.post, .patch, "CONFORM"] {
+                for ending in unclear {
+                    for statuses in [StatusCodes.successful, .any] {
+                        let transport = BenchTransport { request, _ in try ending.response(to: request) }
+                        let time = BenchTime(horizon: .seconds(3_600))
+                        let agent = try bench.agent(transport, filter: bench.make(), time: time)
+                        var request = BenchRequest(method: method, body: .text("once"))
+                        request.acceptableStatuses = statuses
+                        _ = try? await agent.send(request, options: CallOptions()).value.status
+                        try bench.equal(
+                            transport.arrivals.count, 1,
+                            "how often a \(method) that failed was sent (\(ending.description))")
+                    }
+                }
+            }
+        },
+        FilterDraft("a request that is not idempotent is sent once, however late its response is") { bench in
+            for method in [HTTPMethod.post, .patch] {
+                let gate = Gate()
+                let transport = BenchTransport { request, _ in
+                    try await gate.wait()
+                    return .text("late", for: request)
+                }
+                let time = BenchTime(horizon: .seconds(30))
+                let agent = try bench.agent(transport, filter: bench.make(), time: time)
+                let request = BenchRequest(method: method, body: .text("once"))
+                let task = Task { try await agent.send(request, options: CallOptions()).value.status }
+                try await transport.arrived(1)
+                // Work that waits for milliseconds, or on the agent's clock, gets a turn.
+                for _ in 0..<10 { try await bench.pause() }
+                gate.open()
+                _ = await task.result
+                try bench.equal(transport.arrivals.count, 1, "how often a \(method) was sent")
+            }
+        },
+        FilterDraft("it does not wait for a minute unasked") { bench in
+            for ending in [Ending.status(429, [:]), .status(503, [:]), .status(500, [:])] + unclear.prefix(1) {
+                try await endsItself(bench, ending, within: .seconds(60), "an end within a minute")
+            }
+        },
+        FilterDraft("it begins no wait that ends after the deadline") { bench in
+            for wait in ["60", "86400", "Sun, 09 Sep 2001 01:48:40 GMT"] {
+                for status in [429, 503] {
+                    let ending = Ending.status(status, [.retryAfter: wait])
+                    try await endsItself(
+                        bench, ending, within: .seconds(10), deadline: .seconds(10), "an end before the deadline")
+                }
+            }
+        },
+        FilterDraft("it does not wait as long as a server asks for, whatever that is") { bench in
+            let waits = ["86400", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-1", "1e9", "soon", ""]
+            for wait in waits {
+                for status in [429, 503] {
+                    let ending = Ending.status(status, [.retryAfter: wait])
+                    try await endsItself(bench, ending, within: .seconds(3_600), "an end within an hour")
+                }
+            }
+        },
+        FilterDraft("a cancellation ends a wait between attempts, and nothing is sent after it") { bench in
+            for ending in [Ending.status(503, [.retryAfter: "5"]), .status(429, [:])] + unclear.prefix(2) {
+                let (time, probe) = (BenchTime(horizon: .seconds(3_600)), BenchProbe(.call))
+                let transport = BenchTransport { request, index in
+                    // A filter may also wait before the first attempt.
+                    time.hold()
+                    return index == 1 ? try ending.response(to: request) : .text("second", for: request)
+                }
+                let agent = try bench.agent(transport, outside: [probe], filter: bench.make(), time: time)
+                var request = BenchRequest()
+                request.acceptableStatuses = .successful
+                let task = Task { [request] in try await agent.send(request, options: CallOptions()).value.status }
+                let isWaiting: @Sendable () -> Bool = {
+                    !transport.arrivals.isEmpty && transport.running == 0 && time.longest != nil
+                }
+                _ = try await bench.becomes { !probe.results.isEmpty || isWaiting() }
+                try await bench.pause()
+                let (wasWaiting, sent) = (probe.results.isEmpty && isWaiting(), transport.arrivals.count)
+                task.cancel()
+                let isOver = try await bench.becomes { !probe.results.isEmpty }
+                try bench.expect(isOver, "the wait to end", came: "a filter that keeps running")
+                if wasWaiting {
+                    try bench.equal(transport.arrivals.count, sent, "the requests at the transport")
+                    guard case .failure(let error)? = probe.results.first, error.isCancellation else {
+                        throw ConformanceFailure(expected: "a cancellation", came: "a wait that ended differently")
+                    }
+                }
+            }
+        },
+    ]
+
+    /// The host always responds the same way. Only the filter may end the calls: deadlines don't fire.
+    private static func endsItself(
+        _ bench: FilterBench, _ ending: Ending, within horizon: Duration, deadline: Duration? = nil, _ expected: String
+    ) async throws {
+        let transport = BenchTransport { request, index in
+            if index > 100 { throw CancellationError() }
+            return try ending.response(to: request)
+        }
+        let time = BenchTime(horizon: horizon)
+        let agent = try bench.agent(transport, filter: bench.make(), time: time)
+        for _ in 0..<2 {
+            var request = BenchRequest(deadline: deadline)
+            request.acceptableStatuses = .successful
+            // Less than the minute a filter with its own clock may wait.
+            let isOver = try await bench.ends(within: min(bench.gracePeriod, .seconds(40))) { [request] in
+                _ = try? await agent.send(request, options: CallOptions()).value.status
+            }
+            let wait = time.longest.map { "a wait of \($0)" } ?? "a wait on a clock other than the agent's"
+            try bench.expect(isOver, "\(expected) (\(ending.description))", came: wait)
+        }
     }
 }

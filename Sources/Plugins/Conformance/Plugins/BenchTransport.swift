@@ -2,9 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// A transport in memory that reads bodies like a real one, and knows the requests in flight.
+/// An in-memory transport that reads bodies like a real one and counts requests in flight.
 final class BenchTransport: Transport {
-    /// A request with its body, and the tags that reached the transport.
+    /// A request with its body and options.
     struct Arrival: Sendable {
         let request: HTTPRequest
         let body: Data
@@ -25,8 +25,7 @@ final class BenchTransport: Transport {
     private let reports: Bool
     private let respond: @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
 
-    /// `respond` gets the request and its number, from 1; `reports` determines whether accessories receive the events
-    /// of the wire.
+    /// `respond` receives the request and its number, from 1. `reports` passes wire events to accessories.
     init(
         keepsArrivals: Bool = true, reports: Bool = false,
         _ respond: @escaping @Sendable (HTTPRequest, _ index: Int) async throws -> HTTPResponse
@@ -34,7 +33,6 @@ final class BenchTransport: Transport {
         (self.keepsArrivals, self.reports, self.respond) = (keepsArrivals, reports, respond)
     }
 
-    /// Always the same text.
     convenience init(_ text: String = "ok") {
         self.init { request, _ in .text(text, for: request) }
     }
@@ -42,7 +40,7 @@ final class BenchTransport: Transport {
     var arrivals: [Arrival] { state.read { $0.arrivals } }
     var running: Int { state.read { $0.running } }
 
-    /// Releases the requests that have arrived.
+    /// Releases the arrivals.
     func forget() { state.update { ($0.arrivals, $0.count) = ([], 0) } }
 
     func arrived(_ count: Int) async throws {
@@ -80,7 +78,7 @@ final class BenchTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// A text as a server sends it; no body for HEAD.
+    /// Without a body for HEAD.
     static func text(_ text: String, status: Int = 200, for request: HTTPRequest) -> HTTPResponse {
         let headers: HTTPHeaders = [.contentType: "text/plain", .contentLength: "\(text.utf8.count)"]
         let body = request.method == .head ? HTTPBody.empty : HTTPBody(Data(text.utf8))
@@ -88,7 +86,7 @@ extension HTTPResponse {
     }
 }
 
-/// Stands before or behind the filter, and observes the exchanges that pass.
+/// Observes exchanges outside or inside the filter.
 final class BenchProbe: Filter {
     struct State: Sendable {
         var entries: [Activity.ID] = []
@@ -128,7 +126,7 @@ final class BenchProbe: Filter {
     }
 }
 
-/// Holds activities weakly, to find out whether something else keeps them.
+/// References activities weakly, to find out whether something keeps them alive.
 final class BenchWitness: Accessory {
     private struct Reference: Sendable { weak let activity: Activity? }
     private let references = Watched<[Reference]>([])
@@ -138,12 +136,10 @@ final class BenchWitness: Accessory {
         references.update { $0.append(Reference(activity: activity)) }
     }
 
-    /// The number of activities that still exist.
     var remaining: Int { references.read { $0.count { $0.activity != nil } } }
 }
 
-/// A value that every task inherits that is started while it is set, and keeps until its end: it reveals a task that
-/// holds nothing else.
+/// A task-local value that started tasks inherit and keep. It reveals tasks that hold no other object.
 enum BenchTrail {
     @TaskLocal static var current: BenchMark?
 }

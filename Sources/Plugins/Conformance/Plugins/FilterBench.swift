@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandTesting
 
-/// The tools of a case: filters to make, agents around them, and checks that report what they expected.
+/// A case's filters, agents, and checks that report the expected values.
 struct FilterBench: Sendable {
     let make: @Sendable () throws -> any Filter
     let secrets: [String]
@@ -10,7 +10,7 @@ struct FilterBench: Sendable {
 
     static let origin = "https://conformance.example"
 
-    /// An agent with a filter; `outside` stands before it, `inside` behind it.
+    /// `outside` filters run before the filter, `inside` filters after it.
     func agent(
         _ transport: BenchTransport, outside: [any Filter] = [], filter: (any Filter)?, inside: [any Filter] = [],
         accessories: [any Accessory] = [], origin: String = FilterBench.origin, time: BenchTime? = nil
@@ -23,7 +23,7 @@ struct FilterBench: Sendable {
         return NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Sends one request through a new filter. Streams are left to the caller.
+    /// Uses a new filter. Doesn't read a streamed body.
     func send(
         _ request: BenchRequest = BenchRequest(), outside: [any Filter] = [], inside: [any Filter] = [],
         accessories: [any Accessory] = [], over transport: BenchTransport
@@ -33,15 +33,15 @@ struct FilterBench: Sendable {
         return try await agent.send(request, options: CallOptions()).value
     }
 
-    /// The same without the filter, as a control.
+    /// Without the filter, as a control.
     func control(_ request: BenchRequest, over transport: BenchTransport) async throws -> HTTPResponse {
         try await agent(transport, filter: nil).send(request, options: CallOptions()).value
     }
 
-    /// Waits until a condition holds, at most as long as the bench is patient; false if it never does.
+    /// Returns `false` if the condition doesn't hold within the grace period.
     ///
-    /// Patience is counted in checks, a millisecond apart: on a machine so busy that tasks wait for their turn, this
-    /// task waits for its turn as well.
+    /// The period is counted in checks, a millisecond apart, because this task also waits for its turn on a busy
+    /// machine.
     func becomes(_ isSo: @Sendable () -> Bool) async throws -> Bool {
         var looks = gracePeriod / .milliseconds(1)
         while !isSo() {
@@ -52,7 +52,7 @@ struct FilterBench: Sendable {
         return true
     }
 
-    /// Lets remaining work run for a moment.
+    /// Gives remaining work a moment to run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }
         try await Task.sleep(for: .milliseconds(20))
@@ -68,7 +68,7 @@ extension FilterBench {
         if came != expected { throw ConformanceFailure(expected: "\(what()): \(expected)", came: "\(came)") }
     }
 
-    /// Whether an operation ends, at most as long as the bench is patient; it is cancelled then in any case.
+    /// Returns whether an operation ends within the limit, by default the grace period. Cancels it in any case.
     func ends(within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Void) async throws -> Bool {
         let done = Counter()
         let task = Task {
@@ -80,7 +80,7 @@ extension FilterBench {
         return try await bench.becomes { done.value > 0 }
     }
 
-    /// The error of an operation; a failure of the case if it throws none.
+    /// Fails the case if the operation doesn't throw.
     func error(of what: String, _ body: () async throws -> HTTPResponse) async throws -> any Error {
         let response: HTTPResponse
         do { response = try await body() } catch { return error }
@@ -88,7 +88,7 @@ extension FilterBench {
     }
 }
 
-/// A request of a case, with everything that a filter might forget.
+/// A request with all the properties a filter might forget.
 struct BenchRequest: Request {
     typealias Output = HTTPResponse
     var method = HTTPMethod.get
@@ -110,13 +110,12 @@ struct BenchRequest: Request {
         "conformance-secret-3b1f", "conformance-secret-77aa", "conformance-secret-c0de", "conformance-secret-d1ce",
         "conformance-secret-a5e1", "conformance-secret-10ca", "conformance-secret-f4a9", "conformance-secret-9a55",
     ]
-    /// The paths of the scenes.
+    /// In the order of the secrets.
     static let places = [
         "Authorization", "a sensitive field", "Set-Cookie", "the query", "the body of a response",
         "the query of Location", "the fragment of Location", "the body of a request",
     ]
 
-    /// A request with secrets in its fields.
     static func secret(_ method: HTTPMethod = .get, _ path: String = "items") -> BenchRequest {
         var headers: HTTPHeaders = [.authorization: "Bearer \(secrets[0])"]
         headers.set(key, secrets[1], sensitive: true)
@@ -124,16 +123,16 @@ struct BenchRequest: Request {
     }
 }
 
-/// An error of an unknown type, as a filter or a transport of others may throw.
+/// An unknown type, as other filters and transports may throw.
 struct BenchError: Error, Equatable {}
 
-/// The same as a unique object.
+/// An error with identity.
 final class BenchFault: Error {}
 
-/// A tag that no filter knows.
+/// A tag no filter knows.
 enum BenchTag: TagKey {
     static var defaultValue: BenchMark? { nil }
 }
 
-/// The value of the tag, an object so that its owners can be found.
+/// A class, to find out what keeps it alive.
 final class BenchMark: Sendable {}

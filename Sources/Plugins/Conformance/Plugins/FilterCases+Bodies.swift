@@ -6,7 +6,7 @@ import Synchronization
 extension FilterDraft {
     private static let chunk = Data(repeating: 0x61, count: 1_000)
 
-    /// A stream of chunks, with a count of those that were pulled.
+    /// Counts the pulls.
     private static func stream(
         of count: Int, pulled: Counter, failure: (any Error)? = nil, cancel: @escaping @Sendable () -> Void = {}
     ) -> HTTPBody {
@@ -18,7 +18,7 @@ extension FilterDraft {
         }
     }
 
-    /// Streams, in both directions.
+    /// Streams in both directions.
     static let bodies: [FilterDraft] = [
         FilterDraft("a streamed response can be read by its reader") { bench in
             let transport = BenchTransport { request, _ in
@@ -66,7 +66,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make())
             _ = try await agent.send(BenchRequest(delivery: .stream), options: CallOptions()).value.status
             let isCancelled = try await bench.becomes { cancelled.value > 0 }
-            try bench.expect(isCancelled, "the end of the transfer", came: "a body that is kept")
+            try bench.expect(isCancelled, "the transfer to end", came: "a body still in memory")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("a reader that is cancelled ends the transfer") { bench in
@@ -88,7 +88,7 @@ extension FilterDraft {
             reader.cancel()
             let isEnded = try await bench.becomes { ended.value > 0 }
             gate.open()
-            try bench.expect(isEnded, "the end of the transfer", came: "a transfer that goes on")
+            try bench.expect(isEnded, "the transfer to end", came: "a transfer that keeps running")
             _ = await reader.result
         },
         FilterDraft("a request body that can be read once arrives whole") { bench in
@@ -118,7 +118,6 @@ extension FilterDraft {
     ]
 }
 
-/// A number that several tasks count up.
 final class Counter: Sendable {
     private let count = Atomic(0)
     var value: Int { count.load(ordering: .acquiring) }

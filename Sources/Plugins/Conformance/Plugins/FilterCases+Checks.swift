@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The demands of other filters and of the request, beside the response.
+    /// The requirements of other filters and of the request.
     static let checks: [FilterDraft] = [
         FilterDraft("the checks of others run, and refuse what they refuse") { bench in
             for refusing in ["none", "request", "outside", "inside"] {
@@ -28,7 +28,8 @@ extension FilterDraft {
                 var request = BenchRequest(method: .post)
                 request.checks = [check("request")]
                 let end = await end(of: request, on: agent)
-                try bench.equal(end, refusing == "none" ? "200" : "BenchError", "the end where \(refusing) refuses")
+                try bench.equal(
+                    end, refusing == "none" ? "200" : "BenchError", "the outcome when \(refusing) rejects the response")
                 if refusing != "none" { continue }
                 for name in ["request", "outside", "inside"] {
                     try bench.expect(
@@ -58,7 +59,7 @@ extension FilterDraft {
                 let word = isAccepted ? "committed" : "discarded"
                 let expected = ["inside \(word)", "outside \(word)"]
                 try await bench.pause()
-                try bench.equal(work.read { $0.sorted() }, expected, "what was staged")
+                try bench.equal(work.read { $0.sorted() }, expected, "the staged work")
             }
         },
         FilterDraft("a response that the request refuses is not served again") { bench in
@@ -78,12 +79,12 @@ extension FilterDraft {
                 do { came = "\(try await agent.send(request, options: CallOptions()).value)" } catch {
                     came = "\(error)"
                 }
-                try bench.equal(came, "7", "the second call, where the \(kind) of the first was refused")
+                try bench.equal(came, "7", "the second call, after the \(kind) of the first was rejected")
             }
         },
     ]
 
-    /// Accepts a number.
+    /// Accepts only a number.
     private struct Demanding: Request {
         typealias Output = Int
         let isChecked: Bool

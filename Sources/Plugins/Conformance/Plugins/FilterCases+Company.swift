@@ -60,8 +60,8 @@ extension FilterDraft {
             let transport = BenchTransport()
             let response = try await bench.send(inside: [cache], over: transport)
             let text = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
-            try bench.equal(text, "kept", "the body of the filter behind it")
-            try bench.equal(response.headers["X-Conformance"], "kept", "a field of the filter behind it")
+            try bench.equal(text, "kept", "the body from the inner filter")
+            try bench.equal(response.headers["X-Conformance"], "kept", "a field from the inner filter")
             try bench.equal(transport.arrivals.count, 0, "the requests at the transport")
         },
         FilterDraft("a response that a check refuses is not served again") { bench in
@@ -91,7 +91,7 @@ extension FilterDraft {
                 let request = BenchRequest(headers: [.authorization: user])
                 let text = try await agent.send(request, options: CallOptions()).value.text()
                 let sent = transport.arrivals.last?.request.headers[.authorization] ?? "none"
-                // A filter that brings credentials of its own may replace them.
+                // A filter that adds its own credentials may replace them.
                 try bench.equal(text, (sent.hasPrefix("Bearer one") ? user : sent) + " ", "the response for \(user)")
                 try await bench.pause()
             }
@@ -114,7 +114,7 @@ extension FilterDraft {
         },
     ]
 
-    /// The bodies that `count` requests of different paths get at the same time.
+    /// The bodies that concurrent requests with different paths receive.
     private static func texts(
         of count: Int, _ send: @escaping @Sendable (BenchRequest) async throws -> HTTPResponse
     ) async throws -> [String] {
@@ -131,7 +131,7 @@ extension FilterDraft {
         }
     }
 
-    /// Uses a filter in a second agent and in one that is released at the end, at the same time.
+    /// Shares a filter with an agent that is released at the end.
     private static func share(_ filter: any Filter, with second: NetworkAgent, _ bench: FilterBench) async throws {
         let first = bench.agent(BenchTransport(echoing: "first "), filter: filter)
         let task = Task { try await texts(of: 8) { try await first.send($0, options: CallOptions()).value } }
@@ -141,7 +141,6 @@ extension FilterDraft {
         try bench.equal(twos, (0..<8).map { "second /v1/items/\($0)" }, "the responses of the second agent")
     }
 
-    /// Many requests at once.
     static let crowds: [FilterDraft] = [
         FilterDraft("of two hundred calls at once each gets its own response") { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())
@@ -167,7 +166,7 @@ extension FilterDraft {
             let isDone = try await bench.becomes { done.value > 0 }
             gate.open()
             _ = await (slow.result, fast.result)
-            try bench.expect(isDone, "the response of another call", came: "a call that waits behind the first")
+            try bench.expect(isDone, "the response of another call", came: "a call that waits for the first one")
         },
         FilterDraft("two agents can share it") { bench in
             let filter = try bench.make()
@@ -176,13 +175,12 @@ extension FilterDraft {
             try await share(filter, with: second, bench)
             let later = try await second.send(BenchRequest(path: "later"), options: CallOptions()).value
             let text = String(decoding: try await later.body.collect(upTo: 1 << 20), as: UTF8.self)
-            try bench.equal(text, "second /v1/later", "the response after the first agent has gone")
+            try bench.equal(text, "second /v1/later", "the response after the first agent was released")
         },
     ]
 }
 
 extension BenchTransport {
-    /// Responds with the path.
     convenience init(echoing prefix: String) {
         self.init { request, _ in .text(prefix + request.url.path, for: request) }
     }

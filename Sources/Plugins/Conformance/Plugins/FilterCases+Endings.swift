@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Failures.
     static let errors: [FilterDraft] = [
         FilterDraft("an error of the rest of the way passes as it is") { bench in
             for thrown in [
@@ -36,7 +35,7 @@ extension FilterDraft {
                 try bench.equal(error.code, code, "the code")
                 try bench.equal(error.message, thrown.message, "the message")
                 try bench.expect(
-                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the failure below",
+                    error.underlying as? BenchFault === thrown.underlying as? BenchFault, "the underlying error",
                     came: error.underlying.map { "\(type(of: $0))" } ?? "none")
                 try bench.equal(error.response?.status, 418, "the status of the response that came")
                 try bench.equal(error.response?.headers["X-Conformance"], "evidence", "a field of that response")
@@ -47,7 +46,7 @@ extension FilterDraft {
         FilterDraft("a failure that stays ends the call") { bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
-                    // A filter that ignores every error is stopped here: a sleep that no cancellation reaches.
+                    // Cancellation doesn't end this sleep, which stops a filter that ignores every error.
                     if index > 100 { await Task { try? await Task.sleep(for: .seconds(3_600)) }.value }
                     if isError { throw ErrandError(.connectionLost, "cut") }
                     return HTTPResponse(to: request, status: 503)
@@ -74,7 +73,7 @@ extension FilterDraft {
         return a.code == b.code && (a.underlying is BenchError) == (b.underlying is BenchError)
     }
 
-    /// Cancellation, at every stage.
+    /// Cancellation at every stage.
     static let cancellations: [FilterDraft] = [
         FilterDraft("a cancellation reaches the transport, passes, and nothing is sent after it") { bench in
             let gate = Gate()
@@ -93,8 +92,8 @@ extension FilterDraft {
             let count = transport.arrivals.count
             gate.open()
             _ = await task.result
-            try bench.expect(isStopped, "the end of the transfer", came: "a transport that goes on")
-            try bench.expect(isDone, "the end of the filter", came: "a filter that goes on")
+            try bench.expect(isStopped, "the transfer to end", came: "a transfer that keeps running")
+            try bench.expect(isDone, "the filter to end", came: "a filter that keeps running")
             try bench.equal(count, sent, "the requests at the transport")
             switch probe.results.first {
             case .failure(let error)?:
@@ -140,10 +139,10 @@ extension FilterDraft {
         },
     ]
 
-    /// Objects that remain after a call.
+    /// Objects that outlive a call.
     static let lifetimes: [FilterDraft] = [
         FilterDraft("once it has returned it sends nothing more for the call") { bench in
-            // A late request may need a moment: one of several rounds is enough.
+            // A late request may take a moment, so try several rounds.
             for _ in 0..<3 {
                 let probe = BenchProbe(.wire)
                 let counts = Watched<[Int]>([])
@@ -179,7 +178,7 @@ extension FilterDraft {
             _ = try await bench.send(outside: [hold], inside: [probe], accessories: [witness], over: transport)
             gate.open()
             try bench.expect(
-                !running.read { $0 }, "no request in flight after the response", came: "one that goes on")
+                !running.read { $0 }, "no request in progress after the response", came: "a request still running")
         },
         FilterDraft("it calls next only while the call lives, and keeps nothing of it") { bench in
             let witness = BenchWitness()
@@ -198,10 +197,10 @@ extension FilterDraft {
             transport.forget()
             let isGone = try await bench.becomes { witness.remaining == 0 }
             try bench.expect(
-                isGone, "the end of the activity",
-                came: "a task that still runs or calls next, or an exchange that is kept")
+                isGone, "the activity to end",
+                came: "a task that still runs or calls next, or a retained exchange")
             let isForgotten = try await bench.becomes { marks.read { $0.allSatisfy { $0.mark == nil } } }
-            try bench.expect(isForgotten, "the end of the request and its tags", came: "a request that is kept")
+            try bench.expect(isForgotten, "the request and its tags to be released", came: "a request still in memory")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("a task that it starts ends after the call") { bench in
@@ -212,42 +211,39 @@ extension FilterDraft {
                 }
             }
             let isGone = try await bench.becomes { trail.mark == nil }
-            try bench.expect(isGone, "the end of every task", came: "a task that goes on")
+            try bench.expect(isGone, "every task to end", came: "a task that keeps running")
             withExtendedLifetime(agent) {}
         },
         FilterDraft("agent, transport and filter go when they are released") { bench in
             let (transport, filter) = try await released(bench)
             let isGone = try await bench.becomes { transport.value == nil }
-            try bench.expect(isGone, "the end of the transport", came: "something of the agent that is kept")
+            try bench.expect(isGone, "the transport to be released", came: "a part of the agent still in memory")
             let isReleased = try await bench.becomes { filter.value == nil }
-            try bench.expect(isReleased, "the end of the filter", came: "a task or a timer that keeps it")
+            try bench.expect(isReleased, "the filter to be released", came: "a task or timer that keeps it alive")
         },
     ]
 
-    /// Sets a trail for what an operation starts, and returns it without keeping it.
+    /// Tasks inherit the trail. Returns a weak reference to it.
     static func followed(_ body: () async throws -> Void) async throws -> WeakMark {
         let mark = BenchMark()
         try await BenchTrail.$current.withValue(mark, operation: body)
         return WeakMark(mark: mark)
     }
 
-    /// Uses an agent and releases it.
     private static func released(_ bench: FilterBench) async throws -> (Weak, Weak) {
         let (transport, filter) = (BenchTransport(), try bench.make())
         let agent = bench.agent(transport, filter: filter)
         for _ in 0..<3 { _ = try await agent.send(BenchRequest(), options: CallOptions()).value.status }
-        // Only an object can be kept by the work that it has started; a value is copied.
+        // Only an object can be kept alive; values are copied.
         let object = type(of: filter) is AnyClass ? filter as AnyObject : nil
         return (Weak(transport), Weak(object))
     }
 }
 
-/// Refers to an object without keeping it.
 struct WeakMark: Sendable { weak let mark: BenchMark? }
 
-/// The same for any object.
 struct Weak: @unchecked Sendable {
-    // Only compared with nil.
+    // Only compared to `nil`.
     weak let value: AnyObject?
     init(_ value: AnyObject?) { self.value = value }
 }

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Requests that are sent, and responses that are received.
     static let messages: [FilterDraft] = [
         FilterDraft("a response keeps its status, its fields and its bytes") { bench in
             let bytes = ConformanceBench.pattern(10_000)
@@ -29,7 +28,7 @@ extension FilterDraft {
         FilterDraft("a response without a body stays without one, to HEAD, with 204 and with 304") { bench in
             for (method, status) in [(HTTPMethod.head, 200), (.get, 204), (.get, 304)] {
                 let transport = BenchTransport { request, _ in
-                    // Like a server: a request of another method gets a body.
+                    // Like a server, gives requests with another method a body.
                     if request.method == method, status != 200 { return HTTPResponse(to: request, status: status) }
                     return .text("body", for: request)
                 }
@@ -60,7 +59,7 @@ extension FilterDraft {
             _ = try await bench.send(BenchRequest(headers: headers), over: transport)
             let sent = transport.arrivals.first?.request.headers ?? [:]
             try bench.equal(sent.values(of: "X-Conformance-Plain"), ["plain"], "an unknown field")
-            try bench.equal(sent.values(of: BenchRequest.trace), ["one", "two"], "a field that stands twice")
+            try bench.equal(sent.values(of: BenchRequest.trace), ["one", "two"], "a field that appears twice")
         },
         FilterDraft("a field that is marked as sensitive stays so") { bench in
             let transport = BenchTransport()

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Fields that tell a server the meaning of a request, each of which a filter may mistake for its own.
+    /// Fields that a filter may mistake for its own.
     private static let fields: HTTPHeaders = [
         .accept: "application/vnd.conformance+json;q=0.9, text/*;q=0.1", .acceptLanguage: "tlh, de;q=0.5",
         .contentLanguage: "de", .contentType: "application/conformance; charset=\"utf-8\"",
@@ -11,10 +11,10 @@ extension FilterDraft {
         "X-cOnFoRmAnCe": "a  b;c=\"d\\\"e\"", "X-Conformance-Empty": "", "X-Conformance-Text": "ä€ 🙂",
     ]
 
-    /// JSON whose text is not what an encoder would write.
+    /// An encoder wouldn't write this text.
     static let json = #"{"b":1.0,"a":[1e2,-0,12345678901234567890.10],"b":"\u00e4\/ä","é":null }"#
 
-    /// The parts of a request that have to reach the transport as they were written.
+    /// Parts that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
         FilterDraft("a URL reaches the transport as it was written") { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
@@ -27,11 +27,11 @@ extension FilterDraft {
                 for arrival in transport.arrivals {
                     let parts = arrival.request.urlText.split(separator: "?", maxSplits: 1)
                     try bench.equal(parts.first, expected.first, "the URL without its query")
-                    // A filter may add items of its own.
+                    // A filter may add its own items.
                     let given = parts.dropFirst().first?.split(separator: "&") ?? []
                     let items = expected.dropFirst().first?.split(separator: "&") ?? []
                     try bench.equal(
-                        given.filter { items.contains($0) }, items, "the items of the query, in their order")
+                        given.filter { items.contains($0) }, items, "the query items in order")
                 }
             }
         },
@@ -54,11 +54,11 @@ extension FilterDraft {
                 }
                 let cookies = sent.values(of: .cookie).joined(separator: "; ")
                 for pair in ["conformance=1", "other=\"2\""] {
-                    try bench.expect(cookies.contains(pair), "the cookies of the request", came: "others")
+                    try bench.expect(cookies.contains(pair), "the cookies of the request", came: "different cookies")
                 }
                 try bench.expect(
-                    transport.arrivals.first?.request.body.isNone == body.isNone, "a body where there is one",
-                    came: body.isNone ? "one where there is none" : "none")
+                    transport.arrivals.first?.request.body.isNone == body.isNone, "a body only if the request has one",
+                    came: body.isNone ? "an additional body" : "no body")
             }
         },
         FilterDraft("a request for a range is sent as one, and its part is no whole") { bench in
@@ -75,7 +75,7 @@ extension FilterDraft {
                 return HTTPResponse(to: request, status: 206, headers: headers, body: HTTPBody(whole[first...last]))
             }
             let agent = try bench.agent(transport, filter: bench.make())
-            // Each is requested before and after the others, and also where a whole response might be available.
+            // Each range is requested before and after others, and after a full response.
             for (path, ranges) in [
                 ("a", ["bytes=0-99", nil, "bytes=100-199"]), ("b", [nil, "bytes=0-99", "bytes=100-199", nil]),
             ] {
@@ -93,7 +93,8 @@ extension FilterDraft {
                     let expected = range == nil ? whole : range == "bytes=0-99" ? whole[..<100] : whole[100..<200]
                     let data = try await response.body.collect(upTo: 1 << 20)
                     try bench.expect(
-                        data == Data(expected), "the bytes for \(range ?? "the whole")", came: "\(data.count) others")
+                        data == Data(expected), "the bytes for \(range ?? "the whole")",
+                        came: "\(data.count) different bytes")
                     try await bench.pause()
                 }
             }
@@ -113,7 +114,7 @@ extension FilterDraft {
             }
         },
         FilterDraft("JSON is sent and received byte for byte") { bench in
-            // The text of a number, an escape or a duplicate name is the business of the code that writes and reads it.
+            // Numbers, escapes and duplicate names concern only the code that writes and reads them.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {
                 for method in [HTTPMethod.get, .post] {
@@ -124,7 +125,7 @@ extension FilterDraft {
                     }
                     let body: RequestBody =
                         method == .get ? .none : .text(text, contentType: "application/json")
-                    // A body with a coding is left as it is.
+                    // Filters leave encoded bodies alone.
                     let request = BenchRequest(
                         method: method, headers: method == .get ? [:] : [.contentEncoding: "identity"], body: body)
                     let response = try await bench.send(request, over: transport)

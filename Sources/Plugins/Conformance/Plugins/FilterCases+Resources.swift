@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The shared resources that a call uses: turns, memory, threads.
+    /// A call's shared resources: turns, memory, threads.
     static let resources: [FilterDraft] = [
         FilterDraft("a call that fails, is refused or is dropped leaves its turn to others") { bench in
             for end in CallEnd.all { try await leavesTurn(bench, after: end) }
@@ -19,7 +19,7 @@ extension FilterDraft {
             let agent = try bench.agent(transport, filter: bench.make(), time: time)
             let isOver = try await bench.ends {
                 for round in 1...36 {
-                    // Some have a turn when they are cancelled, and some wait for one.
+                    // Some have a turn when they are cancelled, others wait.
                     let tasks = (0..<8).map { index in
                         Task { _ = await end(of: BenchRequest(path: "items/\(round)/\(index)"), on: agent) }
                     }
@@ -28,7 +28,7 @@ extension FilterDraft {
                     for task in tasks { await task.value }
                 }
             }
-            try bench.expect(isOver, "the end of calls that are cancelled", came: "some that wait for ever")
+            try bench.expect(isOver, "cancelled calls to end", came: "calls that never end")
             time.pass(.seconds(3_600))
             try await expectGood(bench, agent, after: "288 calls that were cancelled")
         },
@@ -49,7 +49,7 @@ extension FilterDraft {
         FilterDraft("what it keeps for each URL, host, user or body has a bound") { bench in
             let filler = String(repeating: "conformance/", count: 40)
             let grown = try await growth(bench) { index, agent in
-                // One of the four is the kind that its table is made for.
+                // One of four kinds matches the key of the filter's table.
                 let request =
                     switch index % 4 {
                     case 0: BenchRequest(path: "items/\(index)/\(filler)")
@@ -80,11 +80,11 @@ extension FilterDraft {
         },
     ]
 
-    /// The ways in which a call may fail, or not be read to its end.
+    /// How a call can fail, or end without being read.
     private enum CallEnd: String {
         case lost, timedOut, foreign, server, client, check, decoding, dropped, inner
         static let all: [CallEnd] = [.lost, .timedOut, .foreign, .server, .client, .check, .decoding, .dropped, .inner]
-        /// Whether a breaker counts the end, so that a refusal may be right afterwards.
+        /// A circuit breaker counts the end, and may refuse later calls.
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
@@ -136,36 +136,36 @@ extension FilterDraft {
             }
         }
         try bench.expect(
-            isOver, "the end of each of 260 calls (\(kind.rawValue))", came: "some that wait for ever")
+            isOver, "260 calls to end (\(kind.rawValue))", came: "calls that never end")
         time.pass(.seconds(3_600))
         if !kind.isFailureOfServer {
             return try await expectGood(bench, agent, after: "260 calls (\(kind.rawValue))")
         }
         let isServed = try await bench.ends { _ = await end(of: BenchRequest(path: "good"), on: agent) }
         try bench.expect(
-            isServed, "the end of a call after 260 (\(kind.rawValue))", came: "one that waits for ever")
+            isServed, "a call after 260 others to end (\(kind.rawValue))", came: "a call that never ends")
     }
 
     private static func expectGood(_ bench: FilterBench, _ agent: NetworkAgent, after what: String) async throws {
-        let came = Watched("a call that waits for ever")
+        let came = Watched("a call that never ends")
         _ = try await bench.ends {
-            // Several times, where a time limit is shorter than a loaded machine needs.
+            // A loaded machine may exceed a short time limit.
             for _ in 0..<5 where came.read({ $0 }) != "200" {
                 let end = await end(of: BenchRequest(path: "good"), on: agent)
                 came.update { $0 = end }
             }
         }
-        try bench.equal(came.read { $0 }, "200", "the end of a call after \(what)")
+        try bench.equal(came.read { $0 }, "200", "the outcome of a call after \(what)")
     }
 
-    /// How a call ends, in a word; its body is dropped.
+    /// Returns the end in a word. Drops the body.
     static func end(of request: BenchRequest, on agent: NetworkAgent) async -> String {
         do { return "\(try await agent.send(request, options: CallOptions()).value.status)" } catch {
             return (error as? ErrandError)?.code.description ?? "\(type(of: error))"
         }
     }
 
-    /// The bytes that a filter keeps for each call; nil if they are bounded.
+    /// The bytes kept for each call, or `nil` if they are bounded.
     private static func growth(
         _ bench: FilterBench, _ call: @escaping @Sendable (Int, NetworkAgent) async -> Void
     ) async throws -> Int? {
@@ -175,7 +175,7 @@ extension FilterDraft {
             case "lost": throw ErrandError(.connectionLost, "cut, number \(index)")
             case "refused": return HTTPResponse(to: request, status: 404)
             case "busy": return HTTPResponse(to: request, status: 503)
-            // One buffer for all, so that it fills stores that are bounded by bytes, at no cost.
+            // The shared buffer fills stores with a byte limit at no cost.
             default: return HTTPResponse(to: request, status: 200, headers: [.entityTag: "\"\(index)\""], body: big)
             }
         }
@@ -198,10 +198,10 @@ extension FilterDraft {
         }
     }
 
-    /// The use of a thread by a call, the median of several.
+    /// The median of several calls.
     private static func use(_ bench: FilterBench) async throws -> ThreadUse {
         guard let executor = BenchExecutor() else {
-            throw ConformanceFailure(expected: "a thread of the system's", came: "none")
+            throw ConformanceFailure(expected: "a system thread", came: "none")
         }
         defer { executor.end() }
         let moved = ClosureFilter(.call) { exchange, next in
@@ -225,7 +225,7 @@ extension FilterDraft {
                 let request = BenchRequest(
                     method: index % 2 == 0 ? .get : .post, path: path, body: index % 2 == 0 ? .none : .text("body"))
                 let isOver = try await bench.ends { _ = await end(of: request, on: agent) }
-                try bench.expect(isOver, "the end of a call", came: "a thread that is kept for ever")
+                try bench.expect(isOver, "the outcome of a call", came: "a thread that is blocked forever")
                 uses.append(executor.takeUse())
             }
             let median = ThreadUse.median(of: uses)

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// Fields of a response that occur more than once, or that a list would make ambiguous.
+    /// Fields that occur more than once, or would be ambiguous in a list.
     private static let fields: HTTPHeaders = {
         var fields: HTTPHeaders = [
             .contentType: "text/plain; charset=\"utf-8\"", .entityTag: "W/\"conformance\"",
@@ -20,7 +20,7 @@ extension FilterDraft {
         return fields
     }()
 
-    /// The parts of a response that have to reach the caller as they came.
+    /// Parts that must reach the caller unchanged.
     static let responses: [FilterDraft] = [
         FilterDraft("the fields of a response stay apart, each as it came") { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
@@ -71,13 +71,14 @@ extension FilterDraft {
                 let response = try await bench.send(BenchRequest(delivery: .stream), over: transport)
                 try bench.equal(response.body.length, length, "the length of the stream")
                 let data = try await response.body.collect(upTo: 1 << 20)
-                try bench.expect(data == bytes, "the bytes of the stream in their order", came: "\(data.count) others")
+                try bench.expect(
+                    data == bytes, "the bytes of the stream in their order", came: "\(data.count) different bytes")
             }
         },
         FilterDraft("a stream in the body of a request keeps its length, and waits for the transport") { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
-                // A transport that responds before it has read the body.
+                // Responds before the body is read, like some transports.
                 let early = ClosureFilter(.wire) { exchange, _ in
                     lengths.update { $0.append(exchange.http.body.length) }
                     return HTTPResponse(to: exchange.http, status: 200)
@@ -85,7 +86,7 @@ extension FilterDraft {
                 let body = RequestBody.stream(length: length) {
                     HTTPBody(length: length) { pulled.increment() <= 4_000 ? Data(repeating: 0x61, count: 1_000) : nil }
                 }
-                // A body with a coding is left as it is.
+                // Filters leave encoded bodies alone.
                 let request = BenchRequest(method: .put, headers: [.contentEncoding: "identity"], body: body)
                 _ = try await bench.send(request, inside: [early], over: BenchTransport())
                 try bench.equal(lengths.read { $0 }.first, length, "the length of the body that is sent")
@@ -132,7 +133,7 @@ extension FilterDraft {
             }
             let response = try await bench.send(BenchRequest(delivery: .file(file)), over: transport)
             try bench.equal(response.body.file?.path, file.path, "the file")
-            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "others")
+            try bench.expect(try Data(contentsOf: file) == bytes, "the bytes in the file", came: "different bytes")
         },
     ]
 }

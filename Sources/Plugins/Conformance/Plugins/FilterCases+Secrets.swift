@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 
 extension FilterDraft {
-    /// The possible ends of a call with secrets, with everything that is reported.
+    /// Ends calls with secrets in every way.
     private static func reports(_ bench: FilterBench) async throws -> (notes: [String], errors: [String]) {
         let recording = RecordingAccessory()
         var errors: [String] = []
@@ -34,7 +34,7 @@ extension FilterDraft {
         return (notes, errors)
     }
 
-    /// Checks that texts contain no secrets, which are masked in the failure of the case.
+    /// The failure masks the secrets.
     private static func check(_ bench: FilterBench, _ texts: [String], _ what: String) throws {
         for secret in BenchRequest.secrets + bench.secrets {
             guard let text = texts.first(where: { $0.contains(secret) }) else { continue }
@@ -44,7 +44,6 @@ extension FilterDraft {
         }
     }
 
-    /// Secrets that must not be revealed.
     static let secrets: [FilterDraft] = [
         FilterDraft("no secret is in a note") { bench in try check(bench, try await reports(bench).notes, "a note") },
         FilterDraft("no secret is in an error") { bench in
@@ -63,7 +62,6 @@ extension FilterDraft {
         },
     ]
 
-    /// The descriptions of the filter.
     static let descriptions: [FilterDraft] = [
         FilterDraft("it stands in a stage, and explains itself in one line") { bench in
             let filter = try bench.make()
@@ -73,7 +71,7 @@ extension FilterDraft {
                 came: "stages \(filter.stages.rawValue)")
             let text = filter.explanation
             try bench.expect(
-                !text.isEmpty && !text.contains { $0.isNewline }, "an explanation of one line",
+                !text.isEmpty && !text.contains { $0.isNewline }, "a one-line explanation",
                 came: String(reflecting: text))
         },
         FilterDraft("its traits say that it repeats") { bench in
@@ -86,7 +84,8 @@ extension FilterDraft {
             _ = try? await agent.send(BenchRequest(), options: CallOptions()).value.status
             let isRepeated = transport.arrivals.count > 1
             try bench.expect(
-                !isRepeated || traits(of: filter).contains(.retries), "the trait .retries of a filter that repeats",
+                !isRepeated || traits(of: filter).contains(.retries),
+                "the trait .retries on a filter that repeats requests",
                 came: "none")
         },
         FilterDraft("its traits say that it changes the request") { bench in
@@ -102,7 +101,7 @@ extension FilterDraft {
                 || sent?.body != expected?.body
             try bench.expect(
                 !isChanged || sent == nil || !traits(of: filter).isDisjoint(with: change),
-                "the trait .changesRequest, .signs or .authenticates of a filter that changes a request", came: "none")
+                "the trait .changesRequest, .signs or .authenticates on a filter that changes requests", came: "none")
         },
     ]
 

@@ -4,7 +4,6 @@ import ErrandTesting
 import Synchronization
 
 extension FilterDraft {
-    /// The mark that tells one user from another.
     private enum Mark: String, CaseIterable {
         case authorization, field = "a sensitive field", cookie, agent = "the agent's authorization"
         case agentField = "a sensitive field of the agent"
@@ -25,7 +24,7 @@ extension FilterDraft {
             }
         }
 
-        /// A request of a user; marks that the agent adds are put into its configuration.
+        /// The agent's marks go into its configuration.
         func request(of user: String, _ path: String, on agent: NetworkAgent) -> BenchRequest {
             var request = BenchRequest(path: path)
             switch self {
@@ -38,7 +37,7 @@ extension FilterDraft {
         }
     }
 
-    /// Responds with the value that identifies the user.
+    /// Responds with the user's mark.
     private static func transport(for mark: Mark, _ headers: HTTPHeaders, _ gate: Gate? = nil) -> BenchTransport {
         BenchTransport { request, _ in
             try await gate?.wait()
@@ -48,7 +47,7 @@ extension FilterDraft {
         }
     }
 
-    /// Whether the filter keeps the mark: one with credentials of its own makes all users one.
+    /// With a filter that adds its own credentials, all users are one.
     private static func isKept(_ mark: Mark, _ bench: FilterBench) async throws -> Bool {
         let transport = transport(for: mark, [:])
         let agent = try bench.agent(transport, filter: bench.make())
@@ -115,7 +114,7 @@ extension FilterDraft {
                     return response
                 }
                 let agent = try bench.agent(transport, filter: bench.make())
-                // One after the other, and all at once.
+                // One after the other, then all at once.
                 for request in requests { try await isOwn(request, agent, transport, bench) }
                 try await withThrowingTaskGroup { group in
                     for request in requests.filter({ $0.method == .get || $0.method == .post }) {
@@ -171,7 +170,7 @@ extension FilterDraft {
         if request.method == .head { return try bench.expect(response.data.isEmpty, "no body", came: "one") }
         let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
         let text = try response.text()
-        // A filter may add to the query, and send the request to another environment.
+        // A filter may extend the query, and send the request to another environment.
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         let isSame =
             parts.count == 3 && parts[0] == request.method.rawValue && parts[2] == body

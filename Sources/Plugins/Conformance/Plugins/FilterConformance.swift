@@ -1,33 +1,32 @@
 public import Errand
 import ErrandTesting
 
-/// The promises of a ``Filter``, as a list of cases for any test framework.
+/// The requirements of a ``Filter``, as cases for any test framework.
 ///
 /// ```swift
 /// @Test(arguments: FilterConformance.cases(for: { MyFilter() }))
 /// func conformance(_ each: PluginConformanceCase) async throws { try await each.run() }
 /// ```
 ///
-/// Each case makes a filter and puts it into an agent of its own, over a transport in memory that the case scripts.
-/// Time is the system's: make the filter so that it waits for milliseconds, and lets two hundred requests pass.
-/// Intended deviations of a filter are excused by the name of the case, with a reason:
+/// Each case creates a filter and installs it in its own agent, over a scripted in-memory transport. Most cases run in
+/// real time, so configure the filter to wait for milliseconds only, and to allow two hundred requests. Excuse intended
+/// deviations by the case's name, with a reason:
 ///
 /// ```swift
 /// FilterConformance.cases(
 ///     for: { MyFilter() }, excusing: [.named("a stream is not read ahead of its reader", because: "it signs the body")])
 /// ```
 public enum FilterConformance {
-    /// The cases for the filters that `make` makes.
+    /// Returns the cases for the filters that `make` creates.
     ///
     /// - Parameters:
-    ///   - make: makes a filter, or a group of filters, that shares no state with another.
-    ///   - secrets: values that the filter holds and must not reveal, such as a key or a token: they appear in no note,
-    ///     error or description, and are not sent to another origin. None by default; the secrets of the requests that
-    ///     the cases send are always searched for.
-    ///   - excuses: the promises that it does not make, by ``ConformanceExcuse/named(_:because:)``; excused cases are
-    ///     in the list too, with the reason.
-    ///   - limit: the time after which a case counts as hanging; ten minutes by default.
-    ///   - gracePeriod: the time for which objects of a call may exist after it; 30 seconds by default.
+    ///   - make: Creates a filter, or a group of filters, that doesn't share state with another one.
+    ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors or
+    ///     descriptions, or reach another origin. Defaults to an empty list; the cases always check the secrets in
+    ///     their requests.
+    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
+    ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
+    ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],
         excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),
@@ -46,7 +45,7 @@ public enum FilterConformance {
     }
 }
 
-/// A case before it is bound to a filter.
+/// A case that isn't bound to a filter yet.
 struct FilterDraft: Sendable {
     let name: String
     let body: @Sendable (FilterBench) async throws -> Void

@@ -1,28 +1,28 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// Finds out whether something keeps more memory with every call, however little it is.
+/// Detects whether a plugin keeps more memory with every call, however little.
 ///
-/// Memory that is kept for each call grows when there are three times as many calls, in any collection; memory that is
-/// bounded stops growing. The memory is that of the whole process, whose other work may hide growth or imitate it: so
-/// only memory that grows in each of several rounds, and with each of several plugins, counts as growth.
+/// Memory kept for each call keeps growing when the number of calls triples; bounded memory stops growing. Other work
+/// of the process may hide or imitate growth, so only memory that grows in each of several rounds, with each of several
+/// plugins, counts.
 struct GrowthMeter: Sendable {
-    /// The number of calls before the first round; each round triples the number of calls.
+    /// Calls before the first round. Each round triples the total.
     static let begin = 600
     static let rounds = 3
     static let plugins = 6
 
-    /// Memory that is not counted, such as the text that the plugin has written.
+    /// The size of memory to ignore, such as text the plugin has written.
     var written: @Sendable (_ plugin: Int) async throws -> Int = { _ in 0 }
-    /// The number of bytes for each call from which on it is growth: no collection needs fewer.
+    /// The bytes per call that count as growth. No collection needs less.
     var least = 3
 
-    /// The bytes that are kept for each call; nil if they do not grow.
+    /// Returns the bytes kept for each call, or `nil` if they don't grow.
     ///
     /// - Parameters:
-    ///   - prepare: makes a plugin, and returns a function that makes a call with it.
-    ///   - control: makes the same call without a plugin: its growth is not the plugin's.
-    ///   - settle: waits until no work of the calls runs.
+    ///   - prepare: Creates a plugin, and returns a function that calls it.
+    ///   - control: Makes the same call without a plugin, to subtract its growth.
+    ///   - settle: Waits until the calls' work has ended.
     func growth(
         _ prepare: @Sendable () async throws -> (_ call: Int) async -> Void,
         control: (_ call: Int) async -> Void, settle: @Sendable () async throws -> Void
@@ -53,7 +53,7 @@ struct GrowthMeter: Sendable {
         var least = Int.max
         for _ in 0..<3 {
             try await settle()
-            // Read beside the memory: a plugin may write on a queue of its own.
+            // A plugin may write on its own queue, so read both together.
             let written = try await written(plugin)
             least = min(least, HeapMeter.bytes() - written)
         }

@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// The bytes of memory that the process has allocated and not freed.
+/// The bytes that the process has allocated and not freed.
 enum HeapMeter {
     #if canImport(Darwin)
     static func bytes() -> Int {
@@ -9,19 +9,19 @@ enum HeapMeter {
         return statistics.size_in_use
     }
     #elseif os(Android)
-    // Its malloc_info has another format.
+    // Android's `malloc_info` has another format.
     static func bytes() -> Int { residentBytes() }
     #else
-    // Safe: the functions have the types of the C library's headers, and are found in the program itself, which is
-    // never unloaded; the C library allocates the text, and it is freed here.
+    // Safe: the functions have the types of the C library's headers, in the program itself, which is never unloaded.
+    // The C library allocates the text, and it is freed here.
 
-    /// The function of a name: POSIX has `dlsym` return it in the representation of a C function pointer.
+    /// POSIX specifies that the result of `dlsym` is represented like a C function pointer.
     private static func function<Function>(_ name: String, as: Function.Type) -> Function? {
         guard let symbol = unsafe dlsym(nil, name) else { return nil }
         return unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
     }
 
-    /// A sanitizer has an allocator of its own.
+    /// Sanitizers use their own allocator.
     private static let sanitizer = function(
         "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
     @safe private static let info = unsafe function(
@@ -33,7 +33,7 @@ enum HeapMeter {
         return residentBytes()
     }
 
-    /// What `malloc_info` writes; nil without it.
+    /// The output of `malloc_info`.
     private static func heapText() -> String? {
         var (buffer, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
         guard let info, let file = unsafe open_memstream(&buffer, &size) else { return nil }
@@ -43,7 +43,7 @@ enum HeapMeter {
         return unsafe buffer.map { unsafe String(cString: $0) }
     }
 
-    /// The sums of all heaps follow the last one: the memory from the system, and the free part of it.
+    /// The sums follow the last heap: memory from the system, and its free part.
     private static func used(in text: String) -> Int? {
         let sums = text.split(separator: "</heap>").last.map(String.init) ?? text
         var (given, free): (Int?, Int) = (nil, 0)
@@ -64,7 +64,7 @@ enum HeapMeter {
     #endif
 
     #if !canImport(Darwin)
-    /// Where allocations are not counted: the pages in memory.
+    /// Resident pages, for systems that don't count allocations.
     private static func residentBytes() -> Int {
         guard let bytes = try? SystemFile(reading: "/proc/self/statm").read(256) else { return 0 }
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

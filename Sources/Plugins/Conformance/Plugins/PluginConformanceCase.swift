@@ -1,28 +1,27 @@
 import ErrandEssentials
 import ErrandTesting
 
-/// One promise of a filter or an accessory, as a case that can be run; see ``FilterConformance`` and
-/// ``AccessoryConformance``.
+/// A requirement of filters or accessories, as a runnable case; see ``FilterConformance`` and ``AccessoryConformance``.
 public struct PluginConformanceCase: Sendable, CustomStringConvertible {
-    /// The promise, in a sentence that is unique in its suite.
+    /// The requirement, in a sentence that is unique in its suite.
     public let name: String
-    /// The reason why it does not apply to this plugin; nil if it does.
+    /// Why the case doesn't apply to this plugin.
     public let excuse: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
-    /// Runs the case with a plugin of its own. Throws ``ConformanceFailure`` if the promise is not kept, and if the
-    /// case takes longer than the suite's limit. An excused case only throws ``ConformanceExcused``.
+    /// Runs the case with its own plugin. Throws ``ConformanceFailure`` if the plugin fails or the case exceeds the
+    /// suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
     public func run() async throws {
         try await runCase(name, excuse: excuse, within: limit, body)
     }
 
-    /// The name, and the excuse.
+    /// The name, with the excuse, if any.
     public var description: String { name + (excuse.map { " (excused: \($0))" } ?? "") }
 }
 
 extension [PluginConformanceCase] {
-    /// The same cases with their excuses. An excuse that names no case adds one that fails.
+    /// Adds a failing case for each excuse that doesn't name a case.
     func excusing(_ excuses: [ConformanceExcuse], within limit: Duration) -> [PluginConformanceCase] {
         var cases = map { each in
             let excuse = excuses.first { $0.name == each.name }
@@ -33,7 +32,7 @@ extension [PluginConformanceCase] {
             let name = excuse.name ?? excuse.feature.map { "feature \($0)" } ?? ""
             cases.append(
                 PluginConformanceCase(name: "the excuse \"\(name)\" belongs to a case", excuse: nil, limit: limit) {
-                    throw ConformanceFailure(expected: "a case of that name", came: "none")
+                    throw ConformanceFailure(expected: "a case with that name", came: "none")
                 })
         }
         return cases

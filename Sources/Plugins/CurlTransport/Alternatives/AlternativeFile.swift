@@ -3,15 +3,15 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The offers of HTTP/3 in a file: a line for each, with the origin, the host, the port and the time at which it
-/// expires in seconds since 1970. A line that is none is left out.
+/// A file with HTTP/3 offers. Each line contains the origin, the host, the port and the expiration in seconds since
+/// 1970. Invalid lines are ignored.
 struct AlternativeFile: Sendable {
     let path: String
     private static let limit = 1 << 20
 
     init(_ url: URL) { path = url.path }
 
-    /// The offers of the file that have not expired; none where there is no file, or one that cannot be read. Blocks.
+    /// Returns the offers that haven't expired. Blocks.
     func read(at now: UInt64, date: Date) -> [AlternativeTable.Offer] {
         guard let file = try? SystemFile(path, [.read, .onlyRegular]), let data = try? file.read(Self.limit, at: 0)
         else { return [] }
@@ -20,8 +20,7 @@ struct AlternativeFile: Sendable {
         }
     }
 
-    /// Writes the offers in place of what the file contains. Blocks. A failure is left for the next time: the offers
-    /// are in memory, and servers repeat them.
+    /// Blocks. Ignores failures, because the offers are in memory and servers repeat them.
     func write(_ offers: [AlternativeTable.Offer], at now: UInt64, date: Date) {
         let start = Int64(date.timeIntervalSince1970)
         let lines = offers.map { offer in
@@ -39,7 +38,7 @@ struct AlternativeFile: Sendable {
             let port = ASCII.digits(fields[2]), (1...65_535).contains(port), let end = ASCII.digits(fields[3]),
             end > start
         else { return nil }
-        // A clock that was wrong does not make an offer older than the server allows at most.
+        // A wrong clock can't extend an offer beyond the maximum age.
         let age = Nanoseconds.of(.seconds(min(end - start, Int64(AlternativeTable.longestAge))))
         return AlternativeTable.Offer(
             origin: fields[0], host: host, port: Int(port), expires: Nanoseconds.sum(now, age))

@@ -1,26 +1,24 @@
 #if os(Linux) || os(Android)
 import ErrandMessageSyntax
 
-/// The origins that offer HTTP/3, and what has become of their offers (RFC 7838).
+/// The origins that offer HTTP/3, and the state of their offers (RFC 7838).
 ///
-/// An offer is tried by one request first, on a connection of its own beside one over TCP. Once that has had its
-/// response over HTTP/3, so do all others; an offer that has failed is left alone for five minutes, and twice as long
-/// each time.
+/// A single request tries an offer first, on a new connection that races TCP. After a response over HTTP/3, all
+/// requests use it. A failed offer is ignored for five minutes, and twice as long after each further failure.
 struct AlternativeTable {
-    /// How a request may use the alternative of its origin.
     struct Route: Equatable {
         let host: String
         let port: Int
-        /// Whether it is the one that tries the offer.
+        /// Whether this request tries the offer.
         let isProbe: Bool
     }
 
-    /// An offer, as a file keeps it.
+    /// An offer, as stored in a file.
     struct Offer: Equatable {
         var origin: String
         var host: String
         var port: Int
-        /// Nanoseconds, as the loop counts them.
+        /// Nanoseconds on the loop's clock.
         var expires: UInt64
     }
 
@@ -33,7 +31,7 @@ struct AlternativeTable {
         var offer: Offer
         var state = State.offered
         var failures = 0
-        /// The end that a caller was last told to keep.
+        /// The expiration last reported for storing.
         var kept: UInt64
 
         init(_ offer: Offer) { (self.offer, kept) = (offer, offer.expires) }
@@ -43,20 +41,19 @@ struct AlternativeTable {
 
     /// Beyond this number of origins, the offers that expire first are removed.
     static let maximumOrigins = 1_000
-    /// HTTP/3 (RFC 9114) as TLS names it.
+    /// TLS's name for HTTP/3 (RFC 9114).
     static let protocolName = "h3"
-    /// The time for which an offer is left alone that has failed once.
+    /// How long to ignore an offer after its first failure.
     static let firstPause = Nanoseconds.of(.seconds(300))
     static let longestPause = Nanoseconds.of(.seconds(86_400))
-    /// The longest time for which an offer is believed.
+    /// The maximum age of an offer, in seconds.
     static let longestAge = 365 * 86_400
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The offers that have not expired.
     func offers(at now: UInt64) -> [Offer] { entries.values.map(\.offer).filter { $0.expires > now } }
 
-    /// The route for a request that begins now; nil where none is known, or where another request tries it.
+    /// `nil` if there is no usable offer or another request is trying it.
     mutating func route(for origin: String, at now: UInt64) -> Route? {
         guard var entry = entries[origin] else { return nil }
         guard entry.offer.expires > now else {
@@ -74,14 +71,13 @@ struct AlternativeTable {
         }
     }
 
-    /// Takes in what a response says of the alternatives of its origin; true where a file is to keep the offers anew:
-    /// for another offer than before, or one that ends much later.
+    /// Returns `true` if a file should store the offers, because one is new or expires much later.
     ///
-    /// - Parameter services: the alternatives of its `Alt-Svc` fields; nil for `clear`.
+    /// - Parameter services: The alternatives of its `Alt-Svc` fields, or `nil` for `clear`.
     mutating func learn(_ services: [AlternativeService]?, of origin: String, host: String, at now: UInt64) -> Bool {
         guard let services else { return entries.removeValue(forKey: origin) != nil }
         guard let service = services.first(where: { $0.protocolName == Self.protocolName && $0.maximumAge > 0 }) else {
-            // A server that names alternatives does not offer the others any more (section 3).
+            // The server withdraws alternatives that it doesn't name anymore (section 3).
             return entries.removeValue(forKey: origin) != nil
         }
         let age = Nanoseconds.of(.seconds(min(service.maximumAge, Self.longestAge)))
@@ -91,7 +87,7 @@ struct AlternativeTable {
             at: now)
     }
 
-    /// Adds an offer; true where a file is to keep it.
+    /// Returns `true` if a file should store it.
     @discardableResult mutating func add(_ offer: Offer, at now: UInt64) -> Bool {
         if var known = entries[offer.origin], known.offer.host == offer.host, known.offer.port == offer.port {
             known.offer.expires = offer.expires
@@ -114,15 +110,14 @@ struct AlternativeTable {
         }
     }
 
-    // MARK: What became of a request
+    // MARK: Results of requests
 
-    /// A request had its response over HTTP/3.
     mutating func confirm(_ origin: String) {
         entries[origin]?.state = .confirmed
         entries[origin]?.failures = 0
     }
 
-    /// The alternative gave no connection, lost it, or was not as fast as TCP.
+    /// The alternative couldn't be connected to, lost its connection, or was slower than TCP.
     mutating func fail(_ origin: String, at now: UInt64) {
         guard var entry = entries[origin] else { return }
         if case .broken(let end) = entry.state, end > now { return }
@@ -132,7 +127,7 @@ struct AlternativeTable {
         entries[origin] = entry
     }
 
-    /// The request that tried the offer has ended without a result; another one may try it.
+    /// The request that tried the offer ended without a result, so another one may try.
     mutating func withdraw(_ origin: String) {
         if entries[origin]?.state == .probing { entries[origin]?.state = .offered }
     }

@@ -3,19 +3,17 @@ import Dispatch
 import ErrandEssentials
 import Synchronization
 
-/// Writes offers of HTTP/3 on a queue: one write at a time, and of those that wait for it the latest alone, however fast
-/// servers change what they offer.
+/// Writes HTTP/3 offers on a queue, one write at a time. Skips snapshots that were replaced while they waited.
 final class AlternativeWriter: Sendable {
     struct Snapshot: Sendable {
         var offers: [AlternativeTable.Offer]
-        /// The time at which they were taken, as the loop counts it.
+        /// On the loop's clock.
         var now: UInt64
     }
 
     private static let queue = DispatchQueue(label: "errand.curl.alternatives", qos: .utility)
 
     private let write: @Sendable (Snapshot) -> Void
-    /// What waits to be written; nil where nothing does.
     private let waiting = Mutex<Snapshot?>(nil)
 
     init(write: @escaping @Sendable (Snapshot) -> Void) { self.write = write }

@@ -3,9 +3,8 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-// HTTP/3 with the servers that offer it, under the driver lock.
+// HTTP/3 with servers that offer it, under the driver lock.
 extension CurlLoop {
-    /// The offers that the file of the configuration has.
     static func alternatives(in file: AlternativeFile?) -> AlternativeTable {
         var table = AlternativeTable()
         let now = Nanoseconds.now
@@ -13,7 +12,6 @@ extension CurlLoop {
         return table
     }
 
-    /// Gives a transfer that begins the alternative of its origin.
     func findRoute(of transfer: Transfer, _ origin: Origin) {
         guard followsAlternatives, transfer.target.isSecure, !transfer.attempts.avoidsHTTP3, !alternatives.isEmpty
         else {
@@ -22,21 +20,21 @@ extension CurlLoop {
         transfer.route = alternatives.route(for: origin.name, at: now)
     }
 
-    /// A transfer leaves its alternative; one that tried it without a result leaves that to another transfer.
+    /// If the transfer tried the alternative without a result, another one may try.
     func leaveRoute(of transfer: Transfer) {
         guard let route = transfer.route, let origin = transfer.origin else { return }
         if route.isProbe { alternatives.withdraw(origin.name) }
         transfer.route = nil
     }
 
-    /// The head of a final response is complete: it confirms an alternative, and may name others.
+    /// The head of a final response confirms an alternative, and may name others.
     func noteAlternatives(of transfer: Transfer) {
         guard followsAlternatives, transfer.target.isSecure, let origin = transfer.origin else { return }
         if let route = transfer.route {
             if transfer.head.version != "3" {
                 if route.isProbe { alternatives.fail(origin.name, at: now) }
             } else if transfer.head.status == Self.misdirected {
-                // RFC 7838, section 6: the alternative does not serve this origin.
+                // The alternative doesn't serve this origin (RFC 7838, section 6).
                 alternatives.fail(origin.name, at: now)
             } else {
                 alternatives.confirm(origin.name)
@@ -52,12 +50,12 @@ extension CurlLoop {
     /// 421 (RFC 9110, section 15.5.20).
     static let misdirected = 421
 
-    /// A transfer over an alternative has ended with an error that is none of its user's.
+    /// A transfer over an alternative has failed, and its user wasn't the reason.
     func noteFailure(of transfer: Transfer, _ code: Int32? = nil) {
         guard transfer.route != nil, let origin = transfer.origin else { return }
-        // A stream that was refused is sent again in the same way.
+        // A refused stream is sent again the same way.
         if transfer.attempts.isToRestart && !transfer.attempts.avoidsHTTP3 { return }
-        // A stream may end alone, and its connection stay.
+        // A stream may end alone, without its connection.
         let isLost = code == CurlCode.receiveError || code == CurlCode.sendError
         if transfer.head.received == 0 || isLost { alternatives.fail(origin.name, at: now) }
     }

@@ -71,7 +71,7 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static version_info *info;
 
-// Fills a slot of the table with the function of that name: of this program, or of the library that was loaded.
+// Fills a slot of the table with a function of this program, or of the loaded library.
 #if defined(ERRAND_LINKED_LIBCURL)
 #define FIND(library, slot, symbol) ({ extern void symbol(void); *(void **)(slot) = (void *)symbol; 1; })
 #else
@@ -113,14 +113,14 @@ static const char *open_library(void **library) {
 
 #else
 
-// A sanitizer ends a program that loads a library in that way.
+// Sanitizers abort a program that loads a library with RTLD_DEEPBIND.
 #if defined(__has_feature)
 #define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define IS_SANITIZED 0
 #endif
 
-// No variable of the environment counts in a process that runs with the rights of another user.
+// Ignores the environment in a process that runs with another user's privileges.
 static const char *chosen_name(void) {
     const char *name = getauxval(AT_SECURE) ? NULL : getenv("ERRAND_LIBCURL");
     return name && name[0] ? name : NULL;
@@ -129,7 +129,7 @@ static const char *chosen_name(void) {
 const char *errand_curl_name(void) {
     const char *chosen = chosen_name();
 #if defined(__ANDROID__)
-    // As an app brings it: libraries have no version in their names there.
+    // The name of a libcurl that the app bundles. Libraries have no version in their names on Android.
     return chosen ? chosen : "libcurl.so";
 #else
     return chosen ? chosen : "libcurl.so.4";
@@ -140,7 +140,7 @@ static const char *open_library(void **library) {
     static void *opened;
     int mode = RTLD_NOW | RTLD_LOCAL;
 #if defined(RTLD_DEEPBIND) && !IS_SANITIZED
-    // Foundation may have brought the system's libcurl: a chosen one shall not call that one's functions.
+    // Foundation may have loaded the system's libcurl, whose functions a chosen libcurl must not call.
     if (chosen_name()) mode |= RTLD_DEEPBIND;
 #endif
     if (!opened) opened = dlopen(errand_curl_name(), mode);
@@ -150,7 +150,7 @@ static const char *open_library(void **library) {
 
 #endif
 
-// Under `lock`. What fails is tried again by the next caller: the reason may have passed by then.
+// Call it under `lock`. A failure isn't remembered, because its reason may pass.
 static const char *load(void) {
     void *library;
     const char *fault = open_library(&library);
@@ -174,7 +174,7 @@ int errand_curl_load(char *reason, size_t size) {
     return fault ? -1 : 0;
 }
 
-// From 7.70 on.
+// Since 7.70.
 static int knows_authorities(void) { return info && info->age >= 6; }
 
 unsigned int errand_curl_version_number(void) { return info ? info->version_num : 0; }
@@ -257,7 +257,7 @@ int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count) {
 
 void *errand_curl_pool_make(void) {
     void *pool = api.share_init();
-    // 1 shares, 5 is what: connections.
+    // 1 means to share, 5 means connections.
     if (pool && api.share_setopt(pool, 1, 5) != 0) {
         api.share_cleanup(pool);
         return NULL;

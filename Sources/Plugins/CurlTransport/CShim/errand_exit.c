@@ -29,7 +29,7 @@ void errand_curl_leave(void) {
     atomic_fetch_sub(&inside, 1);
 }
 
-// Runs at exit: keeps everybody out of libcurl and waits for those who are in it, this thread aside.
+// Runs at exit. Keeps threads from entering libcurl, and waits for other threads to leave it.
 static void stop(void) {
     atomic_store(&leaving, 1);
     struct timespec pause = {0, 100000};
@@ -37,7 +37,7 @@ static void stop(void) {
 }
 
 #if defined(ERRAND_LINKED_LIBCURL)
-// Absent where libcurl has another TLS library.
+// Missing if libcurl uses another TLS library.
 __attribute__((weak)) int OPENSSL_init_crypto(uint64_t, const void *);
 #endif
 

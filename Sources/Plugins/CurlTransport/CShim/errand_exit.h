@@ -1,12 +1,13 @@
-// The end of the process while transfers run.
+// Ending the process while transfers are running.
 #ifndef ERRAND_EXIT_H
 #define ERRAND_EXIT_H
 #if defined(__linux__)
 
-// Before curl_global_init: configures OpenSSL, if `library` is linked with it and nothing has initialized it yet, so
-// that it does not free its memory at exit, while other threads use it.
+// Call it before curl_global_init. If `library` is linked with OpenSSL and OpenSSL isn't initialized yet, keeps OpenSSL
+// from
+// freeing its memory at exit, while other threads use it.
 void errand_exit_prepare(void *library);
-// After curl_global_init, so that it runs before whatever the TLS library does at exit.
+// Call it after curl_global_init, so it runs before the TLS library's exit handlers.
 void errand_exit_register(void);
 
 #endif

@@ -57,7 +57,7 @@ size_t errand_head_receive_body(char *bytes, size_t size, size_t count, void *us
     return head->is_refused ? 0 : size * count;
 }
 
-// Those of the most common names that have so many bytes.
+// Returns the common names with this number of bytes.
 static const char *const *names(size_t count) {
     static const char *const none[] = {NULL};
     static const char *const of3[] = {"Age", "Via", NULL};
@@ -94,7 +94,8 @@ static int is_lower_case_of(const char *name, const char *bytes, size_t count) {
     return index == count;
 }
 
-// The count, which of that count, and whether it is in lower case, as HTTP/2 has it.
+// Returns a number that encodes the byte count, the index among names with that count, and whether the name is in
+// lowercase, as in HTTP/2.
 static int known(const char *bytes, size_t count) {
     const char *const *candidates = names(count);
     for (int which = 0; candidates[which]; which++) {
@@ -115,7 +116,7 @@ const char *errand_head_name(int known, int *is_lower) {
     return NULL;
 }
 
-// What may stand around a value, within a line or where it is folded.
+// Whether a byte may surround a value, within a line or where it is folded.
 static int is_blank(char byte) { return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n'; }
 
 // `tchar` of RFC 9110, section 5.6.2.
@@ -151,7 +152,7 @@ static int is_same(const char *name, const char *bytes, size_t count) {
     return index == count && !name[count];
 }
 
-// Whether a list has a coding that a client takes only if it asked for it.
+// Whether a list contains a coding that a client only accepts after requesting it.
 static int has_coding(const char *list, size_t count) {
     size_t end = 0;
     for (size_t start = 0; start < count; start = end + 1) {
@@ -165,7 +166,7 @@ static int has_coding(const char *list, size_t count) {
     return 0;
 }
 
-// The number that all members of a list are, or -1 where they are not one and the same.
+// Returns the number if all members of a list are the same number, or else -1.
 static int64_t length_in(const char *list, size_t count, int64_t known) {
     size_t end = 0;
     for (size_t start = 0; start <= count; start = end + 1) {
@@ -186,7 +187,7 @@ static int64_t length_in(const char *list, size_t count, int64_t known) {
     return known;
 }
 
-// Where the value of a line begins if the line has this name, in lower case; 0 if it has another one.
+// Returns the offset of a line's value if the line has this name, given in lowercase, or else 0.
 static size_t value_of(const char *name, size_t length, const char *bytes, size_t start, size_t end) {
     if (end - start <= length || lower(bytes[start]) != name[0] || !is_same(name, bytes + start, length)) return 0;
     const char *colon = memchr(bytes + start + length, ':', end - start - length);
@@ -202,7 +203,7 @@ int errand_head_framing(const char *bytes, size_t count) {
     for (size_t start = 0; start < count;) {
         const char *newline = memchr(bytes + start, '\n', count - start);
         size_t end = newline ? (size_t)(newline - bytes) : count;
-        // A line that begins with a blank belongs to the field before (RFC 9112, section 5.2).
+        // A line that begins with a blank belongs to the previous field (RFC 9112, section 5.2).
         size_t last = end;
         while (last + 1 < count && (bytes[last + 1] == ' ' || bytes[last + 1] == '\t')) {
             const char *next = memchr(bytes + last + 1, '\n', count - last - 1);

@@ -114,7 +114,7 @@ int errand_socket_port(int descriptor) {
     return 0;
 }
 
-// Where `tcpi_bytes_received` stands in the kernel's `struct tcp_info`, which the C libraries declare only in part.
+// The offset of `tcpi_bytes_received` in the kernel's `struct tcp_info`, which C libraries only declare in part.
 enum { RECEIVED_OFFSET = 128 };
 
 static int received(int descriptor, uint64_t *count) {
@@ -129,7 +129,7 @@ int errand_socket_taken(int descriptor, uint64_t *count) {
     uint64_t before, after;
     int unread;
     if (received(descriptor, &after) != 0) return -1;
-    // Until nothing arrives in between.
+    // Repeats if bytes arrived in between.
     do {
         before = after;
         if (ioctl(descriptor, FIONREAD, &unread) != 0 || received(descriptor, &after) != 0) return -1;

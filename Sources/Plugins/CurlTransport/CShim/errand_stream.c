@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// A number at the start of what is left of a line; 0 if there is none that a stream may have.
+// Reads a number at the start of the remaining line. Returns 0 unless it is a valid stream number.
 static int read_number(const char *line, size_t count, uint32_t *number) {
     uint64_t value = 0;
     size_t index = 0;
@@ -16,7 +16,7 @@ static int read_number(const char *line, size_t count, uint32_t *number) {
     return 1;
 }
 
-// Where the line goes on after `prefix`; NULL if it begins otherwise.
+// Returns the rest of the line after `prefix`, or NULL if it begins differently.
 static const char *after(const char *prefix, const char *line, size_t count) {
     size_t length = strlen(prefix);
     return count >= length && memcmp(line, prefix, length) == 0 ? line + length : NULL;
@@ -30,7 +30,7 @@ static int has(const char *part, const char *line, size_t count) {
     return 0;
 }
 
-// The number after `name`, which stands somewhere in the line.
+// Reads the number after `name`, anywhere in the line.
 static int read_named(const char *name, const char *line, size_t count, uint32_t *number) {
     size_t length = strlen(name);
     for (size_t start = 0; start + length <= count; start++) {

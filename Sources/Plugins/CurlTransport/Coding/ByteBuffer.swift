@@ -2,10 +2,9 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Bytes that grow at their end and are passed on without a copy.
+/// A growing buffer that hands over its bytes without a copy.
 ///
-/// Safe to use: the memory belongs to this value until `take` hands it over, and is written within its capacity and read
-/// within its count.
+/// Safe to use: this value owns the memory until ``take()``, writes within the capacity, and reads within the count.
 @safe struct ByteBuffer: ~Copyable {
     private(set) var count = 0
     private var capacity = 0
@@ -15,7 +14,7 @@ import ErrandSupport
 
     deinit { unsafe free(start) }
 
-    /// False if there is no memory for the bytes.
+    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         if bytes.isEmpty { return true }
         guard reserve(count + bytes.count), let start = unsafe start else { return false }
@@ -38,7 +37,7 @@ import ErrandSupport
 
     mutating func removeAll() { count = 0 }
 
-    /// The bytes; the buffer is empty and without memory afterwards.
+    /// Leaves the buffer empty, without memory.
     mutating func take() -> Data {
         guard let start = unsafe start, count > 0 else { return Data() }
         var bytes = unsafe start

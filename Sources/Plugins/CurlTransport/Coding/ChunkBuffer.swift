@@ -2,19 +2,17 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The received bytes of a streamed body that its reader has not taken: chunks of bounded size, in pooled memory.
+/// The received bytes of a streamed body, as chunks of bounded size in pooled memory.
 struct ChunkBuffer: ~Copyable {
-    /// Bytes in all chunks.
     private(set) var count = 0
-    /// The number of chunks that were taken.
     private(set) var takes = 0
     private var full: [Data] = []
     private var current: PooledChunk?
 
-    /// The size from which a chunk takes no more bytes that do not fit as a whole.
+    /// From this size on, a chunk only accepts bytes that fit completely.
     static let chunkBytes = ChunkPool.chunkBytes
 
-    /// False if there is no memory for the bytes.
+    /// Returns `false` if memory runs out.
     mutating func append(_ bytes: Span<UInt8>) -> Bool {
         var done = 0
         while done < bytes.count {
@@ -35,7 +33,7 @@ struct ChunkBuffer: ~Copyable {
 
     private mutating func takeCurrent() -> Data? { current.take()?.data() }
 
-    /// The oldest chunk; empty if there is none.
+    /// Takes the oldest chunk, or empty data.
     mutating func take() -> Data {
         let chunk = full.isEmpty ? takeCurrent() ?? Data() : full.removeFirst()
         count -= chunk.count

@@ -4,10 +4,10 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The decoder of one coding, and its remaining input.
+/// The decoder of one content coding, and its remaining input.
 ///
-/// Safe to use: the decoder belongs to this object, and each call of it gets the input and a buffer for the output with
-/// their lengths; it reports how much of both it has used, and keeps neither.
+/// Safe to use: this object owns the decoder, which uses the input and output buffers within their lengths and only
+/// during the call.
 @safe final class CodingStage {
     private let decoder: OpaquePointer
     private var input = Data()
@@ -17,22 +17,22 @@ import ErrandSupport
 
     init(_ coding: ContentCoding) throws {
         guard let decoder = unsafe errand_decoder_make(coding.bit) else {
-            throw ErrandError(.transportFailed, "there is no memory for decoding")
+            throw ErrandError(.transportFailed, "there isn't enough memory for decoding")
         }
         unsafe self.decoder = decoder
     }
 
     deinit { unsafe errand_decoder_free(decoder) }
 
-    /// Whether it is between two streams, or has received no byte at all.
+    /// Whether the input may end here: between two streams, or before the first byte.
     var isComplete: Bool { isEnded || !isBegun }
 
     func feed(_ data: Data) { input = data }
 
-    /// The next piece, of at most 128 KiB; nil if more input is needed.
+    /// At most 128 KiB, or `nil` if more input is needed.
     func next() throws -> Data? {
         guard let buffer = unsafe malloc(Self.step) else {
-            throw ErrandError(.transportFailed, "there is no memory for decoding")
+            throw ErrandError(.transportFailed, "there isn't enough memory for decoding")
         }
         while true {
             var taken = 0

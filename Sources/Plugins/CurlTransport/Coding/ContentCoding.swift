@@ -2,7 +2,7 @@
 import CErrandCodings
 import Synchronization
 
-/// A content coding (RFC 9110, section 8.4.1) for which this system has a decoder.
+/// A content coding (RFC 9110, section 8.4.1) this system can decode.
 enum ContentCoding: CaseIterable {
     case gzip, deflate, brotli, zstd
 
@@ -24,7 +24,7 @@ enum ContentCoding: CaseIterable {
         }
     }
 
-    /// The codings whose libraries were loaded, in the form of Accept-Encoding: "gzip, deflate, br, zstd".
+    /// The available codings, in the form of Accept-Encoding: "gzip, deflate, br, zstd".
     static var accepted: String {
         let bits = errand_codings()
         return known.withLock { known in
@@ -37,8 +37,7 @@ enum ContentCoding: CaseIterable {
 
     private static let known = Mutex<(bits: Int32, text: String)>((0, ""))
 
-    /// The codings of a Content-Encoding in the order in which they were applied; nil if one is unknown here, or if
-    /// there are unreasonably many.
+    /// Codings in the order they were applied, or `nil` if one is unknown or there are more than three.
     static func list(_ value: String) -> [ContentCoding]? {
         let bits = errand_codings()
         var codings: [ContentCoding] = []

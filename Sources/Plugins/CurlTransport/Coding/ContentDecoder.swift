@@ -2,19 +2,19 @@
 import Errand
 import ErrandEssentials
 
-/// Decodes the codings of a body in steps of at most 128 KiB of output, however much the input would expand.
+/// Decodes a body in steps of at most 128 KiB of output, however much the input expands.
 struct ContentDecoder: ~Copyable {
     private let stages: [CodingStage]
 
-    /// Throws `transportFailed` where there is no memory for it.
+    /// Throws `transportFailed` if memory runs out.
     init(_ codings: [ContentCoding]) throws {
         stages = try codings.reversed().map(CodingStage.init)
     }
 
-    /// Adds bytes from the wire; `next` has to take the output of all earlier ones first.
+    /// First take the output of earlier bytes from ``next()``.
     func feed(_ data: Data) { stages.first?.feed(data) }
 
-    /// The next decoded piece; nil if more input is needed. Throws `invalidResponse` for malformed input.
+    /// `nil` if more input is needed. Throws `invalidResponse` for malformed input.
     func next() throws -> Data? { try next(of: stages.count - 1) }
 
     private func next(of index: Int) throws -> Data? {
@@ -25,14 +25,14 @@ struct ContentDecoder: ~Copyable {
         }
     }
 
-    /// Ends the input. Throws `truncated` if a coding is not complete.
+    /// Throws `truncated` if a coding isn't complete.
     func finish() throws {
         guard stages.allSatisfy(\.isComplete) else {
-            throw ErrandError(.truncated, "the body ended within its content coding")
+            throw ErrandError(.truncated, "the body ended before its content coding did")
         }
     }
 
-    /// As much of a body as can be decoded, at most `limit` bytes.
+    /// Decodes as much as possible, up to `limit` bytes.
     static func beginning(of data: Data, _ codings: [ContentCoding], upTo limit: Int) -> Data {
         var result = Data()
         guard let decoder = try? ContentDecoder(codings) else { return result }
@@ -43,7 +43,7 @@ struct ContentDecoder: ~Copyable {
         return result
     }
 
-    /// Decodes a whole body. Throws `bodyTooLarge` as soon as it would be longer than `limit`.
+    /// Throws `bodyTooLarge` as soon as the result exceeds `limit`.
     static func decode(_ data: Data, _ codings: [ContentCoding], upTo limit: Int) throws -> Data {
         let decoder = try ContentDecoder(codings)
         decoder.feed(data)

@@ -1,28 +1,28 @@
 #if os(Linux) || os(Android)
 import ErrandEssentials
 
-/// The connections without a request, in a pool of libcurl's of their own: all of it under the loop's driver lock.
+/// Connections without a request, in their own libcurl pool. Accessed under the loop's driver lock.
 struct ConnectionTable {
-    /// Made with the first of them: they have no limit in number, unlike those for requests.
+    /// Created with the first connection. The number of these connections isn't limited.
     var multi: CurlMulti?
-    /// The time at which libcurl's timer for them is due.
+    /// When libcurl's timer for these connections is due.
     var deadline = UInt64.max
-    /// Those that are being made or stand.
+    /// Connections being established or open.
     var all: [ObjectIdentifier: CurlConnection] = [:]
-    /// Those that stand, by their sockets.
+    /// The open connections by socket.
     var open: [Int32: CurlConnection] = [:]
-    /// The sockets that libcurl watches while it makes connections, with the events that epoll reports.
+    /// The sockets libcurl watches while it connects, with their events in epoll.
     var watched: [Int32: Int32] = [:]
-    /// Whether one of them may have a socket that is not watched, or no longer.
+    /// Whether a connection may have a socket that libcurl doesn't watch.
     var hasUnwatchedSocket = false
-    /// Made with the first of them; each received piece is copied out of it.
+    /// Received pieces are copied out of it.
     private var buffer: [UInt8] = []
 
     private static let bufferBytes = 64 << 10
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// Lends the buffer, so that nothing of this is accessed while libcurl runs.
+    /// Lends the buffer, so no access to this table is open while libcurl runs.
     mutating func takeBuffer() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &buffer)

@@ -4,24 +4,23 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-// The bytes of a connection that stands, under the driver lock: by libcurl, or over a socket that it has let go of.
+// Sends and receives through libcurl, or over a socket it has handed over. Runs under the driver lock.
 extension CurlConnection {
-    /// Whether libcurl has let go of the socket.
     var isTaken: Bool { handle == nil && descriptor >= 0 }
 
-    /// Sends bytes from an offset on without waiting. 0, and how many bytes; a code of libcurl's otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.send(bytes, from: offset, &count) }
         return coded(SystemCalls.send(bytes, from: offset, on: descriptor, &count), CurlCode.sendError)
     }
 
-    /// Receives without waiting. 0, and how many bytes; a code of libcurl's otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func receive(into room: inout [UInt8], _ count: inout Int) -> Int32 {
         if let handle { return handle.easy.receive(into: &room, &count) }
         return coded(SystemCalls.receive(into: &room, from: descriptor, &count), CurlCode.receiveError)
     }
 
-    /// libcurl's code for an error of the system's, which is kept for its words.
+    /// Keeps the system error for its text.
     private func coded(_ number: Int32, _ code: Int32) -> Int32 {
         if number == 0 { return 0 }
         if number == EAGAIN { return ERRAND_CURL_AGAIN }
@@ -29,7 +28,6 @@ extension CurlConnection {
         return code
     }
 
-    /// The failure of a connection that stood.
     func lost(_ code: Int32) -> ErrandError {
         let text: String
         if let handle {

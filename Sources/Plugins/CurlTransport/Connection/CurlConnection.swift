@@ -4,30 +4,28 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A connection without a request: libcurl makes it, and moves its bytes.
+/// A connection without a request. libcurl establishes it and transfers its bytes.
 final class CurlConnection: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are accessed by the holder of the
-    // loop's driver lock.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
+    // driver lock.
 
     enum Phase { case new, opening, open, over }
 
     struct Shared: ~Copyable {
         var opener: Transfer.Waiter?
         var reader: Transfer.Reader?
-        /// Bytes that were received and not taken.
         var input = Data()
         var isAtEnd = false
-        /// Bytes to send that the loop has not taken.
+        /// Not taken by the loop yet.
         var output: [Data] = []
-        /// The number of bytes that were added so far, and of those that the system has.
+        /// Bytes added so far, and bytes the system has accepted.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var flushes: [(id: UInt64, upTo: UInt64, waiter: Transfer.Waiter)] = []
         var lastFlush: UInt64 = 0
         var failure: ErrandError?
-        /// Bytes were added after the failure.
         var isLosing = false
-        /// The loop has left off reading until input is taken.
+        /// The loop has stopped reading until input is taken.
         var isReceivePaused = false
         var isClosed = false
     }
@@ -37,7 +35,7 @@ final class CurlConnection: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let inactivityLimit: UInt64
-    /// Whether no TLS library stands between the system and libcurl, with bytes of its own.
+    /// No TLS library with its own buffers is in use.
     let isPlain: Bool
     let shared = Mutex(Shared())
 
@@ -45,22 +43,21 @@ final class CurlConnection: @unchecked Sendable {
 
     var phase = Phase.new
     var rounds: AddressRounds
-    /// Whether a socket for it is not watched, or no longer.
+    /// libcurl doesn't watch one of its sockets.
     var hasUnwatchedSocket = false
-    /// The time at which it was begun.
     var begun: UInt64 = 0
     var handle: EasyHandle?
     var pool: CurlPool?
     var descriptor: Int32 = -1
-    /// The number of the error that has ended it.
+    /// The error that ended it.
     var systemError: Int32 = 0
-    /// The events that epoll reports for it.
+    /// Its events in epoll.
     var registered: Int32 = 0
-    /// Bytes that are being sent, and how many of the first piece are sent.
+    /// Bytes being sent, and the number sent of the first piece.
     var outgoing: ArraySlice<Data> = []
     var offset = 0
 
-    /// The number of received bytes that wait for their reader before the peer is held back.
+    /// The received bytes to keep for the reader before the loop stops receiving.
     static let highWater = 128 << 10
 
     init(_ request: HTTPRequest, _ options: TransportOptions, _ loop: CurlLoop) throws {
@@ -75,7 +72,6 @@ final class CurlConnection: @unchecked Sendable {
 
     static var closed: ErrandError { ErrandError(.cancelled, "the connection was closed") }
 
-    /// Makes the connection.
     func open() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -92,23 +88,22 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// A socket for libcurl; -1 if there is none.
+    /// Returns -1 on failure.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
-        // Until it is watched: one that fails at once never is.
+        // A socket that fails at once is never watched.
         hasUnwatchedSocket = true
         loop.connections.hasUnwatchedSocket = true
         return errand_socket_make(address.family, address.socktype, address.protocol)
     }
 
-    /// A name is about to be looked up.
     func beginLookup() { limit(rounds.beginLookup(at: loop.now)) }
 
-    /// Changes the time that libcurl has to make it; nil for no change.
+    /// Changes libcurl's time to connect, unless it is `nil`.
     func limit(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// libcurl changed the events that it waits for while it makes the connection.
+    /// libcurl changed the events it waits for while it connects.
     func noteSocket(_ what: Int32) {
         if phase != .opening { return }
         hasUnwatchedSocket = what == ERRAND_CURL_POLL_REMOVE
@@ -134,7 +129,7 @@ final class CurlConnection: @unchecked Sendable {
 
     private struct Found { let data: Data? }
 
-    /// The bytes that are there, or the end; nil if the reader has to wait.
+    /// `nil` if the reader must wait.
     private func taken() throws -> Found? {
         let (found, isPaused) = try shared.withLock { shared throws(ErrandError) -> (Found?, Bool) in
             if !shared.input.isEmpty {
@@ -155,7 +150,7 @@ final class CurlConnection: @unchecked Sendable {
             return true
         }
         if isWaiting {
-            // The handler of the cancellation may have come before the reader.
+            // The cancellation handler may have run before the reader was registered.
             if Task.isCancelled {
                 let reader = shared.withLock { $0.reader.take() }
                 reader?.resume(throwing: CancellationError())
@@ -184,7 +179,7 @@ final class CurlConnection: @unchecked Sendable {
         }
     }
 
-    /// OpenSSL wants the bytes of another attempt at the same address. A few bytes have one only in a larger buffer.
+    /// OpenSSL requires a retry from the same address. A few bytes only have one in a larger buffer.
     private static func placed(_ data: Data) -> Data {
         if data.count > MemoryLayout<Data>.size { return data }
         var placed = Data(capacity: 64)
@@ -229,7 +224,7 @@ final class CurlConnection: @unchecked Sendable {
         get throws {
             try shared.withLock { shared throws(ErrandError) in
                 let isSent = shared.sent == shared.added && !shared.isLosing
-                // What the system has taken before a failure is sent.
+                // Bytes the system accepted before a failure count as sent.
                 if let failure = shared.failure, !isSent || shared.isClosed { throw failure }
                 return isSent
             }
@@ -243,9 +238,9 @@ final class CurlConnection: @unchecked Sendable {
         waiter?.resume(throwing: CancellationError())
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Ends it for its user at once, and for the loop soon.
+    /// Closes it at once for its user, and soon for the loop.
     func close() {
         let isFirst = shared.withLock { shared in
             defer { shared.isClosed = true }
@@ -256,10 +251,10 @@ final class CurlConnection: @unchecked Sendable {
         loop.submit(.serve(self))
     }
 
-    /// Resumes all who wait; from any thread without the driver lock.
+    /// Resumes all waiters. Call it from any thread without the driver lock.
     private func end(with error: ErrandError) { for item in ended(by: error) { Outbox.deliver(item) } }
 
-    /// Records a failure, unless there was one; the deliveries that follow from it.
+    /// Records the first failure. Returns the resulting deliveries.
     func ended(by error: ErrandError) -> [Outbox.Item] {
         shared.withLock { shared in
             if shared.failure == nil { shared.failure = error }

@@ -7,9 +7,9 @@ import Synchronization
 
 // Connections without a request, under the driver lock.
 extension CurlLoop {
-    /// Does what a connection needs: makes it, sends, receives, closes.
+    /// Establishes, sends, receives or closes, as the connection needs.
     ///
-    /// - Parameter isReady: whether its socket has reported an event.
+    /// - Parameter isReady: Whether its socket has reported an event.
     func serve(_ connection: CurlConnection, isReady: Bool = false) {
         driver.assertHeld()
         if connection.shared.withLock({ $0.isClosed }) { return close(connection) }
@@ -18,14 +18,14 @@ extension CurlLoop {
             connection.begun = now
             begin(connection)
         case .open:
-            // Its socket reports what comes, unless it is not watched because too much waits for the reader.
+            // Its socket reports input, unless it isn't watched because the reader is slow.
             let receives = isReady || connection.registered & ERRAND_CURL_POLL_IN == 0
             if send(on: connection), !receives || receive(on: connection) { watch(connection) }
         case .opening, .over: break
         }
     }
 
-    /// Whether the socket is one of theirs.
+    /// Returns whether the socket belongs to these connections.
     func act(onConnection event: errand_poll_event) -> Bool {
         if let connection = connections.open[event.descriptor] {
             serve(connection, isReady: true)
@@ -37,7 +37,7 @@ extension CurlLoop {
         return true
     }
 
-    /// Runs libcurl's timer for those that are being made; whether any of them stands now, or failed.
+    /// Runs libcurl's timer for connections being established. Returns whether any has opened or failed.
     func runConnections() -> Bool {
         guard let multi = connections.multi else { return false }
         if connections.deadline <= now {
@@ -52,7 +52,7 @@ extension CurlLoop {
         return isAny
     }
 
-    // MARK: Making
+    // MARK: Establishing
 
     private func begin(_ connection: CurlConnection) {
         if connections.multi == nil {
@@ -60,7 +60,8 @@ extension CurlLoop {
             connections.multi?.setConnectionCallbacks(for: self)
         }
         guard let multi = connections.multi, let handle = EasyHandle(), let pool = CurlPool() else {
-            return fail(connection, ErrandError(.transportFailed, "libcurl has no memory for a connection"))
+            return fail(
+                connection, ErrandError(.transportFailed, "libcurl doesn't have enough memory for a connection"))
         }
         (connection.handle, connection.pool) = (handle, pool)
         do { try handle.prepare(for: connection, self, pool: pool) } catch { return fail(connection, error) }
@@ -82,18 +83,18 @@ extension CurlLoop {
         guard code == 0 else { return fail(connection, handle.failure(code, proxy).error) }
         connection.descriptor = handle.easy.socket
         guard connection.descriptor >= 0 else {
-            return fail(connection, ErrandError(.connectionLost, "the connection was closed at once"))
+            return fail(connection, ErrandError(.connectionLost, "the connection was closed immediately"))
         }
         if connection.isPlain { take(connection) }
         connection.phase = .open
         connections.open[connection.descriptor] = connection
         let opener = connection.shared.withLock { $0.opener.take() }
         if let opener { outbox.add(.progress(opener, nil)) }
-        // A TLS library may have taken bytes in behind its handshake.
+        // A TLS library may have read more than its handshake.
         if receive(on: connection) { watch(connection) }
     }
 
-    /// libcurl changed the events that it waits for while it makes a connection.
+    /// libcurl changed the events it waits for while it connects.
     func watch(socket descriptor: Int32, _ what: Int32) {
         if connections.open[descriptor] != nil { return }
         let wanted = what & (ERRAND_CURL_POLL_IN | ERRAND_CURL_POLL_OUT)
@@ -106,13 +107,12 @@ extension CurlLoop {
         }
     }
 
-    /// libcurl asks to be run after so many milliseconds; below 0 never.
+    /// Below 0, the timer is off.
     func setConnectionTimer(_ milliseconds: Int) {
         connections.deadline =
             milliseconds < 0 ? .max : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
 
-    /// libcurl is about to close a socket.
     func forget(socket descriptor: Int32) {
         connections.watched[descriptor] = nil
         connections.open[descriptor] = nil
@@ -120,7 +120,7 @@ extension CurlLoop {
 
     // MARK: Bytes
 
-    /// Waits for what the connection needs: bytes to come while there is room for them, and room for those to go.
+    /// Watches for input while the buffer has room, and for output while there are bytes to send.
     private func watch(_ connection: CurlConnection) {
         var wanted: Int32 = connection.outgoing.isEmpty ? 0 : ERRAND_CURL_POLL_OUT
         let receives = connection.shared.withLock { shared in
@@ -130,16 +130,16 @@ extension CurlLoop {
         if receives { wanted |= ERRAND_CURL_POLL_IN }
         if wanted == connection.registered { return }
         if wanted == 0 {
-            // Its end would be reported without being asked for.
+            // epoll would report the end unasked.
             errand_poll_remove(sockets.poll, connection.descriptor)
         } else if errand_poll_set(sockets.poll, connection.descriptor, wanted, connection.registered == 0 ? 0 : 1) != 0
         {
-            return fail(connection, ErrandError(.transportFailed, "the connection cannot be watched"))
+            return fail(connection, ErrandError(.transportFailed, "the connection can't be monitored"))
         }
         connection.registered = wanted
     }
 
-    /// Sends until nothing is left or the system takes no more; false if the connection failed.
+    /// Sends as much as the system accepts. Returns `false` if the connection failed.
     private func send(on connection: CurlConnection) -> Bool {
         var sent = 0
         while true {
@@ -170,7 +170,6 @@ extension CurlLoop {
         return true
     }
 
-    /// Resumes those whose bytes the system has.
     private func note(_ sent: Int, on connection: CurlConnection) {
         let done = connection.shared.withLock { shared -> [Transfer.Waiter] in
             shared.sent += UInt64(sent)
@@ -182,7 +181,7 @@ extension CurlLoop {
         for waiter in done { outbox.add(.progress(waiter, nil)) }
     }
 
-    /// Receives what has arrived, as far as there is room for it; false if the connection failed.
+    /// Receives up to the buffer's limit. Returns `false` if the connection failed.
     private func receive(on connection: CurlConnection) -> Bool {
         var room = connections.takeBuffer()
         defer { connections.giveBack(room) }
@@ -195,10 +194,10 @@ extension CurlLoop {
                 return false
             }
             add(room[..<count], on: connection)
-            // Nothing else is there: the system would have filled the buffer.
+            // More bytes would have filled the buffer.
             if count < room.count, connection.isPlain { break }
         }
-        // The reader gets all of it at once.
+        // The reader gets everything at once.
         let (reader, input) = connection.shared.withLock { shared -> (Transfer.Reader?, Data?) in
             guard shared.reader != nil, !shared.input.isEmpty || shared.isAtEnd else { return (nil, nil) }
             defer { shared.input = Data() }
@@ -208,7 +207,7 @@ extension CurlLoop {
         return true
     }
 
-    /// No bytes are the end.
+    /// Empty bytes are the end.
     private func add(_ bytes: ArraySlice<UInt8>, on connection: CurlConnection) {
         let data = Data(bytes)
         connection.shared.withLock { shared in
@@ -217,7 +216,7 @@ extension CurlLoop {
         }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     private func fail(_ connection: CurlConnection, _ error: ErrandError) {
         for item in connection.ended(by: error) { outbox.add(item) }
@@ -225,8 +224,8 @@ extension CurlLoop {
     }
 
     private func close(_ connection: CurlConnection) {
-        // The removal of a handle waits for its name lookup, where libcurl cannot leave it; the end of that comes here
-        // again.
+        // Unless libcurl can leave a name lookup, removing the handle would wait for it. The end of the lookup leads
+        // here again.
         if connection.phase == .opening, !library.leavesLookups { return }
         release(connection)
     }

@@ -3,8 +3,8 @@ public import Errand
 import ErrandEssentials
 
 extension CurlTransport: ConnectingTransport {
-    /// Opens a connection that nothing else uses, on libcurl's thread of this transport; see
-    /// ``Errand/ConnectingTransport``. The limits of ``CurlConfiguration`` on connections do not count it.
+    /// Opens a dedicated connection, on this transport's libcurl thread; see ``Errand/ConnectingTransport``. It doesn't
+    /// count toward the connection limits of ``CurlConfiguration``.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         let connection = try CurlConnection(request, options, try await loop(options))
         try await connection.open()
@@ -12,7 +12,7 @@ extension CurlTransport: ConnectingTransport {
     }
 }
 
-/// The user's end of a connection: its release closes it, while the loop still has the other end.
+/// The user's end of a connection. Releasing it closes the connection.
 final class OpenConnection: ByteConnection {
     private let connection: CurlConnection
 

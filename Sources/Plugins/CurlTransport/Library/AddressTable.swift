@@ -3,27 +3,26 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The addresses that the configuration gives for hosts, in the place of those that a lookup would find.
+/// The configured addresses of hosts, which replace a lookup.
 struct AddressTable {
-    /// By normalized host, as libcurl takes them: IPv6 in brackets, separated by commas.
+    /// By normalized host, in libcurl's form: separated by commas, IPv6 in brackets.
     private var texts: [String: String] = [:]
-    /// The host and the port of the server that looks up names; nil without one.
+    /// The DNS-over-HTTPS server, if there is one.
     private let nameServer: (host: String, port: Int)?
 
-    /// Throws `nameLookupFailed` for something that is no host name or no address, and for a host without an address of
-    /// the family.
+    /// Throws `nameLookupFailed` for an invalid host name or address, and for a host without an address of the family.
     init(_ configuration: CurlConfiguration) throws(ErrandError) {
         for (name, list) in configuration.addresses {
             guard let host = HostName.normalized(name), !HostName.isAddress(host) else {
-                throw Self.fault("\"\(name)\" is no host name: no scheme, port or path belongs to it")
+                throw Self.fault("\"\(name)\" isn't a host name: leave out scheme, port and path")
             }
             var usable: [String] = []
             for address in list {
                 if let text = try Self.text(of: address, for: name, configuration.addressFamily) { usable.append(text) }
             }
-            if usable.isEmpty { throw Self.fault("the host \(host) has none of the family that is to be used") }
+            if usable.isEmpty { throw Self.fault("the host \(host) has no address of the configured family") }
             if texts.updateValue(usable.joined(separator: ","), forKey: host) != nil {
-                throw Self.fault("the host \(host) is named twice")
+                throw Self.fault("the host \(host) is listed twice")
             }
         }
         guard let url = configuration.dnsOverHTTPS else {
@@ -31,39 +30,38 @@ struct AddressTable {
             return
         }
         guard url.scheme?.lowercased() == "https", let host = url.host.flatMap(HostName.normalized) else {
-            throw ErrandError(.nameLookupFailed, "a server of DNS over HTTPS has an https URL")
+            throw ErrandError(.nameLookupFailed, "the DNS-over-HTTPS server needs an https URL")
         }
         nameServer = (host, url.port ?? Self.securePort)
     }
 
     private static let securePort = 443
 
-    /// In libcurl's form; nil if it is of another family.
+    /// `nil` if the address belongs to the other family.
     private static func text(
         of address: String, for host: String, _ family: CurlConfiguration.AddressFamily
     ) throws(ErrandError) -> String? {
         guard HostName.isAddress(address), !address.utf8.contains(UInt8(ascii: "%")),
             let text = HostName.normalized(address)
-        else { throw fault("\"\(address)\", for \(host), is none") }
+        else { throw fault("\"\(address)\", for \(host), isn't an address") }
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         if family == (isV6 ? .v4 : .v6) { return nil }
         return isV6 ? "[\(text)]" : text
     }
 
     private static func fault(_ reason: String) -> ErrandError {
-        ErrandError(.nameLookupFailed, "the addresses of the transport cannot be used: \(reason)")
+        ErrandError(.nameLookupFailed, "the transport's addresses can't be used: \(reason)")
     }
 
-    /// Whether no host has an address here.
     var isEmpty: Bool { texts.isEmpty }
 
-    /// The lines of `CURLOPT_RESOLVE` for a request: for the host that it goes to, which may be an alternative of that
-    /// of its URL, and for the server that looks it up otherwise.
+    /// The lines of `CURLOPT_RESOLVE`, for the request's host or its alternative, or else for the server that looks it
+    /// up.
     func lines(for url: URL, by route: AlternativeTable.Route? = nil) -> [String] {
         guard let host = route?.host ?? url.host.flatMap(HostName.normalized) else { return [] }
         let port = route?.port ?? url.port ?? (url.scheme?.lowercased() == "https" ? Self.securePort : 80)
         if let own = texts[host] {
-            // Some versions of libcurl look for a host with the final dot of its URL.
+            // Some libcurl versions look for the host with its URL's final dot.
             let isDotted = route == nil && url.host?.hasSuffix(".") == true
             return ["\(host):\(port):\(own)"] + (isDotted ? ["\(host).:\(port):\(own)"] : [])
         }

@@ -2,13 +2,12 @@
 import CErrandCurl
 import ErrandEssentials
 
-// The functions that libcurl calls, always under the loop's driver lock, and what it gets to call them with. `user` is
-// the easy handle, the connection, the loop or its sockets: none is retained, and all of them outlive the call, since the
-// loop owns its sockets, frees its multi handles before it ends, and has a handle removed before it lets go of it. The
-// bytes that libcurl passes are read or written within the call, within the length that comes with them.
+// The functions libcurl calls, always under the loop's driver lock. Their user data is the easy handle, the connection,
+// the loop or its sockets. It isn't retained but outlives the call: the loop owns its sockets, frees its multi handles
+// before it ends, and removes a handle before releasing it. Bytes that libcurl passes are read or written within the
+// call and their given length.
 
 extension CurlEasy {
-    /// Has libcurl call back for the transfers of a handle.
     func setCallbacks(for handle: EasyHandle, _ sockets: SocketTable, logs: Bool) {
         let user = unsafe Unmanaged.passUnretained(handle).toOpaque()
         for option in Self.userOptions { unsafe errand_curl_set_pointer(raw, option, user) }
@@ -23,13 +22,12 @@ extension CurlEasy {
         if logs { unsafe errand_curl_set_log_callback(raw, onLog) }
     }
 
-    /// The user data of callbacks: the handle, which knows its transfer.
+    /// The user data of these options is the handle, which knows its transfer.
     private static let userOptions = [
         ERRAND_CURLOPT_PRIVATE, ERRAND_CURLOPT_READDATA, ERRAND_CURLOPT_SEEKDATA, ERRAND_CURLOPT_OPENSOCKETDATA,
         ERRAND_CURLOPT_RESOLVER_START_DATA, ERRAND_CURLOPT_PREREQDATA, ERRAND_CURLOPT_DEBUGDATA,
     ]
 
-    /// Has libcurl call back for a connection without a request.
     func setCallbacks(for connection: CurlConnection, _ loop: CurlLoop) {
         let user = unsafe Unmanaged.passUnretained(connection).toOpaque()
         unsafe errand_curl_set_pointer(raw, ERRAND_CURLOPT_PRIVATE, user)
@@ -43,27 +41,24 @@ extension CurlEasy {
 }
 
 extension CurlMulti {
-    /// Has libcurl call back for transfers.
     func setCallbacks(for loop: CurlLoop) {
         guard let raw = unsafe raw else { return }
         unsafe errand_curl_multi_set_callbacks(raw, onSocket, onTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// Has libcurl call back for connections without a request.
     func setConnectionCallbacks(for loop: CurlLoop) {
         guard let raw = unsafe raw else { return }
         unsafe errand_curl_multi_set_callbacks(
             raw, onConnectionSocket, onConnectionTimer, Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// The next transfer that is over, nil within the pair if it is ours no more, and libcurl's code; nil if there is none.
+    /// The next finished transfer, with libcurl's code. The transfer is `nil` if it has already left its handle.
     func nextTransfer() -> (Transfer?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }
         return (unsafe transfer(errand_curl_get_private(easy)), code)
     }
 
-    /// The same for connections without a request.
     func nextConnection() -> (CurlConnection?, code: Int32)? {
         var code: Int32 = 0
         guard let raw = unsafe raw, let easy = unsafe errand_curl_multi_finished(raw, &code) else { return nil }
@@ -73,7 +68,6 @@ extension CurlMulti {
 
 // MARK: Transfers
 
-/// The transfer that a handle runs.
 private func transfer(_ user: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe user.flatMap { unsafe Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().current }
 }
@@ -140,7 +134,6 @@ private func onRequest(
     return ERRAND_CURL_PREREQFUNC_OK
 }
 
-/// A piece of the log, if one was requested.
 private func onLog(
     _: UnsafeMutableRawPointer?, _ kind: Int32, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
     _ user: UnsafeMutableRawPointer?
@@ -171,7 +164,6 @@ private func onTimer(_: UnsafeMutableRawPointer?, _ milliseconds: Int, _ user: U
 
 // MARK: Connections without a request
 
-/// The connection that a handle makes.
 private func connection(_ user: UnsafeMutableRawPointer?) -> CurlConnection? {
     unsafe user.map { unsafe Unmanaged<CurlConnection>.fromOpaque($0).takeUnretainedValue() }
 }

@@ -2,25 +2,24 @@
 import CErrandCurl
 import ErrandEssentials
 
-// libcurl's handles, behind calls without a pointer: the rest of the transport is safe Swift, but for the files named
-// here. `CurlCallbacks.swift` has the functions that libcurl calls, `LineList.swift` the lists of text that it reads,
-// `HeadBlock.swift` the lines of a response that it writes. All of it runs under the loop's driver lock.
+// libcurl's handles, wrapped in calls without pointers. The rest of the transport is safe Swift, except for
+// `CurlCallbacks.swift` with the functions libcurl calls, `LineList.swift` with the text lists it reads, and
+// `HeadBlock.swift` with the response lines it writes. All of it runs under the loop's driver lock.
 
-/// One of libcurl's easy handles, and the buffer in which it describes errors.
+/// A libcurl easy handle and its error buffer.
 ///
-/// Safe to use: the handle and the buffer belong to this object from their making to its end; libcurl copies texts and
-/// blobs when it gets them, and a list that it reads later is kept here. What the handle's callbacks get is up to
-/// `CurlCallbacks.swift`.
+/// Safe to use: this object owns both. libcurl copies texts and blobs, and this object keeps the lists libcurl reads
+/// later. `CurlCallbacks.swift` takes care of the callbacks' user data.
 @safe final class CurlEasy {
     private(set) var raw: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// The lists that libcurl has, each until it gets another one.
+    /// Each list is in use until it is replaced.
     private var (headers, addresses, route): (LineList?, LineList?, LineList?)
 
     /// CURL_ERROR_SIZE.
     private static let errorTextSize = 256
 
-    /// Returns nil if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_easy_make() else { return nil }
         unsafe self.raw = raw
@@ -33,7 +32,7 @@ import ErrandEssentials
         unsafe errorText.deallocate()
     }
 
-    /// Takes a new handle in place of the present one, which no pool has; false without memory.
+    /// Replaces the handle, which must not be in a pool. Returns `false` if memory runs out.
     func renew() -> Bool {
         guard let new = unsafe errand_curl_easy_make() else { return false }
         unsafe errand_curl_easy_free(raw)
@@ -49,15 +48,14 @@ import ErrandEssentials
 
     func set(offset option: Int32, _ value: Int64) { unsafe errand_curl_set_offset(raw, option, value) }
 
-    /// Takes the text, the blob or the list of an option away.
     func clear(_ option: Int32) { unsafe errand_curl_set_pointer(raw, option, nil) }
 
-    /// Returns libcurl's code.
+    /// Sets a text. Returns libcurl's code.
     func set(_ option: Int32, text: String) -> Int32 {
         unsafe text.withCString { unsafe errand_curl_set_pointer(raw, option, $0) }
     }
 
-    /// Returns libcurl's code.
+    /// Sets a blob. Returns libcurl's code.
     func set(_ option: Int32, blob: Data) -> Int32 {
         unsafe blob.withUnsafeBytes { unsafe errand_curl_set_blob(raw, option, $0.baseAddress, $0.count) }
     }
@@ -68,15 +66,14 @@ import ErrandEssentials
         case ERRAND_CURLOPT_HTTPHEADER: headers = lines
         case ERRAND_CURLOPT_RESOLVE: addresses = lines
         case ERRAND_CURLOPT_CONNECT_TO: route = lines
-        default: preconditionFailure("the option takes no list")
+        default: preconditionFailure("the option doesn't take a list")
         }
     }
 
-    /// Has libcurl copy a body, of the length that it got before.
     func setBody(_ body: Data) {
         set(offset: ERRAND_CURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
         unsafe body.withUnsafeBytes { bytes in
-            // A pointer even without a byte: none would ask libcurl to read the body by callback.
+            // Even an empty body needs a pointer, or libcurl would read the body through a callback.
             unsafe withUnsafeBytes(of: 0) { none in
                 _ = unsafe errand_curl_set_pointer(
                     raw, ERRAND_CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? none.baseAddress)
@@ -84,7 +81,6 @@ import ErrandEssentials
         }
     }
 
-    /// Has libcurl write its descriptions of errors here.
     func collectErrors() { unsafe errand_curl_set_pointer(raw, ERRAND_CURLOPT_ERRORBUFFER, errorText) }
 
     func setPool(_ pool: CurlPool) { unsafe errand_curl_set_pointer(raw, ERRAND_CURLOPT_SHARE, pool.raw) }
@@ -95,13 +91,13 @@ import ErrandEssentials
 
     func offset(_ info: Int32) -> Int64 { unsafe errand_curl_get_offset(raw, info) }
 
-    /// Nil for none, and for an empty one.
+    /// `nil` if the text is missing or empty.
     func text(_ info: Int32) -> String? {
         guard let text = unsafe errand_curl_get_string(raw, info), unsafe text[0] != 0 else { return nil }
         return unsafe String(cString: text)
     }
 
-    /// libcurl's description of the last error; libcurl ends it with a NUL within the buffer.
+    /// libcurl ends it with a NUL within the buffer.
     var errorDescription: String { unsafe String(cString: errorText) }
 
     var hasErrorDescription: Bool { unsafe errorText[0] != 0 }
@@ -114,10 +110,10 @@ import ErrandEssentials
     @discardableResult
     func pause(_ halves: Int32) -> Int32 { unsafe errand_curl_pause(raw, halves) }
 
-    /// The socket of a connection that was made without a request; -1 without one.
+    /// -1 unless the connection was made without a request.
     var socket: Int32 { unsafe errand_curl_get_socket(raw) }
 
-    /// Sends bytes over such a connection without waiting. 0, and how many bytes; a code of libcurl's otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func send(_ bytes: Data, from offset: Int, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -125,7 +121,7 @@ import ErrandEssentials
         }
     }
 
-    /// Receives bytes into a buffer without waiting. 0, and how many bytes; a code of libcurl's otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns a libcurl code.
     func receive(into buffer: inout [UInt8], _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_curl_receive(raw, buffer.baseAddress, buffer.count, &count)
@@ -133,11 +129,11 @@ import ErrandEssentials
     }
 }
 
-/// A pool of connections that one handle alone uses; freed after its handle has let go of it.
+/// A connection pool for a single handle. Freed after its handle has released it.
 @safe final class CurlPool {
     fileprivate let raw: UnsafeMutableRawPointer
 
-    /// Returns nil if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let raw = unsafe errand_curl_pool_make() else { return nil }
         unsafe self.raw = raw
@@ -146,11 +142,11 @@ import ErrandEssentials
     deinit { unsafe errand_curl_pool_free(raw) }
 }
 
-/// One of libcurl's multi handles. Safe to use: the handle belongs to this object, which does nothing after `free`.
+/// A libcurl multi handle. Safe to use: this object owns it, and ignores calls after ``free()``.
 @safe final class CurlMulti {
     private(set) var raw: UnsafeMutableRawPointer?
 
-    /// Returns nil if there is no memory, or no descriptor.
+    /// Returns `nil` if memory or descriptors run out.
     init?() {
         guard let raw = unsafe errand_curl_multi_make() else { return nil }
         unsafe self.raw = raw
@@ -158,7 +154,7 @@ import ErrandEssentials
 
     deinit { free() }
 
-    /// Closes all connections, for which libcurl calls back. Frees nothing while the process ends.
+    /// Closes all connections through callbacks. Doesn't free memory while the process ends.
     func free() {
         guard let raw = unsafe raw, errand_curl_enter() != 0 else { return }
         unsafe self.raw = nil
@@ -184,26 +180,24 @@ import ErrandEssentials
         if let raw = unsafe raw { unsafe errand_curl_multi_act(raw, descriptor, events) }
     }
 
-    /// Has libcurl look at its timers.
     func actOnTimer() { act(ERRAND_CURL_SOCKET_TIMEOUT, 0) }
 }
 
-/// What libcurl says of itself: each text is its own, and stays as it is.
+/// Information about libcurl. The texts never change.
 extension CurlLibrary {
-    /// Loads libcurl, once for the process; nil if that went well, otherwise what was wrong.
+    /// Loads libcurl, once per process. Returns the reason of a failure.
     static func loadFailure() -> String? {
         var reason = [CChar](repeating: 0, count: 512)
         if unsafe errand_curl_load(&reason, reason.count) == 0 { return nil }
         return String(decoding: reason.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The library that is used.
     static var libraryName: String { unsafe String(cString: errand_curl_name()) }
     static var versionText: String { unsafe String(cString: errand_curl_version()) }
     static var tlsText: String { unsafe String(cString: errand_curl_tls()) }
     static func description(of code: Int32) -> String { unsafe String(cString: errand_curl_describe(code)) }
 
-    /// Where libcurl was built to look for authorities; nil for nowhere.
+    /// Where libcurl was built to look for authorities.
     static var authoritiesFile: String? { unsafe errand_curl_authorities_file().map { unsafe String(cString: $0) } }
     static var authoritiesDirectory: String? {
         unsafe errand_curl_authorities_directory().map { unsafe String(cString: $0) }

@@ -1,5 +1,5 @@
 #if os(Linux) || os(Android)
-/// libcurl's results, `CURLcode`, as far as the transport distinguishes them.
+/// The libcurl results (`CURLcode`) the transport distinguishes.
 enum CurlCode {
     static let unsupportedProtocol: Int32 = 1
     static let failedInitialization: Int32 = 2
@@ -42,11 +42,11 @@ enum CurlCode {
     static let proxyHandshake: Int32 = 97
     static let clientCertificateNeeded: Int32 = 98
     static let tooLarge: Int32 = 100
-    /// libcurl's codes for a buffer of its own that is too small.
+    /// One of libcurl's buffers is too small.
     static let areTooLarge: Set<Int32> = [outOfMemory, tooLarge]
 }
 
-/// OpenSSL's verdicts on a certificate, `X509_V_ERR_…`.
+/// OpenSSL's `X509_V_ERR_…`.
 enum CertificateVerdict {
     static let issuerNotFound = 2
     static let notYetValid = 9

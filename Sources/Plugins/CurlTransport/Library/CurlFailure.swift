@@ -3,46 +3,44 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-/// The evidence of a transfer that libcurl ended with an error.
+/// The evidence about a transfer that libcurl ended with an error.
 struct CurlFailure {
     var code: Int32
-    /// libcurl's text for the code.
     var summary = ""
-    /// The text of libcurl's error buffer.
+    /// libcurl's error buffer.
     var detail = ""
     var systemError: Int32 = 0
-    /// OpenSSL's verdict on the certificate, a ``CertificateVerdict``; 0 if there is none.
+    /// OpenSSL's ``CertificateVerdict``, or 0.
     var verification = 0
-    /// The status of a proxy's response to CONNECT; 0 if there was none.
+    /// The status of a proxy's response to CONNECT, or 0.
     var proxyStatus = 0
-    /// The proxy itself could not be reached.
+    /// Whether the proxy itself couldn't be reached.
     var isProxyUnreached = false
     var hasHead = false
-    /// The connection had carried another request, and no line of a response was received.
+    /// The connection had carried another request, and no response line was received.
     var isOnUsedConnection = false
-    /// The connection was made for this request and without TLS, and no byte of a response was received.
+    /// The connection was new and without TLS, and no response byte was received.
     var isMuteWithoutTLS = false
-    /// The request had a stream on an HTTP/2 connection that neither side had ended: libcurl ended it.
+    /// libcurl ended an HTTP/2 stream that neither side had ended.
     var isBrokenHTTP2 = false
-    /// The request was on QUIC, and what ended its connection is not known.
+    /// A QUIC connection ended for an unknown reason.
     var isLostOnQUIC = false
-    /// Bytes of the announced body are missing.
     var isCutShort = false
-    /// A QUIC connection without another request was ended by this side, for what the server sent.
+    /// This side ended a QUIC connection, without other requests, because of the server's bytes.
     var isEndedHere = false
-    /// A QUIC connection ended before it stood.
+    /// A QUIC connection ended before it was established.
     var isRefusedQUIC = false
-    /// A byte of the request may have been sent, on this connection or on one before.
+    /// A byte of the request may have been sent, on this connection or an earlier one.
     var isRepetition = false
 
-    /// The failure for a line of the head that is no header field.
+    /// For a line in the head that isn't a header field.
     static var ofLine: CurlFailure {
         let code = CurlCode.badFunctionArgument
         return CurlFailure(code: code, summary: CurlLibrary.description(of: code))
     }
 
     var error: ErrandError {
-        // The detail is a sentence of its own, which says again what the summary says.
+        // The details are a complete sentence that includes the summary.
         let text = detail.isEmpty ? summary : detail
         let (kind, words) = judgement
         return ErrandError(kind, words ?? text, underlying: CurlError(code: code, message: text))
@@ -55,17 +53,17 @@ struct CurlFailure {
         return connectionJudgement ?? tlsJudgement ?? responseJudgement ?? (.transportFailed, nil)
     }
 
-    /// The reason why no connection was made.
+    /// Why no connection was made.
     private var connectionJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.malformedURL: (.invalidURL, nil)
         case CurlCode.notBuiltIn, CurlCode.unknownOption:
             (.transportUnavailable, "this libcurl lacks a feature that the configuration requires")
-        // Both of these would mean that no server can have seen the request.
+        // These codes would suggest that no server can have seen the request.
         case _ where isRepetition && Self.isUnreached(code):
-            (.connectionLost, "the connection was closed before a response, and no other one could be made")
+            (.connectionLost, "the connection was closed before a response, and no other one could be opened")
         case CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost: (.nameLookupFailed, nil)
-        case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy cannot be reached: \(detail)")
+        case CurlCode.couldNotConnect where isProxyUnreached: (.cannotConnect, "the proxy can't be reached: \(detail)")
         case CurlCode.couldNotConnect, CurlCode.interfaceFailed, CurlCode.proxyHandshake, CurlCode.quicConnection:
             (.cannotConnect, nil)
         case _ where isRefusedQUIC: (.cannotConnect, nil)
@@ -77,7 +75,7 @@ struct CurlFailure {
     private var tlsJudgement: (ErrandError.Code, String?)? {
         switch code {
         case CurlCode.tlsHandshake where Self.isReset(systemError):
-            (.connectionLost, "the connection was lost in the TLS handshake")
+            (.connectionLost, "the connection was lost during the TLS handshake")
         case CurlCode.tlsHandshake, CurlCode.tlsEngineNotFound, CurlCode.tlsEngineNotSet, CurlCode.clientCertificate,
             CurlCode.tlsCipher, CurlCode.peerVerification, CurlCode.tlsRequired, CurlCode.tlsEngineInitialization,
             CurlCode.rootsNotReadable, CurlCode.tlsShutdown, CurlCode.revocationListNotReadable,
@@ -95,28 +93,28 @@ struct CurlFailure {
         case CurlCode.partialFile where !hasHead: (.connectionLost, "the connection was closed before a response")
         case CurlCode.partialFile: (.truncated, nil)
         case _ where isLostOnQUIC && isCutShort: (.truncated, nil)
-        case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "what the server sent is not valid in HTTP/3")
+        case _ where isLostOnQUIC && isEndedHere: (.invalidResponse, "the server sent data that isn't valid HTTP/3")
         case _ where isOnUsedConnection && Self.isForeign(code):
             (.connectionLost, Self.excess)
         case CurlCode.unsupportedProtocol: (.invalidResponse, "the response is neither HTTP/1 nor HTTP/2")
         case CurlCode.weirdServerReply, CurlCode.badContentEncoding: (.invalidResponse, nil)
         case CurlCode.badFunctionArgument:
-            (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is not valid")
+            (.invalidResponse, "a \(hasHead ? "trailer" : "header") field of the response is invalid")
         case _ where isMalformed: (.invalidResponse, nil)
         case CurlCode.gotNothing where isBrokenHTTP2:
-            (.invalidResponse, "what the server sent is not valid in HTTP/2")
+            (.invalidResponse, "the server sent data that isn't valid HTTP/2")
         case CurlCode.outOfMemory where !hasHead, CurlCode.tooLarge:
-            (.invalidResponse, "a header field is longer than libcurl accepts")
+            (.invalidResponse, "a header field is too long for libcurl")
         case CurlCode.gotNothing: (.connectionLost, "the connection was closed before a response")
         case CurlCode.rewindFailed:
-            (.connectionLost, "the connection was closed while a body that can be sent once was on its way")
+            (.connectionLost, "the connection was closed while sending a body that can be sent only once")
         case CurlCode.http2, CurlCode.sendError, CurlCode.receiveError, CurlCode.http2Stream, CurlCode.http3:
             (.connectionLost, nil)
         default: nil
         }
     }
 
-    /// Whether the received bytes break the rules of chunks or of HTTP/2, which libcurl reports like a lost connection.
+    /// Whether the bytes violate the rules of chunks or HTTP/2, which libcurl reports like a lost connection.
     var isMalformed: Bool {
         if Self.recvFailures.contains(where: { detail.contains($0) }) { return true }
         return switch code {
@@ -132,7 +130,7 @@ struct CurlFailure {
         "Invalid HTTP header field was received", "received invalid frame: ",
     ]
 
-    /// The texts of OpenSSL and GnuTLS for bytes that are no record of TLS, such as those of HTTP.
+    /// OpenSSL's and GnuTLS's texts for bytes that aren't TLS records, such as HTTP.
     private static let foreignRecords = [
         "wrong version number", "packet length too long", "unexpected TLS packet", "not a TLS record",
     ]
@@ -146,36 +144,35 @@ struct CurlFailure {
         }
     }
 
-    static let excess = "the connection, which was used before, has bytes that belong to no response"
+    static let excess = "the reused connection contains bytes that don't belong to a response"
 
-    /// A server that expects TLS closes the connection when it reads a request, mostly without a word.
-    static let mute = "the connection was closed before a response: is the URL to begin with https?"
+    /// A server that expects TLS usually closes the connection silently when it reads a request.
+    static let mute = "the connection was closed before a response: should the URL begin with https?"
 
     private static func isClosed(_ code: Int32) -> Bool {
         [CurlCode.partialFile, CurlCode.gotNothing, CurlCode.receiveError].contains(code)
     }
 
-    static let connectionTimeout = "the connection was not established in time"
+    static let connectionTimeout = "the connection wasn't established in time"
 
-    /// Whether the received bytes do not begin like a response.
+    /// The bytes don't begin like a response.
     static func isForeign(_ code: Int32) -> Bool {
         code == CurlCode.unsupportedProtocol || code == CurlCode.weirdServerReply
     }
 
-    /// Whether an HTTP/2 connection ended although its peer kept to the protocol: libcurl reports this for a stream
-    /// that a GOAWAY leaves out.
+    /// The HTTP/2 peer ended the connection correctly. libcurl reports this for a stream that a GOAWAY excludes.
     static func isGoAway(_ code: Int32) -> Bool { code == CurlCode.http2 }
 
-    /// Whether an HTTP/2 stream ended although its server named no error for it.
+    /// An HTTP/2 stream ended without an error code.
     var isEndedStream: Bool { code == CurlCode.http2Stream && !detail.contains("(err") }
 
     private static func isReset(_ number: Int32) -> Bool { number == ECONNRESET || number == EPIPE }
 
-    /// The check that the peer failed.
+    /// The check the peer failed.
     private var insecurity: String? {
-        if code == CurlCode.pinMismatch { return "the server's public key is none of the pinned ones" }
+        if code == CurlCode.pinMismatch { return "the server's public key isn't one of the pinned keys" }
         if code == CurlCode.tlsHandshake, Self.foreignRecords.contains(where: { detail.contains($0) }) {
-            return "the server speaks no TLS at this port: is the URL to begin with http?"
+            return "the server doesn't use TLS on this port: should the URL begin with http?"
         }
         guard code == CurlCode.peerVerification else { return nil }
         if detail.contains("subject name") || detail.contains("host name") {
@@ -188,7 +185,7 @@ struct CurlFailure {
             return "the server's certificate is self-signed"
         case CertificateVerdict.issuerNotFound, CertificateVerdict.issuerNotFoundLocally,
             CertificateVerdict.firstSignatureNotVerified:
-            return "the server's certificate has an untrusted signer"
+            return "the server's certificate has an untrusted issuer"
         case CertificateVerdict.revoked: return "the server's certificate was revoked"
         case CertificateVerdict.hostMismatch, CertificateVerdict.addressMismatch:
             return "the server's certificate is for another host"

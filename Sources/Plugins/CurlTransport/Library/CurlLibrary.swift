@@ -4,12 +4,12 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-/// The libcurl of this process: loaded once, by the first transport that is made, or linked.
+/// The process's libcurl, loaded with the first transport unless it is linked.
 struct CurlLibrary {
     let version: CurlVersion
-    /// The features that ``CurlVersionRule`` avoids with this version.
+    /// The features ``CurlVersionRule`` avoids with this version.
     let avoided: CurlVersionRule.AvoidedSet
-    /// The TLS library, such as "OpenSSL/3.0.17"; empty without one.
+    /// For example "OpenSSL/3.0.17"; empty without TLS.
     let tls: String
     let hasTLS: Bool
     let hasHTTP2: Bool
@@ -18,8 +18,8 @@ struct CurlLibrary {
 
     private static let loaded = Mutex<CurlLibrary?>(nil)
 
-    /// The loaded library; loads it if necessary. A failure is not kept: the next attempt may find a library. Throws
-    /// `transportUnavailable` if the library is missing or too old, and ``DescriptorShortage``.
+    /// Loads the library if necessary. A failure isn't remembered, because the next attempt may succeed. Throws
+    /// `transportUnavailable` if it is missing or too old, and ``DescriptorShortage``.
     static func load() throws -> CurlLibrary {
         try loaded.withLock { loaded in
             if let loaded { return loaded }
@@ -61,20 +61,20 @@ struct CurlLibrary {
         ["OpenSSL", "LibreSSL", "BoringSSL", "quictls", "AWS-LC"].contains { tls.contains($0) }
     }
 
-    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore, so that a server would
-    /// get none: all libraries but OpenSSL take PEM files only.
+    /// Throws `transportUnavailable` for a client certificate that the TLS library would ignore: only OpenSSL takes
+    /// more than PEM files.
     func check(_ identity: CurlClientIdentity) throws(ErrandError) {
         if hasOpenSSL || identity.isInFiles { return }
         throw ErrandError(
             .transportUnavailable,
-            "this libcurl uses \(tls.isEmpty ? "no TLS library" : tls), which takes a client certificate from PEM files only"
+            "this libcurl uses \(tls.isEmpty ? "no TLS library" : tls), which accepts client certificates only from PEM files"
         )
     }
 
     var runsOnAnyThread: Bool { !avoids(.callersThread) }
-    /// Whether a callback reports that a request has its connection.
+    /// A callback reports when a request has its connection.
     var reportsAttempts: Bool { !avoids(.attemptCallback) }
-    /// Whether a handle can be removed in a name lookup without waiting for it.
+    /// Removing a handle doesn't wait for its name lookup.
     var leavesLookups: Bool { !avoids(.quickExit) }
     var speaksHTTP2: Bool { hasHTTP2 && !avoids(.http2) }
     var speaksHTTP3: Bool { hasHTTP3 && !avoids(.http3) }
@@ -82,12 +82,12 @@ struct CurlLibrary {
     var withoutHTTP3: ErrandError {
         ErrandError(
             .transportUnavailable,
-            "HTTP/3 is required, and this libcurl, \(version), \(hasHTTP3 ? "is too old for it" : "was built without it")"
+            "HTTP/3 is required, but this libcurl, \(version), \(hasHTTP3 ? "is too old for it" : "was built without it")"
         )
     }
 }
 
-/// The process or the system has no descriptor left, which is temporary.
+/// The process or the system is out of descriptors, which is temporary.
 struct DescriptorShortage: Error {
     static func isNamed(in text: String) -> Bool {
         [EMFILE, ENFILE].contains { text.contains(systemErrorText($0)) }
@@ -96,7 +96,7 @@ struct DescriptorShortage: Error {
     /// Whether the last system call failed for this reason.
     static var isReported: Bool { errno == EMFILE || errno == ENFILE }
 
-    /// Room for what a name lookup and a connection need together.
+    /// There are descriptors for a name lookup and a connection.
     static var isOver: Bool { errand_has_descriptors(4) != 0 }
 }
 #endif

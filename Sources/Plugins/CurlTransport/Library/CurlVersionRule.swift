@@ -1,38 +1,37 @@
-/// The features that Errand avoids with some versions of libcurl, and the reasons: all knowledge of versions is in
-/// ``all``.
+/// The features Errand avoids with some libcurl versions, and why. ``all`` contains everything the transport knows
+/// about versions.
 ///
-/// docs/curl-transport.md repeats the table. A distribution that mends a version without a new number is treated like
-/// the version that it names.
+/// docs/curl-transport.md repeats the table. A version that a distribution patched without renumbering it is still
+/// affected.
 struct CurlVersionRule {
-    /// A feature that can be avoided.
     enum Avoided: Int, CaseIterable {
         /// The library itself.
         case library
-        /// A connection for more than one request.
+        /// Using a connection for more than one request.
         case connectionReuse
-        /// An easy handle for more than one request.
+        /// Using an easy handle for more than one request.
         case handleReuse
-        /// Letting libcurl keep a line of a head that was not looked at before.
+        /// Letting libcurl keep header lines that weren't checked first.
         case unseenHeaders
-        /// Relying on libcurl to find, behind the end of a response over TLS, bytes that it has read already.
+        /// Relying on libcurl to detect bytes it has read after the end of a response over TLS.
         case unseenExcess
         /// HTTP/2.
         case http2
         /// HTTP/2 for a request with a body.
         case http2Upload
-        /// HTTP/2 for a request whose body is too long to be sent with its head.
+        /// HTTP/2 for a body too long to be sent with the head.
         case http2LongUpload
         /// HTTP/3.
         case http3
-        /// libcurl's callback before each attempt at a request.
+        /// The callback before each attempt at a request.
         case attemptCallback
-        /// Leaving a name lookup without waiting for its end.
+        /// Leaving a name lookup before it ends.
         case quickExit
-        /// Running libcurl on the thread of the caller.
+        /// Running libcurl on the caller's thread.
         case callersThread
-        /// Waiting for libcurl's own events and timers when it changes to the next address of a host.
+        /// Relying on libcurl's events and timers when it tries a host's next address.
         case addressChange
-        /// Leaving it to libcurl how long it waits for an address of a host when there are others.
+        /// Leaving the time for each of a host's addresses to libcurl.
         case addressPatience
     }
 
@@ -49,7 +48,7 @@ struct CurlVersionRule {
         self.reason = reason
     }
 
-    /// A set of avoided features, as bits, since every request tests them.
+    /// As bits, because every request tests them.
     struct AvoidedSet: Equatable, ExpressibleByArrayLiteral {
         private var bits: UInt = 0
 
@@ -147,4 +146,23 @@ struct CurlVersionRule {
             7.88.1, 8.12 and 8.16; 8.23 does not wait).
             """),
     ]
+}
+
+struct CurlVersion: Comparable, CustomStringConvertible {
+    /// 0x075801 for 7.88.1.
+    let number: UInt32
+
+    init(number: UInt32) { self.number = number }
+
+    init(_ major: UInt32, _ minor: UInt32, _ patch: UInt32) {
+        number = major << 16 | minor << 8 | patch
+    }
+
+    static func < (left: CurlVersion, right: CurlVersion) -> Bool { left.number < right.number }
+
+    var description: String { "\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)" }
+
+    /// The oldest supported version. Rules about older versions don't matter.
+    static let oldest = CurlVersion(7, 76, 0)
+    static let latest = CurlVersion(number: .max)
 }

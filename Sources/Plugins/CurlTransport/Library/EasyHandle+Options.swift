@@ -5,7 +5,7 @@ import ErrandEssentials
 import ErrandMessageSyntax
 
 extension EasyHandle {
-    /// The options that are the same for all transfers of a transport.
+    /// Sets the options that all transfers of a transport share.
     func setCommon(_ loop: CurlLoop) throws(ErrandError) {
         let configuration = loop.configuration
         set(ERRAND_CURLOPT_NOSIGNAL, 1)
@@ -34,16 +34,16 @@ extension EasyHandle {
         if let url = configuration.dnsOverHTTPS { try require(ERRAND_CURLOPT_DOH_URL, url.absoluteString) }
         if let address = configuration.localAddress { try require(ERRAND_CURLOPT_INTERFACE, address) }
         if let path = configuration.unixSocketPath { try require(ERRAND_CURLOPT_UNIX_SOCKET_PATH, path) }
-        // Set even without a proxy, or libcurl would check the environment for each request.
+        // Without a value, libcurl would check the environment for each request.
         try require(ERRAND_CURLOPT_PROXY, loop.proxy.http)
         try require(ERRAND_CURLOPT_NOPROXY, loop.proxy.exceptions)
         try setTLS(configuration.tls, loop)
     }
 
-    /// A day, which stands for no limit.
+    /// A day stands for no limit.
     static let longest = Nanoseconds.of(.seconds(86_400))
 
-    /// A cancelled lookup may take its time: its end means that its thread is gone.
+    /// A cancelled lookup may take its time: its end shows that its thread has ended.
     func waitLong() { setConnectLimit(.max) }
 
     func setScheme(isSecure: Bool, _ loop: CurlLoop) throws(ErrandError) {
@@ -55,12 +55,12 @@ extension EasyHandle {
                 ERRAND_CURLOPT_HTTP_VERSION,
                 isSecure ? ERRAND_CURL_HTTP_VERSION_3ONLY : ERRAND_CURL_HTTP_VERSION_1_1)
         }
-        // Many requests at once wait for the first connection, which may turn out to carry all of them.
+        // Concurrent requests wait for the first connection, which may be able to carry all of them.
         set(ERRAND_CURLOPT_PIPEWAIT, isSecure && loop.speaksHTTP2 ? 1 : 0)
     }
 
-    /// The alternative of an origin over HTTP/3: beside TCP, on a connection of its own, until it has worked, and alone
-    /// from then on. The name in the certificate is that of the origin.
+    /// Uses the origin's HTTP/3 alternative: on a new connection that races TCP until the alternative has worked once,
+    /// then alone. The certificate must name the origin.
     func setRoute(_ route: AlternativeTable.Route, of url: URL, _ loop: CurlLoop) {
         if !loop.addresses.isEmpty { setAddresses(for: url, by: route, loop) }
         let host = route.host.utf8.contains(UInt8(ascii: ":")) ? "[\(route.host)]" : route.host
@@ -74,29 +74,29 @@ extension EasyHandle {
         }
     }
 
-    /// The time for a QUIC connection where there is TCP to fall back on.
+    /// The time for QUIC if TCP is the fallback.
     private static let alternativeConnectTimeout = Nanoseconds.of(milliseconds: 3_000)
 
-    /// Throws `nameLookupFailed` for an address of the other family, which some versions of libcurl connect to.
+    /// Throws `nameLookupFailed` for an address of the other family, which some libcurl versions connect to.
     func checkFamily(of url: URL, _ loop: CurlLoop) throws(ErrandError) {
         guard let host = url.host, HostName.isAddress(host) else { return }
         let isV6 = host.utf8.contains(UInt8(ascii: ":"))
         if isV6 == (loop.configuration.addressFamily == .v6) { return }
-        throw ErrandError(.nameLookupFailed, "the host is an address of the family that is not to be used")
+        throw ErrandError(.nameLookupFailed, "the host is an address of a family that the configuration excludes")
     }
 
-    /// The addresses of a host; called for every request of a transport that has any. libcurl reads the list when the
-    /// transfer begins, and keeps what it reads with its pool of connections.
+    /// Called for every request if the transport has addresses. libcurl reads the list when the transfer begins, and
+    /// keeps the entries in its connection pool.
     func setAddresses(for url: URL, by route: AlternativeTable.Route? = nil, _ loop: CurlLoop) {
         let lines = loop.addresses.lines(for: url, by: route)
         easy.set(ERRAND_CURLOPT_RESOLVE, lines.isEmpty ? nil : LineList(lines))
     }
 
-    /// The pins of a host; called for every request of a transport that has any.
+    /// Called for every request if the transport has pins.
     func setPins(for url: URL, _ pins: PinTable) throws(ErrandError) {
         guard let keys = try pins.keys(for: url) else { return easy.clear(ERRAND_CURLOPT_PINNEDPUBLICKEY) }
         guard !keys.isEmpty, keys.allSatisfy({ Data(base64Encoded: $0)?.count == Self.hashBytes }) else {
-            throw ErrandError(.insecureConnection, "a public key pin is not the Base64 of a SHA-256")
+            throw ErrandError(.insecureConnection, "a public key pin isn't a Base64-encoded SHA-256 hash")
         }
         try require(ERRAND_CURLOPT_PINNEDPUBLICKEY, keys.map { "sha256//\($0)" }.joined(separator: ";"))
     }
@@ -138,8 +138,8 @@ extension EasyHandle {
         if let password = identity.password { try require(ERRAND_CURLOPT_KEYPASSWD, password) }
     }
 
-    /// The system's directory of certificates would be trusted as well. A handle by which libcurl looks up a name gets a
-    /// path from this one, but not that there is none; GnuTLS would refuse a path that does not exist.
+    /// Excludes the system's certificate directory. A handle for DNS over HTTPS inherits a path but not a missing path;
+    /// GnuTLS would reject a path that doesn't exist.
     private func leaveOutDirectory(_ loop: CurlLoop) throws(ErrandError) {
         easy.clear(ERRAND_CURLOPT_CAPATH)
         guard loop.configuration.dnsOverHTTPS != nil, loop.library.hasOpenSSL else { return }
@@ -153,7 +153,7 @@ extension EasyHandle {
             try require(ERRAND_CURLOPT_CAINFO, path)
             try require(ERRAND_CURLOPT_PROXY_CAINFO, path)
         case .directory(let path):
-            // The file that libcurl was built with may be missing, and is required otherwise.
+            // The built-in file may be missing, and would be required.
             easy.clear(ERRAND_CURLOPT_CAINFO)
             easy.clear(ERRAND_CURLOPT_PROXY_CAINFO)
             try require(ERRAND_CURLOPT_CAPATH, path)
@@ -161,9 +161,9 @@ extension EasyHandle {
         }
     }
 
-    /// Sets an option without which the transfer must not start.
+    /// Throws if the option can't be set, before the transfer starts.
     private func require(_ option: Int32, _ text: String) throws(ErrandError) {
-        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport has a NUL in it") }
+        if text.utf8.contains(0) { throw ErrandError(.invalidRequest, "an option of the transport contains a NUL") }
         try check(easy.set(option, text: text))
     }
 

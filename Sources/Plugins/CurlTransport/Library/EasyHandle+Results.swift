@@ -1,9 +1,8 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 
-// What libcurl says after a transfer.
+// libcurl's information after a transfer.
 extension EasyHandle {
-    /// The failure of a transfer that ended with this code.
     func failure(_ code: Int32, _ proxy: ProxyChoice) -> CurlFailure {
         let detail = easy.errorDescription
         return CurlFailure(
@@ -14,19 +13,18 @@ extension EasyHandle {
             isProxyUnreached: code == CurlCode.couldNotConnect && proxy.isNamed(in: detail))
     }
 
-    /// Whether libcurl has described a failure.
     var hasErrorText: Bool { easy.hasErrorDescription }
 
-    /// The sent bytes of the request, over all connections.
+    /// Over all connections.
     var sentBytes: Int64 {
         Int64(easy.long(ERRAND_CURLINFO_REQUEST_SIZE))
             + max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T))
     }
 
-    /// Whether the connection had carried another request before.
+    /// The connection had carried another request.
     var isReused: Bool { easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// The `Content-Length` of the response; nil if it has none.
+    /// The response's `Content-Length`.
     var announcedLength: Int64? {
         let length = easy.offset(ERRAND_CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length < 0 ? nil : length

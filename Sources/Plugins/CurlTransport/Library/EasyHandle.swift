@@ -4,37 +4,36 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// One of libcurl's easy handles with the memory that libcurl borrows while it works; reused for many transfers.
+/// A libcurl easy handle with the memory it borrows, reused for many transfers.
 final class EasyHandle {
     let easy: CurlEasy
     private let headerList = HeaderList()
-    /// The transfer that it runs.
     private(set) var current: Transfer?
-    /// Whether only the options of every transfer are set, and those remembered below.
+    /// Only the options of every transfer, and the fields below, are set.
     private var isClean = false
-    /// Whether no option was ever set.
+    /// No option was ever set.
     private var isNew = true
-    /// Whether libcurl shows each line of a head before it keeps it.
+    /// libcurl shows each header line before it keeps it.
     private var isWatched = false
     private var isSecure: Bool?
     private var bufferSize = 0
-    /// The time that libcurl has for a connection, in milliseconds.
+    /// In milliseconds.
     private var connectLimit = 0
-    /// Whether libcurl writes its log.
     private var isLogging = false
     private var url = ""
     private var form = RequestForm()
 
-    /// Returns nil if there is no memory.
+    /// Returns `nil` if memory runs out.
     init?() {
         guard let easy = CurlEasy() else { return nil }
         self.easy = easy
     }
 
-    /// Prepares it for another transfer; false without memory. Where handles must not be reused, it becomes a new one
-    /// that keeps only its memory here; where they are to be reused with care, it does so after anything special.
-    /// libcurl counts for a handle how often it sent a request again, fails the sixth time, and forgets neither that
-    /// nor that a stream was refused: only a transfer that succeeded at its first attempt leaves a handle unchanged.
+    /// Prepares the handle for another transfer. Returns `false` if memory runs out.
+    ///
+    /// Replaces libcurl's handle if this version must not reuse handles, or must reuse them with care and the transfer
+    /// was special, or if the transfer didn't succeed on its first attempt: a handle never forgets a refused stream or
+    /// how often it resent requests, and fails the sixth time.
     func makeReusable(after isSmooth: Bool, _ library: CurlLibrary) -> Bool {
         form.removeBody(from: self)
         let needsNew = library.avoids(.handleReuse) || !isSmooth || library.avoids(.unseenHeaders) && !isClean
@@ -47,7 +46,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Sets everything for one transfer. Throws `invalidRequest` for a request that would not be sent as exactly one.
+    /// Throws `invalidRequest` for a request that would not be sent as exactly one request.
     func prepare(for transfer: Transfer) throws(ErrandError) {
         let loop = transfer.loop
         if !isClean { try reset(loop) }
@@ -107,7 +106,7 @@ final class EasyHandle {
         if transfer.attempts.isExpectationRefused { headerList.lines.cut(HTTPHeaderName.expect.rawName) }
     }
 
-    /// Sets everything for a connection without a request, which only a new handle makes.
+    /// Prepares a new handle for a connection without a request.
     func prepare(for connection: CurlConnection, _ loop: CurlLoop, pool: CurlPool) throws(ErrandError) {
         try reset(loop)
         easy.forgetError()
@@ -121,8 +120,8 @@ final class EasyHandle {
         set(ERRAND_CURLOPT_FORBID_REUSE, 0)
         set(ERRAND_CURLOPT_HEADER, 0)
         set(ERRAND_CURLOPT_BUFFERSIZE, Self.connectionBuffer)
-        // libcurl looks through all connections of a pool whenever another one is made, and ends those that have bytes
-        // to read: each has a pool of its own.
+        // Whenever libcurl connects, it ends all connections in the pool that have bytes to read, so each needs its own
+        // pool.
         easy.setPool(pool)
         easy.setCallbacks(for: connection, loop)
     }
@@ -132,20 +131,20 @@ final class EasyHandle {
     private static let dataBuffer = 64 << 10
     private static let uploadBuffer = 256 << 10
 
-    /// Where a handle keeps too much of its last response, libcurl has to show lines of a head before it keeps them. A
-    /// second head, after a refused expectation, would be taken for a body: there a new handle is safe.
+    /// If a handle keeps too much of its last response, libcurl must show header lines before it keeps them. A second
+    /// head, after a refused expectation, would then count as a body, so use a new handle.
     private func watchHead(of request: HTTPRequest, _ loop: CurlLoop) throws(ErrandError) {
         guard loop.library.avoids(.unseenHeaders) else { return }
         isWatched = !request.headers.contains(.expect)
         if isWatched { return }
-        guard renew() else { throw ErrandError(.transportFailed, "libcurl has no memory for a transfer") }
+        guard renew() else { throw ErrandError(.transportFailed, "libcurl doesn't have enough memory for a transfer") }
         try reset(loop)
         set(ERRAND_CURLOPT_HEADER, 0)
         isClean = false
     }
 
     private func reset(_ loop: CurlLoop) throws(ErrandError) {
-        // In some versions a reset leaves another state than a new handle has; see `CurlVersionRule`.
+        // In some versions, a reset handle differs from a new one (see `CurlVersionRule`).
         if !isNew { easy.reset() }
         isNew = false
         (isSecure, bufferSize, connectLimit, isLogging, url, form) = (nil, 0, 0, false, "", RequestForm())
@@ -158,10 +157,9 @@ final class EasyHandle {
         let loop = transfer.loop
         let isOpen = transfer.head.open(
             for: self, loop.clock, limit: loop.configuration.maximumHeaderBytes, isWatched: isWatched)
-        if !isOpen { throw ErrandError(.transportFailed, "there is no memory for the headers") }
+        if !isOpen { throw ErrandError(.transportFailed, "there isn't enough memory for the headers") }
     }
 
-    /// The options that depend on the scheme and the host.
     private func setOrigin(
         _ target: RequestTarget, of request: HTTPRequest, _ loop: CurlLoop
     ) throws(ErrandError) {
@@ -174,7 +172,7 @@ final class EasyHandle {
         if !loop.pins.isEmpty { try setPins(for: request.url, loop.pins) }
     }
 
-    /// The time that libcurl has for a connection, also for one that it is making already.
+    /// Also applies while libcurl is connecting.
     func setConnectLimit(_ limit: UInt64) {
         let milliseconds = max(1, Nanoseconds.milliseconds(min(limit, Self.longest)))
         if milliseconds == connectLimit { return }
@@ -182,20 +180,18 @@ final class EasyHandle {
         connectLimit = milliseconds
     }
 
-    /// Has libcurl run it soon although nothing has happened on a socket of its own: a pause that ends at once is the
-    /// one way to ask for that.
+    /// Makes libcurl run the transfer soon without a socket event. Only a short pause does that.
     func wake() {
         easy.pause(ERRAND_CURLPAUSE_RECV)
         easy.pause(0)
     }
 
-    /// Has libcurl close the connection after this exchange.
     func closeConnection() {
         set(ERRAND_CURLOPT_FORBID_REUSE, 1)
         isClean = false
     }
 
-    /// Makes libcurl write its log from now on: only the log names the stream of a request. None of it is kept.
+    /// Turns on libcurl's log, which alone reports a request's stream. Lines aren't kept.
     func watchStreams() { if !isLogging { setLogging(true) } }
 
     private func setLogging(_ isLogging: Bool) {
@@ -206,25 +202,24 @@ final class EasyHandle {
     func set(_ option: Int32, _ value: Int) { easy.set(option, value) }
     func set(offset option: Int32, _ value: Int64) { easy.set(offset: option, value) }
 
-    /// Throws an error of this kind if libcurl rejects the text, for example because it is too long.
+    /// Throws an error with this code if libcurl rejects the text, for example because of its length.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
         let hasControl = text.withSpan { bytes in
             for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F { return true }
             return false
         }
         if hasControl {
-            throw ErrandError(.invalidRequest, "the URL or the method has a control character")
+            throw ErrandError(.invalidRequest, "the URL or the method contains a control character")
         }
         let code = easy.set(option, text: text)
         if code != 0 {
             let message = CurlLibrary.description(of: code)
             throw ErrandError(
-                kind, "libcurl does not take the URL or the method: \(message)",
+                kind, "libcurl doesn't accept the URL or the method: \(message)",
                 underlying: CurlError(code: code, message: message))
         }
     }
 
-    /// The transfer has ended.
     func forgetTransfer() { current = nil }
 }
 #endif

@@ -2,14 +2,15 @@
 import Errand
 import ErrandSupport
 
-/// The header lines of a request as libcurl's list.
+/// A request's header lines, as a libcurl list.
 struct HeaderList {
     let lines = LineList()
 
-    /// Fills the list. `Content-Length` is left out, because libcurl sets it. `extra` are whole lines in libcurl's syntax,
-    /// `codings` the value of Accept-Encoding. Throws `invalidRequest` for a control character, which could end the line
-    /// and begin a request; and `tooLarge` where the lines have more bytes than `limit`: libcurl 8.16 would send the
-    /// beginning of such a head and wait for a response.
+    /// Fills the list, except for `Content-Length`, which libcurl sets. `extra` contains whole lines in libcurl's
+    /// syntax, `codings` the value of Accept-Encoding.
+    ///
+    /// Throws `invalidRequest` for a control character, which could end the line and begin a request. Throws `tooLarge`
+    /// above `limit` bytes: libcurl 8.16 would send the beginning of such a head and wait for a response.
     func fill(
         _ headers: HTTPHeaders, _ extra: [String], _ codings: String?, limit: Int,
         tooLarge: @autoclosure () -> ErrandError
@@ -21,7 +22,7 @@ struct HeaderList {
         for line in extra { size += line.utf8.count }
         if size + count > limit { throw tooLarge() }
         guard lines.begin(lines: count, bytes: size) else {
-            throw ErrandError(.transportFailed, "there is no memory for the headers")
+            throw ErrandError(.transportFailed, "there isn't enough memory for the headers")
         }
         for field in headers where field.name != .contentLength {
             try add(field.name.rawName)
@@ -53,7 +54,7 @@ struct HeaderList {
     /// ": "
     private static let separator: [UInt8] = [0x3A, 0x20]
 
-    /// A byte for each character; shorter than UTF-8.
+    /// One byte per character, which is shorter than UTF-8.
     private func add(latin1 string: String) throws(ErrandError) {
         for scalar in string.unicodeScalars {
             let byte = UInt8(truncatingIfNeeded: scalar.value)
@@ -64,7 +65,7 @@ struct HeaderList {
 
     private func add(_ string: String) throws(ErrandError) {
         let hasControl = string.withSpan { bytes in
-            // All bytes, without a branch: the compiler then takes many at a time.
+            // Doesn't branch, so the compiler can vectorize it.
             var controls: UInt8 = 0
             for index in bytes.indices {
                 let byte = bytes[index]
@@ -76,6 +77,6 @@ struct HeaderList {
         lines.append(string)
     }
 
-    private static var control: ErrandError { ErrandError(.invalidRequest, "a header has a control character") }
+    private static var control: ErrandError { ErrandError(.invalidRequest, "a header contains a control character") }
 }
 #endif

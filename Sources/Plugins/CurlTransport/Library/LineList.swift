@@ -2,24 +2,23 @@
 import CErrandCurl
 import ErrandSupport
 
-/// Lines of text as libcurl's list: the nodes and their texts in one piece of memory, which is used again.
+/// Lines of text as a libcurl list. Nodes and texts share one reusable block of memory.
 ///
-/// Safe to use: the memory belongs to this object, every byte and node is written within the room that `begin` has made,
-/// and libcurl only reads. A list that libcurl has is changed between two transfers of its handle only.
+/// Safe to use: this object owns the memory, and only writes within the room of ``begin(lines:bytes:)``. libcurl only
+/// reads it. A list in use only changes between two transfers of its handle.
 @safe final class LineList {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
-    /// The nodes that there is room for; the texts follow them.
+    /// The nodes that fit. The texts follow them.
     private var maximum = 0
-    /// The lines that have ended.
     private(set) var count = 0
-    /// The offsets of the next byte, and of the first one of its line.
+    /// The offsets of the next byte and of the start of its line.
     private var (end, start) = (0, 0)
     private var limit = 0
 
     init() {}
 
-    /// Makes a list of these lines; empty without memory for them.
+    /// Empty if memory runs out.
     convenience init(_ lines: [String]) {
         self.init()
         guard begin(lines: lines.count, bytes: lines.reduce(0) { $0 + $1.utf8.count }) else { return }
@@ -31,10 +30,9 @@ import ErrandSupport
 
     deinit { unsafe free(memory) }
 
-    /// The list; nil if it is empty.
     var first: UnsafeMutablePointer<errand_curl_slist>? { count == 0 ? nil : unsafe node(0) }
 
-    /// Removes all lines, and makes room for some with so many bytes in all; false if there is no memory.
+    /// Removes all lines, and reserves room for new ones. Returns `false` if memory runs out.
     func begin(lines: Int, bytes: Int) -> Bool {
         let nodes = unsafe lines * MemoryLayout<errand_curl_slist>.stride
         let size = nodes + bytes + lines
@@ -48,10 +46,9 @@ import ErrandSupport
         return capacity >= size
     }
 
-    /// Adds bytes to the present line.
     func append(_ text: String) {
         text.withSpan { bytes in
-            precondition(bytes.count < limit - end, "there is no room for the text")
+            precondition(bytes.count < limit - end, "there isn't enough room for the text")
             unsafe bytes.withUnsafeBytes { bytes in
                 if let memory = unsafe memory, let source = bytes.baseAddress {
                     unsafe memcpy(memory + end, source, bytes.count)
@@ -62,14 +59,13 @@ import ErrandSupport
     }
 
     func append(_ byte: UInt8) {
-        precondition(end < limit - 1, "there is no room for the byte")
+        precondition(end < limit - 1, "there isn't enough room for the byte")
         unsafe memory?.storeBytes(of: byte, toByteOffset: end, as: UInt8.self)
         end += 1
     }
 
-    /// Ends the present line, and adds it to the list.
     func endLine() {
-        precondition(count < maximum && end < limit, "there is no room for the line")
+        precondition(count < maximum && end < limit, "there isn't enough room for the line")
         guard let memory = unsafe memory else { return }
         unsafe memory.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
         end += 1
@@ -81,7 +77,7 @@ import ErrandSupport
         start = end
     }
 
-    /// Cuts the lines of this name after the colon, which makes libcurl leave the header out.
+    /// libcurl leaves a header out if its line ends after the colon.
     func cut(_ name: String) {
         let length = name.utf8.count
         for index in 0..<count {

@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The pinned keys of a transport; a defect in them is `insecureConnection`.
+/// A transport's pinned keys. Invalid pins throw `insecureConnection`.
 struct PinTable {
     private let pins: HostPins
 

@@ -3,12 +3,12 @@ import CErrandCurl
 import Errand
 import ErrandEssentials
 
-/// The method and the small body of a request as an easy handle has them, so that only what differs is set, and a handle that
-/// has sent a small body is used again.
+/// The method and small body set on an easy handle. Allows setting only differences, and reusing a handle that sent a
+/// small body.
 struct RequestForm {
-    /// What libcurl sends in place of the method that it would choose; nil for that one.
+    /// Replaces libcurl's choice, if set.
     private var method: HTTPMethod?
-    /// Whether libcurl has copied a body, and sends a POST.
+    /// libcurl has copied a body, and sends a POST.
     private var hasBody = false
 
     mutating func set(_ method: HTTPMethod?, on handle: EasyHandle) throws(ErrandError) {
@@ -21,7 +21,7 @@ struct RequestForm {
         self.method = method
     }
 
-    /// Has libcurl copy a body, which it sends with the head.
+    /// libcurl copies the body and sends it with the head.
     mutating func setBody(_ data: Data, on handle: EasyHandle) {
         handle.easy.setBody(data)
         hasBody = true

@@ -1,14 +1,12 @@
 #if os(Linux) || os(Android)
-/// Where a libcurl finds the authorities that the system trusts.
+/// Where libcurl finds the authorities the system trusts.
 enum SystemAuthorities: Equatable {
-    /// Where it looks by itself.
     case builtIn
-    /// A PEM file.
     case file(String)
-    /// A directory of certificates, each under the hash of its subject.
+    /// Each certificate is named by the hash of its subject.
     case directory(String)
 
-    /// Of Android: first those that updates of the system's modules bring, from Android 14 on.
+    /// Android's, where the first one is updated with system modules since Android 14.
     static let directories = ["/apex/com.android.conscrypt/cacerts", "/system/etc/security/cacerts"]
     /// Of Debian, Fedora, openSUSE and Alpine.
     static let files = [
@@ -16,9 +14,9 @@ enum SystemAuthorities: Equatable {
         "/etc/ssl/cert.pem",
     ]
 
-    /// A directory of Android's comes first, then what libcurl was built with: for want of its file it refuses every
-    /// server, whatever its directory has. Next are the files of distributions, for a libcurl that was built for another
-    /// one or without any, and then that directory alone.
+    /// Prefers Android's directory, then libcurl's built-in location. Without its built-in file, libcurl rejects all
+    /// servers regardless of its directory. So distributions' files come next, for a libcurl built for another
+    /// distribution or without a location, and the built-in directory last.
     static func choose(file: String?, directory: String?, exists: (String) -> Bool) -> Self {
         if let android = directories.first(where: exists) { return .directory(android) }
         let place = directory.flatMap { exists($0) ? $0 : nil }
@@ -27,7 +25,6 @@ enum SystemAuthorities: Equatable {
         return place.map(Self.directory) ?? .builtIn
     }
 
-    /// Those of this system, for the libcurl that is loaded.
     static func ofSystem() -> Self {
         choose(
             file: CurlLibrary.authoritiesFile,

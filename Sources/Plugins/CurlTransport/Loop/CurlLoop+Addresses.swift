@@ -1,22 +1,22 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 
-// The change from one address of a host to the next, where libcurl has to be woken for it: under the driver lock.
+// Wakes libcurl when it must try a host's next address. Runs under the driver lock.
 extension CurlLoop {
-    /// libcurl makes a connection for a transfer, and has asked for a socket; -1 if there is none.
+    /// libcurl has requested a socket to connect. -1 if that failed.
     func noteDialing(_ transfer: Transfer, _ descriptor: Int32) {
         guard library.avoids(.addressChange) else { return }
         if descriptor >= 0 {
             transfer.dialed.append(SocketTable.Hold(descriptor: descriptor, serial: sockets.serial))
         }
-        // Until it is watched: one that fails at once never is.
+        // A socket that fails at once is never watched.
         transfer.hasUnwatchedSocket = true
         if transfer.isDialing { return }
         transfer.isDialing = true
         dialing.append(transfer)
     }
 
-    /// Wakes the transfers that have lost a socket while their connection is being made; whether there were any.
+    /// Wakes transfers that lost a socket while connecting. Returns whether there were any.
     func wakeDialing() -> Bool {
         dialing.removeAll { transfer in
             if transfer.isDialing, transfer.index != nil, !transfer.isParked { return false }

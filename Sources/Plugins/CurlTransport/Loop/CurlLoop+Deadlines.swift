@@ -2,7 +2,7 @@
 import CErrandCurl
 import Errand
 
-// Ends by time, under the driver lock.
+// Ends transfers and connections by time, under the driver lock.
 extension CurlLoop {
     func expectDeadline(of transfer: Transfer) {
         if let deadline = transfer.deadline { nextDeadlineCheck = min(nextDeadlineCheck, deadline) }
@@ -10,7 +10,7 @@ extension CurlLoop {
 
     func checkDeadlines() {
         nextDeadlineCheck = .max
-        // All that ended are judged before any is removed: a removal lets another transfer begin.
+        // Checks all deadlines first, because a removal lets another transfer begin.
         var overdue: [(Transfer, ErrandError)] = []
         for transfer in active {
             guard let deadline = transfer.deadline else { continue }
@@ -23,7 +23,7 @@ extension CurlLoop {
         for (transfer, error) in overdue { drop(transfer, with: error) }
     }
 
-    /// The server was inactive for too long by the transfer's own clock, unless it waits for a free connection.
+    /// Ends a transfer that was inactive on its own clock, unless it waits for a free connection.
     func endInactivity(of transfer: Transfer) {
         if transfer.index != nil && !transfer.hasStarted {
             if !transfer.sharesConnection || transfer.origin.map({ sockets.isFull($0) }) ?? true { return }
@@ -31,10 +31,10 @@ extension CurlLoop {
         drop(transfer, with: transfer.inactivityError)
     }
 
-    /// Connections that have had no transfer for the configured time are closed; all of them at once when nothing runs.
+    /// Closes connections that are idle for too long, or all of them if no transfer runs.
     func endIdleConnections() {
         nextKeepAliveCheck = .max
-        // The connection of such a transfer is unknown, as with libcurl before 7.80: none is ended.
+        // The connection of such a transfer is unknown (libcurl before 7.80), so all are kept.
         let isUnclear = active.contains { transfer in
             transfer.held.isEmpty && !transfer.isParked && (transfer.isRequested || !library.reportsAttempts)
         }
@@ -49,7 +49,7 @@ extension CurlLoop {
         }
     }
 
-    /// Continues transfers that wait for a descriptor if there are some; otherwise idle connections release theirs.
+    /// Continues transfers that wait for descriptors, or else closes idle connections.
     func lookForDescriptors() {
         let isOver = DescriptorShortage.isOver
         let (late, next) = shortOfDescriptors.due(at: now, hasDescriptors: isOver)

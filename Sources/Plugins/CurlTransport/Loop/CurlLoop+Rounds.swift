@@ -5,27 +5,26 @@ import Synchronization
 
 // One round of work, under the driver lock.
 extension CurlLoop {
-    /// The time until which the loop sleeps without an event.
     var nextDeadline: UInt64 {
         min(
             curlDeadline ?? .max, nextDeadlineCheck, nextKeepAliveCheck, shortOfDescriptors.deadline,
             connections.deadline)
     }
 
-    /// libcurl times every attempt to get a connection, a kept one too. Where the loop wakes before any such time, a
-    /// thread that starts a request need not wake it.
+    /// libcurl times every attempt to get a connection, even a kept one. If the loop wakes earlier, a thread that
+    /// starts a request needn't wake it.
     var longestSleep: UInt64 {
         active.isEmpty && sockets.isEmpty ? .max : Nanoseconds.sum(now, max(connectTimeout, Self.shortestHorizon))
     }
 
     private static let shortestHorizon = Nanoseconds.of(milliseconds: 1000)
-    /// Work causes more work; after this many repetitions the loop checks the sockets again.
+    /// Work causes more work. After this many repetitions, sockets are checked again.
     private static let maximumRepetitions = 8
 
-    /// Handles the events of sockets, the commands of other threads and the timers, then their results. Does nothing,
-    /// and returns false, when the process ends: libcurl and its TLS library may be gone then.
+    /// Handles events, commands and timers, then their results. Returns `false` if the process ends, because libcurl
+    /// and its TLS library may be gone.
     ///
-    /// - Parameter mayGather: whether another round follows at once if ``isGathering`` is true after this one.
+    /// - Parameter mayGather: Whether another round follows immediately if ``isGathering`` is `true` afterwards.
     func work(events: ArraySlice<errand_poll_event>, mayGather: Bool) -> Bool {
         driver.assertHeld()
         if errand_curl_enter() == 0 { return false }
@@ -57,14 +56,14 @@ extension CurlLoop {
         return true
     }
 
-    /// libcurl is about to choose connections: bytes that arrived on a kept one before end it first. Late versions look
-    /// for them once in a second only.
+    /// Ends kept connections that received bytes before libcurl chooses one. Later libcurl versions only check once per
+    /// second.
     private func endSpoiledConnections() {
         sockets.endSpoiled()
         hasNewTransfers = false
     }
 
-    /// libcurl asks to be run after so many milliseconds; below 0 never.
+    /// Below 0, the timer is off.
     func setTimer(_ milliseconds: Int) {
         curlDeadline = milliseconds < 0 ? nil : Nanoseconds.sum(now, Nanoseconds.of(milliseconds: milliseconds))
     }
@@ -82,7 +81,7 @@ extension CurlLoop {
         }
     }
 
-    /// Bytes arrived on a connection that libcurl does not read, most likely its end.
+    /// The connection received bytes libcurl doesn't read, most likely its end.
     private func endUploads(on descriptor: Int32) {
         for transfer in active
         where transfer.isSendPaused && transfer.held.contains(where: { $0.descriptor == descriptor }) {
@@ -99,13 +98,13 @@ extension CurlLoop {
             switch command {
             case .start(let transfer):
                 begin(transfer)
-                // The loop has it, or only the command had it.
+                // Otherwise, the command held the last reference.
                 if transfer.index == nil { outbox.add(.release(transfer)) }
             case .stop(let transfer):
                 if has(transfer) { drop(transfer) }
                 outbox.add(.release(transfer))
             case .inactivity(let transfer, let noticed):
-                // A wait for a turn is no inactivity, and something may have happened since.
+                // Waiting for a turn isn't inactivity, and there may have been activity since.
                 if transfer.waitsAt == nil, transfer.lastActivity <= noticed, has(transfer) {
                     endInactivity(of: transfer)
                 }
@@ -132,7 +131,7 @@ extension CurlLoop {
         return isAny
     }
 
-    /// Continues requests that waited for another one to their host, where one has ended.
+    /// Begins requests that waited for another one to their host.
     private func beginWaiting() -> Bool {
         var isAny = false
         while let transfer = origins.next(below: maximumPerOrigin) {
@@ -143,10 +142,10 @@ extension CurlLoop {
         return isAny
     }
 
-    /// A transfer has bytes for a reader that may be waiting: they are delivered together at the end of the round.
+    /// Delivers a transfer's bytes at the end of the round.
     func needsFlush(_ transfer: Transfer) { unflushed.append(transfer) }
 
-    /// Whether readers wait for bytes that are here.
+    /// Whether bytes are held back from waiting readers.
     var isGathering: Bool { !unflushed.isEmpty }
 
     private func flush(mayGather: Bool) {

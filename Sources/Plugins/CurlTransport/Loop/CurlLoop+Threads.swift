@@ -6,15 +6,14 @@ import Synchronization
 
 // The parts that any thread may call, and the work of the loop's own thread.
 extension CurlLoop {
-    /// Starts a transfer, on this thread if no other thread runs libcurl at the moment.
+    /// Runs on this thread unless another thread is running libcurl.
     func start(_ transfer: Transfer) {
         guard run(.start(transfer)) else { return Outbox.deliver(transfer.finish(Self.ended, nil)) }
     }
 
     static var ended: ErrandError { ErrandError(.transportFailed, "the transport has ended") }
 
-    /// Carries out a command, on this thread if no other thread runs libcurl at the moment; false once the loop has
-    /// ended.
+    /// Runs on this thread unless another thread is running libcurl. Returns `false` once the loop has ended.
     @discardableResult func run(_ command: Command) -> Bool {
         guard push(command) else { return false }
         workHere()
@@ -36,7 +35,7 @@ extension CurlLoop {
         }
     }
 
-    /// Leaves a command to the loop's thread, unless that has ended with the last transfer.
+    /// Leaves a command to the loop's thread.
     func submit(_ command: Command) {
         if push(command) { wakeUp() }
     }
@@ -48,7 +47,7 @@ extension CurlLoop {
         }
     }
 
-    /// The transport is released: the thread ends with the last transfer.
+    /// The transport was deallocated: the thread ends with the last transfer.
     func retire() {
         queue.withLock { $0.isRetired = true }
         wakeUp()
@@ -58,7 +57,7 @@ extension CurlLoop {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { errand_wake_send(wake) }
     }
 
-    /// The number of transfers that have begun and not ended. Waits for the driver lock.
+    /// Waits for the driver lock.
     var runningCount: Int {
         driver.lock()
         defer { driver.unlock() }
@@ -70,7 +69,7 @@ extension CurlLoop {
     func startThread() throws {
         let code = SystemCalls.startThread { [self] in run() }
         guard code == 0 else {
-            throw ErrandError(.transportFailed, "no thread could be made: \(systemErrorText(code))")
+            throw ErrandError(.transportFailed, "a thread couldn't be created: \(systemErrorText(code))")
         }
     }
 

@@ -3,21 +3,21 @@ import CErrandCurl
 import Errand
 import Synchronization
 
-// The life of a transfer in the loop, under the driver lock.
+// A transfer's life in the loop, under the driver lock.
 extension CurlLoop {
-    /// Whether a transfer has begun and not ended; one that waits for its turn is removed from the line.
+    /// Returns whether a transfer is running or waiting, and removes it from the line.
     func has(_ transfer: Transfer) -> Bool {
         transfer.index != nil || origins.remove(transfer) || shortOfDescriptors.remove(transfer)
     }
 
-    /// With `isNext` it has its turn; otherwise it is put behind those that wait already.
+    /// Without `isNext`, the transfer queues up.
     func begin(_ transfer: Transfer, isNext: Bool = false) {
         driver.assertHeld()
         if transfer.isCancelled { return }
         let origin = origins.origin(of: transfer)
         transfer.sharesConnection = speaksHTTP2 && transfer.target.isSecure
         transfer.route = nil
-        // libcurl would hold it back, with all the memory of a transfer.
+        // libcurl would hold the request back, with all the memory of a transfer.
         let isFull = origin.transfers >= maximumPerOrigin || !isNext && !origin.line.isEmpty
         if !transfer.sharesConnection, isFull {
             return origins.enqueue(transfer, for: origin)
@@ -27,7 +27,7 @@ extension CurlLoop {
             do { try transfer.options.checkDeparture(of: transfer.request) } catch { return fail(transfer, error) }
         }
         guard let handle = idleHandles.popLast() ?? EasyHandle() else {
-            return fail(transfer, ErrandError(.transportFailed, "libcurl has no memory for a transfer"))
+            return fail(transfer, ErrandError(.transportFailed, "libcurl doesn't have enough memory for a transfer"))
         }
         findRoute(of: transfer, origin)
         do { try handle.prepare(for: transfer) } catch {
@@ -56,7 +56,7 @@ extension CurlLoop {
 
     private func fail(_ transfer: Transfer, _ error: ErrandError) { outbox.add(transfer.finish(error, nil)) }
 
-    /// If it can share a connection, it may have to wait until another one has made the first one to its host.
+    /// A transfer that can share a connection may have to wait until the first one to its host is established.
     private func join(_ transfer: Transfer, _ origin: Origin) {
         origin.transfers += 1
         transfer.origin = origin
@@ -69,7 +69,7 @@ extension CurlLoop {
         guard let handle = transfer.handle, !transfer.isParked else { return }
         transfer.noteActivity()
         let code = handle.easy.pause(transfer.pausedHalves())
-        // Without a connection it waits for one, or has ended.
+        // Without a connection, the transfer waits for one, or has ended.
         if code != 0 && code != CurlCode.badFunctionArgument { finish(transfer, code) }
         expectDeadline(of: transfer)
     }
@@ -99,13 +99,12 @@ extension CurlLoop {
         outbox.add(transfer.finish(error, timings))
     }
 
-    /// Ends a transfer that libcurl has not ended.
     func drop(_ transfer: Transfer, with error: ErrandError? = nil) {
         driver.assertHeld()
         if transfer.isParked { return }
         if error != nil { noteFailure(of: transfer) }
-        // Its lookup has a thread of libcurl's that continues when the handle is removed; before 7.87 the removal would
-        // even wait for it.
+        // libcurl's lookup thread continues when the handle is removed. Before 7.87, the removal would even wait for
+        // it.
         if transfer.isResolving { park(transfer) } else { detach(transfer) }
         outbox.add(transfer.finish(error ?? Transfer.cancelled, nil))
     }

@@ -4,30 +4,29 @@ import Errand
 import ErrandSupport
 import Synchronization
 
-/// Runs the transfers of one transport on libcurl's multi interface.
+/// Runs a transport's transfers on libcurl's multi interface.
 ///
-/// A thread waits for sockets and timers. libcurl itself is run by the holder of `driver`: the loop's thread, or a
-/// thread that starts a request while the loop sleeps, which saves the request a change of threads. Only the loop waits
-/// for the lock; other threads leave a command to its holder. No code of the user runs under it (see ``Outbox``),
-/// except that of a `DepartureFilter`: whatever this starts or cancels becomes a command.
+/// A thread waits for sockets and timers. The holder of `driver` runs libcurl: the loop's thread, or a thread that
+/// starts a request while the loop sleeps, which saves a thread switch. Only the loop waits for the lock; other threads
+/// leave commands to its holder. User code doesn't run under the lock (see ``Outbox``), except for a `DepartureFilter`:
+/// anything it starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable: fields that are neither constant, atomic nor in a Mutex are accessed by the holder of `driver` only.
+    // Sendable: fields that aren't constant, atomic or in a Mutex are only accessed by the holder of `driver`.
 
     enum Command {
         case start(Transfer)
         case stop(Transfer)
-        /// The server was inactive for too long, on a clock that is not the system's.
+        /// The server was inactive for too long, on a clock other than the system's.
         case inactivity(Transfer, noticed: UInt64)
-        /// A reader drained its buffer, or a request body has more.
+        /// A reader drained its buffer, or a body has more bytes.
         case resume(Transfer)
-        /// A connection without a request is to be made, has bytes to send, has room for more, or is to be closed.
+        /// A connection without a request is to be established or closed, or has bytes to send or room.
         case serve(CurlConnection)
     }
 
     struct Queue {
         var commands: [Command] = []
         var isRetired = false
-        /// The thread has ended, and accepts no command.
         var isOver = false
     }
 
@@ -37,12 +36,11 @@ final class CurlLoop: @unchecked Sendable {
     let pins: PinTable
     let addresses: AddressTable
     let alternativeWriter: AlternativeWriter?
-    /// Whether HTTP/3 is used with the servers that offer it.
     let followsAlternatives: Bool
     let sockets: SocketTable
     let connectTimeout: UInt64
     let keepAliveTime: UInt64
-    /// The maximum number of requests to one host that libcurl gets at once where none of them can share a connection.
+    /// The concurrent requests to a host in libcurl, if they can't share a connection.
     let maximumPerOrigin: Int
 
     let driver = DriverLock()
@@ -53,36 +51,34 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Under `driver`
 
-    // Exclusive access to what most rounds change, here and in `SocketTable`, isn't checked at run time: the checks
-    // of all fields were 6.5 percent of the instructions of a request, libcurl's included. It's safe: one thread has
-    // the lock, and none of its accesses is open while it runs code that comes back to the same variable: none is open
-    // during a call of libcurl's, from which the callbacks come, but those that end handles, and these are called
-    // without a transfer.
+    // Exclusive access to frequently changed fields, here and in `SocketTable`, isn't checked at run time, which took
+    // 6.5 percent of a request's instructions. This is safe: only one thread has the lock, and no access stays open
+    // while code runs that can reach the same variable. In particular, none is open during libcurl calls, which invoke
+    // the callbacks, except for calls that end handles and don't involve a transfer.
 
     var multi: CurlMulti
     let clock = RoundClock()
-    /// The time at which the current round of work began.
+    /// When the current round of work began.
     var now: UInt64 {
         get { clock.now }
         set { clock.now = newValue }
     }
-    /// The time at which libcurl's timer is due.
     var curlDeadline: UInt64?
     var nextDeadlineCheck = UInt64.max
     var nextKeepAliveCheck = UInt64.max
-    /// The time until which the loop's thread sleeps if nothing wakes it.
+    /// When the loop's thread wakes by itself.
     var sleepsUntil: UInt64 = 0
     var lastEnd: UInt64 = 0
-    /// The transfers that libcurl has.
+    /// libcurl's transfers.
     @safe @exclusivity(unchecked) var active: [Transfer] = []
-    /// Whether libcurl got some that it has not run.
+    /// Whether libcurl has transfers it hasn't run.
     var hasNewTransfers = false
-    /// Transfers whose waiters are gone and whose name lookups still run.
+    /// Transfers without waiters whose name lookups are still running.
     var parked = 0
     @safe @exclusivity(unchecked) var origins = OriginTable()
     @safe @exclusivity(unchecked) var shortOfDescriptors = DescriptorQueue()
     @safe @exclusivity(unchecked) var connections = ConnectionTable()
-    /// The transfers for which libcurl makes a connection, where it has to be woken for the next address.
+    /// Transfers that need libcurl to be woken for the next address.
     @safe @exclusivity(unchecked) var dialing: [Transfer] = []
     var alternatives: AlternativeTable
     @safe @exclusivity(unchecked) var outbox = Outbox()
@@ -91,14 +87,14 @@ final class CurlLoop: @unchecked Sendable {
     @safe @exclusivity(unchecked) var spareCommands: [Command] = []
 
     static let maximumIdleHandles = 128
-    /// The cancelled name lookups, each with a thread of libcurl's, beyond which no other one is begun.
+    /// The maximum number of cancelled name lookups, each with a libcurl thread.
     static let maximumParked = 64
 
     var speaksHTTP2: Bool { configuration.httpVersion != .http1 && library.speaksHTTP2 }
 
-    /// Throws `transportUnavailable` without a libcurl, or one without the HTTP/3 that is required,
-    /// ``DescriptorShortage``, `transportFailed` for lack of memory or threads, `insecureConnection` for pins of
-    /// something that is no host name, and `nameLookupFailed` for addresses that are none.
+    /// Throws `transportUnavailable` without libcurl or the required HTTP/3, ``DescriptorShortage``, `transportFailed`
+    /// for lack of memory or threads, `insecureConnection` for pins of an invalid host name, and `nameLookupFailed` for
+    /// invalid addresses.
     init(_ configuration: CurlConfiguration) throws {
         pins = try PinTable(configuration.tls.publicKeyPins)
         addresses = try AddressTable(configuration)
@@ -106,7 +102,7 @@ final class CurlLoop: @unchecked Sendable {
         if configuration.httpVersion == .http3Only, !library.speaksHTTP3 { throw library.withoutHTTP3 }
         self.configuration = configuration
         proxy = ProxyChoice(configuration.proxy, environment: environmentVariable)
-        // libcurl speaks QUIC through neither.
+        // libcurl supports QUIC neither through proxies nor through Unix sockets.
         followsAlternatives =
             configuration.httpVersion == .http3 && library.speaksHTTP3 && proxy.https.isEmpty
             && configuration.unixSocketPath == nil
@@ -128,7 +124,7 @@ final class CurlLoop: @unchecked Sendable {
             let isShort = DescriptorShortage.isReported || !DescriptorShortage.isOver
             errand_close(wake)
             if isShort { throw DescriptorShortage() }
-            throw ErrandError(.transportFailed, "the event loop could not be made")
+            throw ErrandError(.transportFailed, "the event loop couldn't be created")
         }
         self.multi = multi
         prepareMulti()
@@ -136,7 +132,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        // While everything that libcurl calls back for is there.
+        // Freed while everything the callbacks need still exists.
         connections.multi?.free()
         multi.free()
         errand_close(wake)
@@ -151,8 +147,8 @@ final class CurlLoop: @unchecked Sendable {
         multi.set(ERRAND_CURLMOPT_MAXCONNECTS, all)
     }
 
-    /// Closes every connection by a new pool, the one way that all versions of libcurl have. Later ones make none without
-    /// a descriptor, and have another way.
+    /// Closes all connections by replacing the pool, which works in every libcurl version. Later versions need
+    /// descriptors for a new pool, but have another way.
     func closeAll() {
         idleHandles.removeAll()
         guard let empty = CurlMulti() else {

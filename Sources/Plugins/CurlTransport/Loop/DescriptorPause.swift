@@ -2,13 +2,13 @@
 import ErrandSupport
 import Synchronization
 
-/// A short wait that needs no descriptor. `Task.sleep` needs some: without them libdispatch ends the process, or never
+/// A short wait that doesn't need descriptors. `Task.sleep` does: without them, libdispatch ends the process or never
 /// wakes the task.
 enum DescriptorPause {
     private static let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
     private static let microseconds: UInt32 = 20_000
 
-    /// Returns after about 20 milliseconds, cancelled or not.
+    /// Waits about 20 milliseconds, even if the task is cancelled.
     static func wait() async {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

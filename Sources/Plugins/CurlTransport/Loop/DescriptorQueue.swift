@@ -1,14 +1,12 @@
 #if os(Linux) || os(Android)
-/// Transfers that wait for a descriptor, because the process or the system has none left, in order of arrival.
+/// Transfers that wait for a descriptor, in order of arrival.
 struct DescriptorQueue {
     private var waiting: [Transfer] = []
-    /// The time of the next check.
     private(set) var deadline = UInt64.max
 
-    /// The pause between two checks while there is none: descriptors that other code closes are not announced.
+    /// Between checks, because other code closes descriptors without notice.
     private static let pause: UInt64 = 20_000_000
-    /// The pause between two batches while there are some, so that a batch has opened its sockets before the next
-    /// check.
+    /// Between batches, so a batch has opened its sockets before the next check.
     private static let step: UInt64 = 1_000_000
     private static let batch = 4
 
@@ -19,14 +17,14 @@ struct DescriptorQueue {
         deadline = min(deadline, now + Self.pause)
     }
 
-    /// Whether it was waiting.
+    /// Returns whether it was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let index = waiting.firstIndex(where: { $0 === transfer }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// The transfers whose timeout has passed, and, if there are descriptors, a few to begin.
+    /// Returns transfers whose timeout has passed and, with descriptors, a few to begin.
     mutating func due(at now: UInt64, hasDescriptors: Bool) -> (late: [Transfer], next: [Transfer]) {
         let late = waiting.filter { $0.hasWaitedTooLong(at: now) }
         if !late.isEmpty { waiting.removeAll { $0.hasWaitedTooLong(at: now) } }
@@ -38,7 +36,7 @@ struct DescriptorQueue {
 }
 
 extension Transfer {
-    /// Another clock than the system's is watched elsewhere.
+    /// Clocks other than the system's are watched elsewhere.
     fileprivate func hasWaitedTooLong(at now: UInt64) -> Bool {
         guard usesLoopClock, let since = attempts.waitsSince else { return false }
         return now - min(now, since) >= inactivityLimit

@@ -1,11 +1,11 @@
 #if os(Linux) || os(Android)
 import ErrandSupport
 
-/// A lock that the loop's thread waits for; any other thread only tries it, and leaves its work to the holder.
+/// A lock that the loop's thread waits for. Other threads only try it, and leave their work to the holder.
 ///
-/// Safe to use: the mutex belongs to this object and stays in its place.
+/// Safe to use: this object owns the mutex, which never moves.
 @safe final class DriverLock: @unchecked Sendable {
-    // Sendable: the pointer never changes, and its target is made to be shared; `owner` is changed by the holder only.
+    // Sendable: the pointer never changes, its target is meant to be shared, and only the holder changes `owner`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     #if DEBUG
     private var owner: pthread_t?
@@ -44,7 +44,7 @@ import ErrandSupport
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Traps in a debug build where this thread does not have the lock: no compiler checks what the lock guards.
+    /// Traps in debug builds if this thread doesn't hold the lock.
     func assertHeld() {
         #if DEBUG
         precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "the driver lock is not held")

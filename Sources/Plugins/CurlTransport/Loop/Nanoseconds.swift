@@ -6,7 +6,7 @@ enum Nanoseconds {
     static let perSecond: UInt64 = 1_000_000_000
     private static let perMillisecond: UInt64 = 1_000_000
 
-    /// A duration in nanoseconds, from 1 to a hundred years.
+    /// Clamped to between 1 nanosecond and 100 years.
     static func of(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.bounded.components
         return max(1, UInt64(seconds) * perSecond + UInt64(attoseconds) / perSecond)
@@ -14,12 +14,12 @@ enum Nanoseconds {
 
     static func of(milliseconds: Int) -> UInt64 { UInt64(max(0, milliseconds)) * perMillisecond }
 
-    /// Rounded up, as libcurl and epoll expect it.
+    /// Rounds up, as libcurl and epoll expect.
     static func milliseconds(_ nanoseconds: UInt64) -> Int {
         Int(min((nanoseconds + perMillisecond - 1) / perMillisecond, UInt64(Int32.max)))
     }
 
-    /// `.max` where the sum is beyond it.
+    /// Returns `.max` on overflow.
     static func sum(_ instant: UInt64, _ nanoseconds: UInt64) -> UInt64 {
         let (sum, isBeyond) = instant.addingReportingOverflow(nanoseconds)
         return isBeyond ? .max : sum

@@ -1,14 +1,14 @@
 #if os(Linux) || os(Android)
-/// The hosts of the transfers, and the transfers that wait for another one to the same host to end.
+/// The origins of the transfers, and transfers that wait for another one to the same origin to end.
 struct OriginTable {
     private var origins: [String: Origin] = [:]
     /// The last lookup and its result.
     private var last: (target: RequestTarget, origin: Origin)?
-    /// The hosts where a transfer has ended while others wait.
+    /// The origins at which a transfer has ended while others wait.
     private var ready: [Origin] = []
     private(set) var waitingCount = 0
 
-    /// Beyond this number, hosts without a transfer and a connection are removed.
+    /// Beyond this number, unused origins are removed.
     private static let kept = 256
 
     mutating func origin(of transfer: Transfer) -> Origin {
@@ -21,13 +21,12 @@ struct OriginTable {
         return origin
     }
 
-    /// Records that a transfer does not run any more.
     mutating func leave(_ transfer: Transfer) {
         guard let origin = transfer.origin else { return }
         transfer.origin = nil
         origin.transfers -= 1
         if !origin.line.isEmpty { return ready.append(origin) }
-        // Its sockets may outlive it; they refer to it themselves.
+        // Its sockets keep references to it.
         if origin.isUnused {
             origins[origin.name] = nil
             if last?.origin === origin { last = nil }
@@ -42,7 +41,7 @@ struct OriginTable {
         waitingCount += 1
     }
 
-    /// Whether it was waiting.
+    /// Returns whether it was waiting.
     mutating func remove(_ transfer: Transfer) -> Bool {
         guard let origin = transfer.waitsAt else { return false }
         transfer.waitsAt = nil
@@ -51,7 +50,7 @@ struct OriginTable {
         return true
     }
 
-    /// The transfer that waited longest where fewer than `limit` run; nil if there is none.
+    /// Returns the longest-waiting transfer at an origin with fewer than `limit` transfers.
     mutating func next(below limit: Int) -> Transfer? {
         while let origin = ready.last {
             if origin.transfers < limit, let transfer = origin.line.removeFirst() {
@@ -68,15 +67,15 @@ struct OriginTable {
 /// The scheme, host and port of requests.
 final class Origin {
     let name: String
-    /// The number of open sockets, including those that are still connecting.
+    /// Open sockets, including sockets that are connecting.
     var open = 0
-    /// The last response to a request that might have had HTTP/2 was in HTTP/1.
+    /// Whether the last response was HTTP/1 although HTTP/2 was possible.
     var speaksHTTP1 = false
-    /// The last time at which there were as many as allowed.
+    /// When the number of sockets last reached the limit.
     var lastFull: UInt64 = 0
-    /// The transfers that libcurl has.
+    /// Transfers in libcurl.
     var transfers = 0
-    /// The transfers that libcurl gets when others have ended.
+    /// Transfers to begin when others have ended.
     var line = WaitingLine()
 
     init(_ name: String) { self.name = name }
@@ -84,10 +83,10 @@ final class Origin {
     var isUnused: Bool { transfers == 0 && open == 0 && line.isEmpty }
 }
 
-/// Transfers in the order of their arrival, any of which may leave.
+/// A queue of transfers that any of them can leave.
 struct WaitingLine {
     private var slots: [Transfer?] = []
-    /// The index of the first one, or of an empty slot before it.
+    /// The index of the first transfer, or of an empty slot before it.
     private var first = 0
     private var count = 0
 

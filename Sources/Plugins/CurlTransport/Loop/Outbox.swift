@@ -1,32 +1,28 @@
 #if os(Linux) || os(Android)
 import ErrandEssentials
 
-/// The work that the holder of the driver lock defers until the lock is released.
+/// Work that the holder of the driver lock defers until it releases the lock.
 ///
-/// Resuming a task runs the `enqueue` of its executor, cancelling one runs its handlers, and releasing the last
-/// reference to a transfer ends objects of the user: all of that may take its time. A task that wakes after the lock is
-/// released also finds the lock free.
+/// Resuming a task runs its executor's `enqueue`, cancelling one runs its handlers, and releasing a transfer can
+/// deallocate user objects: each can take a while. A task that wakes after the release also finds the lock free.
 struct Outbox: ~Copyable {
     enum Item {
-        /// The head of the response was received.
         case head(Transfer.Waiter)
-        /// A chunk of a body was received.
         case chunk(Transfer.Reader, Data)
-        /// A source of a request's body may continue.
+        /// A body's source may continue.
         case room(Resumption<Void, Never>)
-        /// Bytes of a request's body that libcurl has copied.
+        /// Body bytes that libcurl has copied.
         case spent(Data)
         case end(End)
-        /// A connection without a request has bytes, or none ever.
+        /// A connection without a request has bytes, or has ended.
         case bytes(Transfer.Reader, Result<Data?, any Error>)
-        /// Such a connection stands, or has sent what was waited for, or will not.
+        /// Such a connection is open, has sent the awaited bytes, or has failed.
         case progress(Transfer.Waiter, (any Error)?)
-        /// The loop no longer needs it.
+        /// The loop doesn't need it anymore.
         case release(Transfer)
         case leave(CurlConnection)
     }
 
-    /// The end of a transfer.
     struct End {
         let transfer: Transfer
         var waiter: Transfer.Waiter?
@@ -43,12 +39,12 @@ struct Outbox: ~Copyable {
         items.append(item)
     }
 
-    /// Both keep their memory, if there is anything to move: the other one is empty.
+    /// Swaps with an empty outbox, so both keep their memory.
     mutating func move(to other: inout Outbox) {
         if !items.isEmpty { swap(&items, &other.items) }
     }
 
-    /// Does the deferred work, without the driver lock.
+    /// Call it without the driver lock.
     mutating func deliver() {
         if items.isEmpty { return }
         for item in items { Self.deliver(item) }

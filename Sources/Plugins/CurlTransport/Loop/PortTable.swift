@@ -1,13 +1,10 @@
 #if os(Linux) || os(Android)
-/// Sockets by their local ports, several of which may be equal: in the order of the ports, since every request looks
-/// one up, and few add one.
+/// Sockets by local port, which several may share. Sorted by port, because every request looks one up and few add one.
 struct PortTable {
     private var sockets: [(port: UInt16, descriptor: Int32)] = []
 
-    /// The socket at an index.
     subscript(index: Int) -> Int32 { sockets[index].descriptor }
 
-    /// The indices of a port's sockets.
     func range(of port: UInt16) -> Range<Int> {
         let start = slot(of: port)
         var end = start
@@ -26,7 +23,7 @@ struct PortTable {
         }
     }
 
-    /// The index of the first one of a port, or where it would be.
+    /// The index of a port's first socket, or where to insert it.
     private func slot(of port: UInt16) -> Int {
         var (start, end) = (0, sockets.count)
         while start < end {

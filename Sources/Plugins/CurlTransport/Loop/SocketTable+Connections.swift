@@ -3,10 +3,10 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-// The open connections, and the transfers on them.
+// Open connections, and the transfers on them.
 extension SocketTable {
 
-    /// A socket for a connection of libcurl's; -1 if there is none.
+    /// Returns -1 on failure.
     func open(_ address: errand_curl_sockaddr, for origin: Origin?) -> Int32 {
         let descriptor = errand_socket_make(address.family, address.socktype, address.protocol)
         if descriptor < 0 { return descriptor }
@@ -26,7 +26,6 @@ extension SocketTable {
         return errand_close(descriptor)
     }
 
-    /// A socket is closed.
     private func forget(_ index: Int) {
         let entry = entries[index]
         guard entry.isOurs else { return }
@@ -42,21 +41,20 @@ extension SocketTable {
         entries[index] = Entry()
     }
 
-    /// Forgets the sockets that were closed without a word, as some versions of libcurl close one that is not connected.
+    /// Forgets sockets closed without a callback, as some libcurl versions do before a socket is connected.
     func forgetClosed(_ dialed: [Hold]) {
         for hold in dialed where entries[Int(hold.descriptor)].serial == hold.serial {
             if fcntl(hold.descriptor, F_GETFD) < 0 { forget(Int(hold.descriptor)) }
         }
     }
 
-    /// Whether no other transfer is on the connections of this one.
+    /// Returns whether no other transfer is on its connections.
     func isAlone(_ transfer: Transfer) -> Bool {
         transfer.held.allSatisfy {
             entries[Int($0.descriptor)].serial != $0.serial || entries[Int($0.descriptor)].holders <= 1
         }
     }
 
-    /// A transfer runs on the connection of this socket.
     func hold(_ descriptor: Int32, by transfer: Transfer) {
         let index = Int(descriptor)
         guard transfer.index != nil, entries[index].isOurs else { return }
@@ -67,8 +65,8 @@ extension SocketTable {
         entries[index].idleSince = nil
     }
 
-    /// A transfer got a connection with this local port, which may be an old one with other transfers on it. If several
-    /// have the port, all are held. Returns the connection; nil if it is ambiguous.
+    /// A transfer got a connection with this local port, possibly shared. Holds all sockets with the port. Returns the
+    /// connection, or `nil` if it is ambiguous.
     func hold(port: UInt16, by transfer: Transfer) -> Hold? {
         if port == 0 { return nil }
         if !withoutPort.isEmpty { notePorts() }
@@ -90,7 +88,6 @@ extension SocketTable {
         }
     }
 
-    /// A transfer has ended.
     func release(_ transfer: Transfer, at now: UInt64) {
         for hold in transfer.held {
             let index = Int(hold.descriptor)
@@ -107,13 +104,13 @@ extension SocketTable {
         entries[index].idleSince = isIdle ? entries[index].idleSince ?? now : nil
     }
 
-    /// Ends the connections that have had no transfer since a time; libcurl closes them at the next one. Returns the
-    /// time since when the oldest of the others has none. None ends while a transfer may be on any of them.
+    /// Shuts down connections that are idle since a given time; libcurl closes them with its next transfer. Returns
+    /// since when the oldest other connection is idle. Keeps all of them while a transfer may be on any.
     func endIdle(since: UInt64) -> UInt64? {
         if unknownSocketCount > 0 { return nil }
         var oldest: UInt64?
         for index in entries.indices {
-            // QUIC ends its connections itself, and libcurl gives no request to one that was idle for too long.
+            // QUIC ends connections itself, and libcurl doesn't use old ones.
             guard let idle = entries[index].idleSince, !entries[index].isDatagram else { continue }
             if idle <= since {
                 shutdown(Int32(index), Int32(SHUT_RDWR))
@@ -125,8 +122,7 @@ extension SocketTable {
         return oldest
     }
 
-    /// The time since when a transfer without a connection waits for one to be made: a wait for a free one does not
-    /// count.
+    /// Since when a transfer waits for a connection to be made. Waiting for a free one doesn't count.
     func waitStart(_ origin: Origin, since begun: UInt64, now: UInt64) -> UInt64 {
         isFull(origin) ? now : max(begun, origin.lastFull, lastFull)
     }

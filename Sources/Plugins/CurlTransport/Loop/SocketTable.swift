@@ -3,16 +3,15 @@ import CErrandCurl
 import Errand
 import ErrandSupport
 
-/// The events of each socket that libcurl waits for, kept in step with epoll, and the transfers that hold its
-/// connection.
+/// The sockets libcurl waits for, kept in sync with epoll, and the transfers that hold their connections.
 ///
-/// A connection between two requests stays registered with epoll: registering it again would cost two system calls for
-/// each request. It is removed when it becomes readable while libcurl does not wait for it.
+/// A connection stays registered with epoll between two requests, because registering it again would cost two system
+/// calls. It is removed when it becomes readable while libcurl doesn't wait for it.
 final class SocketTable: @unchecked Sendable {
-    // Sendable: everything but the constants is accessed by the holder of the loop's driver lock only. `CurlLoop` says
-    // why exclusive access to some of it isn't checked.
+    // Sendable: everything but the constants is only accessed under the loop's driver lock. `CurlLoop` explains the
+    // unchecked exclusive access.
 
-    /// A socket as one transfer holds it; its descriptor may since belong to another one.
+    /// A transfer's socket. The descriptor may have been reused since.
     struct Hold: Equatable {
         let descriptor: Int32
         let serial: UInt64
@@ -21,33 +20,31 @@ final class SocketTable: @unchecked Sendable {
     struct Entry {
         var wanted: Int32 = 0
         var registered: Int32 = 0
-        /// Made by `open`, so that libcurl reports its end.
+        /// Whether `open` created it, so libcurl reports its end.
         var isOurs = false
-        /// UDP's, for a connection of QUIC.
+        /// A QUIC connection's UDP socket.
         var isDatagram = false
-        /// The last exchange on it was in HTTP/1 and has ended, so that nothing may arrive on it before the next
-        /// request.
+        /// Whether its last HTTP/1 exchange has ended, so bytes must not arrive before the next request.
         var isQuiet = false
         /// The transfer for which libcurl last named it.
         var user: ObjectIdentifier?
         var serial: UInt64 = 0
-        /// Transfers on the connection, including those that are paused and wait for no event.
+        /// Transfers on the connection, even if they are paused and don't wait for events.
         var holders = 0
-        /// The time since when it has neither a transfer nor an event that libcurl waits for.
+        /// Since when it has neither transfers nor events libcurl waits for.
         var idleSince: UInt64?
-        /// The local port; 0 while it is not known.
+        /// 0 if it isn't known.
         var port: UInt16 = 0
         var origin: Origin?
     }
 
     let poll: Int32
     @safe @exclusivity(unchecked) var entries: [Entry] = []
-    /// The number of transfers that may be on a kept connection whose socket is not known.
+    /// Transfers that may be on a kept connection with an unknown socket.
     var unknownSocketCount = 0
-    /// Quiet connections that received bytes that a transfer may be waiting for.
+    /// Quiet connections that received bytes a transfer may be waiting for.
     @safe @exclusivity(unchecked) var doubtful: [Int32] = []
     @safe @exclusivity(unchecked) var ports = PortTable()
-    /// Sockets whose local ports were not looked up.
     @safe @exclusivity(unchecked) var withoutPort: [Int32] = []
     var serial: UInt64 = 0
     var open = 0
@@ -56,11 +53,9 @@ final class SocketTable: @unchecked Sendable {
     let maximumPerOrigin: Int
 
     private static let spoiledAtOnce = 64
-    /// The events among which those of spoiled connections are looked for; in memory that is used again.
     @safe @exclusivity(unchecked)
     private var spoiled = [errand_poll_event](repeating: errand_poll_event(), count: spoiledAtOnce)
 
-    /// Whether no connection is open.
     var isEmpty: Bool { open == 0 }
 
     init(maximumOpen: Int, maximumPerOrigin: Int) throws {
@@ -80,7 +75,7 @@ final class SocketTable: @unchecked Sendable {
         SystemCalls.wait(on: poll, into: &events, milliseconds: milliseconds)
     }
 
-    /// The event in libcurl's form; nil if libcurl does not wait for it any more.
+    /// Returns `nil` if libcurl doesn't wait for the event.
     func wanted(_ event: errand_poll_event) -> Int32? {
         let index = Int(event.descriptor)
         guard index < entries.count else { return nil }
@@ -89,7 +84,7 @@ final class SocketTable: @unchecked Sendable {
         return nil
     }
 
-    /// A socket that libcurl does not wait for has an event. A quiet one without bytes goes on being watched.
+    /// libcurl doesn't wait for this event. A quiet socket without bytes stays watched.
     private func check(_ descriptor: Int32) {
         let index = Int(descriptor)
         if entries[index].isQuiet {
@@ -103,10 +98,10 @@ final class SocketTable: @unchecked Sendable {
         entries[index].registered = 0
     }
 
-    /// Ends the quiet connections that received bytes: what a server sends without a request, such as a 408 before it
-    /// closes, would be taken for the response to the next one.
+    /// Ends quiet connections with bytes, such as a 408 that a server sends before it closes. They would be taken for
+    /// the next response.
     func endSpoiled() {
-        // Those that were returned are the last in line for the next round.
+        // epoll moves returned events to the end of its line.
         for _ in 0...(open / Self.spoiledAtOnce) {
             let count = wait(into: &spoiled, milliseconds: 0)
             for index in 0..<count where isQuiet(spoiled[index].descriptor) { check(spoiled[index].descriptor) }
@@ -118,9 +113,8 @@ final class SocketTable: @unchecked Sendable {
         Int(descriptor) < entries.count && entries[Int(descriptor)].isQuiet
     }
 
-    /// Ends a quiet connection that has bytes or is at its end; false if it has neither: an event may be older than the
-    /// end of the exchange that it belongs to. Available bytes are read here: libcurl finds a connection at its end only
-    /// if nothing precedes it.
+    /// Ends a quiet connection that has bytes or has ended. Returns `false` if neither applies, because the event may
+    /// be older. Reads bytes first: libcurl only notices an end without bytes before it.
     private func end(_ descriptor: Int32) -> Bool {
         for round in 0..<16 {
             let count = SystemCalls.discard(descriptor)
@@ -131,20 +125,19 @@ final class SocketTable: @unchecked Sendable {
         return true
     }
 
-    /// Whether a call that reads has found nothing, and may again.
+    /// Whether a read may find bytes later.
     private static func isNothing(_ count: Int) -> Bool { count == -Int(EAGAIN) || count == -Int(EINTR) }
 
-    /// Whether a quiet connection has bytes or is at its end.
     func isSpoiled(_ descriptor: Int32) -> Bool {
         let count = SystemCalls.peek(descriptor)
         return !Self.isNothing(count)
     }
 
-    /// The number of bytes that were read of a socket; nil where the system does not say.
+    /// `nil` if the system doesn't report it.
     func takenBytes(of descriptor: Int32) -> UInt64? { SystemCalls.taken(of: descriptor) }
 
-    /// A transfer has left a connection; with `isQuiet` its exchange in HTTP/1 has ended. Ignored where another
-    /// transfer is on the connection by now, or the descriptor is another socket's.
+    /// A transfer has left a connection. With `isQuiet`, its HTTP/1 exchange has ended. Ignored if the connection or
+    /// the descriptor is in use again.
     func leave(_ descriptor: Int32, by user: Transfer, isQuiet: Bool, at now: UInt64) {
         let index = grow(to: descriptor)
         guard entries[index].isOurs, entries[index].wanted == 0, entries[index].user == ObjectIdentifier(user) else {
@@ -156,9 +149,8 @@ final class SocketTable: @unchecked Sendable {
         noteIdle(index, at: now)
     }
 
-    /// libcurl has given a transfer a connection without naming the socket. It may have sent the request, received a
-    /// part of the response and paused in one step: then it wants nothing of a socket that seems to be without a
-    /// request.
+    /// libcurl has given a transfer a connection without naming the socket. The transfer may have sent its request,
+    /// received part of the response and paused in one step, so its socket appears idle.
     func addUnknownSocket() { unknownSocketCount += 1 }
 
     /// The socket of such a transfer is known, or the transfer has ended.
@@ -167,7 +159,7 @@ final class SocketTable: @unchecked Sendable {
         lookAgain()
     }
 
-    /// Checks doubtful connections again when no transfer can be waiting for their bytes.
+    /// Checks doubtful connections once no transfer can be waiting for their bytes.
     func lookAgain() {
         if unknownSocketCount > 0 || doubtful.isEmpty { return }
         doubtful.removeAll { descriptor in
@@ -179,7 +171,7 @@ final class SocketTable: @unchecked Sendable {
         }
     }
 
-    /// libcurl may have watched a quiet connection only until it could be written to.
+    /// libcurl may only have watched a quiet connection for output.
     private func watchForBytes(_ index: Int) {
         let registered = entries[index].registered
         if registered == ERRAND_CURL_POLL_IN { return }
@@ -187,7 +179,7 @@ final class SocketTable: @unchecked Sendable {
         if code == 0 { entries[index].registered = ERRAND_CURL_POLL_IN }
     }
 
-    /// libcurl changed the events that it waits for on a socket, for `transfer` if it is one of ours.
+    /// libcurl changed the events it waits for on a socket, for `transfer` if the socket is ours.
     func want(_ descriptor: Int32, _ what: Int32, for transfer: Transfer?, at now: UInt64) {
         let index = grow(to: descriptor)
         entries[index].isQuiet = false

@@ -3,8 +3,8 @@ import CErrandCurl
 import ErrandEssentials
 import ErrandSupport
 
-// The calls of the system that the loop makes with pointers, behind functions without: each buffer belongs to the caller
-// or is a local variable, and outlives the one call that gets its address with its length.
+// System calls, wrapped in functions without pointers. Each buffer belongs to the caller or is a local variable, and
+// outlives the call that gets its address and length.
 
 extension Nanoseconds {
     static var now: UInt64 {
@@ -15,16 +15,14 @@ extension Nanoseconds {
 }
 
 enum SystemCalls {
-    /// Waits for events; below 0 milliseconds it is for ever. Returns how many were written to the array, which stays as
-    /// long as it is.
+    /// Returns the number of events written to the array. Below 0 milliseconds, waits without a limit.
     static func wait(on poll: Int32, into events: inout [errand_poll_event], milliseconds: Int32) -> Int {
         unsafe events.withUnsafeMutableBufferPointer { events in
             Int(unsafe errand_poll_wait(poll, events.baseAddress, Int32(events.count), milliseconds))
         }
     }
 
-    /// Reads up to 4 KiB of a socket and drops them, without waiting. Returns the number of bytes, or an error's number
-    /// below 0.
+    /// Reads and drops up to 4 KiB without waiting. Returns the byte count, or a negated error number.
     static func discard(_ socket: Int32) -> Int {
         unsafe withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             let count = unsafe recv(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
@@ -32,20 +30,20 @@ enum SystemCalls {
         }
     }
 
-    /// Whether a socket has a byte, without taking it: the number of bytes, or an error's number below 0.
+    /// Checks for a byte without taking it. Returns 1, 0 at the end, or a negated error number.
     static func peek(_ socket: Int32) -> Int {
         var byte: UInt8 = 0
         let count = unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count < 0 ? -Int(errno) : count
     }
 
-    /// The number of bytes that were read of a TCP socket; nil where the system does not say.
+    /// Bytes read from a TCP socket, or `nil` if the system doesn't report it.
     static func taken(of socket: Int32) -> UInt64? {
         var count: UInt64 = 0
         return unsafe errand_socket_taken(socket, &count) == 0 ? count : nil
     }
 
-    /// Sends without waiting. 0, and how many bytes; an error's number otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns an error number.
     static func send(_ bytes: Data, from offset: Int, on socket: Int32, _ count: inout Int) -> Int32 {
         unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
@@ -53,22 +51,21 @@ enum SystemCalls {
         }
     }
 
-    /// Receives without waiting. 0, and how many bytes; an error's number otherwise.
+    /// Doesn't wait. Returns 0 and sets `count`, or returns an error number.
     static func receive(into buffer: inout [UInt8], from socket: Int32, _ count: inout Int) -> Int32 {
         unsafe buffer.withUnsafeMutableBytes { buffer in
             unsafe errand_socket_receive(socket, buffer.baseAddress, buffer.count, &count)
         }
     }
 
-    /// Whether this process may read a file.
     static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-    /// Names the current thread, and blocks its signals.
+    /// Names the current thread and blocks its signals.
     static func prepareThread(_ name: String) { unsafe errand_thread_prepare(name) }
 
-    /// Runs a body on a thread of its own. Returns 0, or an error's number.
+    /// Runs a closure on a new thread. Returns 0, or an error number.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        // The thread gets this reference, and releases it; without a thread, this function does.
+        // The thread releases this reference. Without a thread, this function does.
         let work = unsafe Unmanaged.passRetained(ThreadBody(body))
         let code = unsafe errand_thread_start(
             { work in

@@ -2,11 +2,10 @@
 import CErrandCurl
 import ErrandSupport
 
-/// The lines of a response's head, in the memory into which C code collects them as libcurl brings them.
+/// A response's header lines, in memory that C code fills as libcurl delivers them.
 ///
-/// Safe to use: the memory belongs to this value, and every index is checked against what was collected. libcurl has its
-/// address from `collect` on, and uses it while it runs the transfer, which owns this value, and the handle and the
-/// clock longer than that.
+/// Safe to use: this value owns the memory and checks each index. libcurl uses the address while it runs the transfer,
+/// which owns this value. The handle and the clock live longer.
 @safe struct HeadBlock: ~Copyable {
     private var block: UnsafeMutablePointer<errand_head>?
 
@@ -14,8 +13,8 @@ import ErrandSupport
 
     deinit { unsafe errand_head_free(block) }
 
-    /// Has the handle collect the lines here. Nothing else than to keep them has to be done for most; the others, and the
-    /// body, go to the transfer of the handle. False if there is no memory.
+    /// Collects the handle's lines here. Passes the body, and lines that need more work, to the handle's transfer.
+    /// Returns `false` if memory runs out.
     mutating func collect(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         guard make(), let block = unsafe block else { return false }
         unsafe block.pointee.user = unsafe Unmanaged.passUnretained(handle).toOpaque()
@@ -30,7 +29,7 @@ import ErrandSupport
         return true
     }
 
-    /// False if there is no memory.
+    /// Returns `false` if memory runs out.
     mutating func make() -> Bool {
         if unsafe block == nil { unsafe block = unsafe errand_head_make() }
         return unsafe block != nil
@@ -45,7 +44,7 @@ import ErrandSupport
 
     func setOpen(_ isOpen: Bool) { unsafe block?.pointee.is_open = isOpen ? 1 : 0 }
 
-    /// The bytes of all lines that came, and those that may still come.
+    /// The bytes of all lines received, and of lines that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
         nonmutating set { unsafe block?.pointee.received = newValue }
@@ -53,13 +52,13 @@ import ErrandSupport
 
     var rest: Int { unsafe block.map { unsafe $0.pointee.limit - $0.pointee.received } ?? 0 }
 
-    // MARK: The collected bytes
+    // MARK: Collected bytes
 
     var count: Int { unsafe block?.pointee.count ?? 0 }
 
     func removeAll() { unsafe block?.pointee.count = 0 }
 
-    /// False if there is no memory.
+    /// Returns `false` if memory runs out.
     func append(_ line: Span<UInt8>) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe line.withUnsafeBytes { unsafe errand_head_append(block, $0.baseAddress, $0.count) } != 0
@@ -69,18 +68,17 @@ import ErrandSupport
 
     func firstIndex(of byte: UInt8) -> Int? { unsafe bytes.firstIndex(of: byte) }
 
-    /// As UTF-8.
     func text(_ range: Range<Int>) -> String { unsafe String(decoding: checked(range), as: UTF8.self) }
 
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe [UInt8](checked(range)) }
 
-    /// The next field from an offset on, which moves beyond it; false if there is none.
+    /// Finds the next field and moves the offset past it. Returns `false` at the end.
     func next(from offset: inout Int, _ field: inout errand_field) -> Bool {
         guard let block = unsafe block else { return false }
         return unsafe errand_head_next(block.pointee.bytes, block.pointee.count, &offset, &field) != 0
     }
 
-    /// What is wrong with the framing.
+    /// Defects of the framing, as bits.
     var framing: Int32 { unsafe block.map { unsafe errand_head_framing($0.pointee.bytes, $0.pointee.count) } ?? 0 }
 
     private var bytes: UnsafeRawBufferPointer {
@@ -94,7 +92,7 @@ import ErrandSupport
 
     // MARK: Names
 
-    /// The common name that a number stands for, and whether it is in lower case; nil for a number that none has.
+    /// Returns the common field name with a number, and whether it is in lowercase.
     static func name(_ number: Int) -> (text: String, isLower: Bool)? {
         var isLower: Int32 = 0
         guard let name = unsafe errand_head_name(Int32(number), &isLower) else { return nil }
@@ -102,9 +100,9 @@ import ErrandSupport
     }
 }
 
-/// The time at which the loop's current round of work began, readable by C code too; under the driver lock.
+/// The time at which the current round of work began, which C code can read too. Accessed under the driver lock.
 ///
-/// Safe to use: the one number belongs to this object, which the loop owns longer than the transfers that run on it.
+/// Safe to use: this object owns the number, and outlives the loop's transfers.
 @safe final class RoundClock {
     let time: UnsafeMutablePointer<UInt64>
 

@@ -3,14 +3,14 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The URL of a request in libcurl's form, and the identity of the requests that may share its connections.
+/// A request's URL in libcurl's form, and the identity of requests that may share its connections.
 struct RequestTarget: Sendable {
     let text: String
     let isSecure: Bool
-    /// The number of bytes of scheme and authority.
+    /// Bytes in the scheme and the authority.
     private let startCount: Int
 
-    /// Throws `invalidURL` for a host that libcurl must not get.
+    /// Throws `invalidURL` for a host that must not reach libcurl.
     init(_ request: HTTPRequest) throws(ErrandError) {
         let text = request.urlText
         let (scheme, start, hasPercent) = text.withSpan { Self.split($0) }
@@ -20,7 +20,8 @@ struct RequestTarget: Sendable {
         startCount = start
     }
 
-    /// The number of bytes of the scheme, and of the scheme with the authority; and whether that has a percent sign.
+    /// Returns the lengths of the scheme and of the scheme with the authority, and whether the latter has a percent
+    /// sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
         var scheme = 0
         while scheme < bytes.count, bytes[scheme] != UInt8(ascii: ":") { scheme += 1 }
@@ -37,10 +38,10 @@ struct RequestTarget: Sendable {
 
     /// "://".
     private static let separator = 3
-    /// Core accepts only http and https.
+    /// Core only accepts http and https.
     private static let secureScheme = "https".utf8.count
 
-    /// Whether scheme and authority are written as those of the other one.
+    /// Compares the spelling of scheme and authority.
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
@@ -51,7 +52,7 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// The same text for all spellings of the scheme, the host and the port.
+    /// The origin, normalized.
     var originName: String {
         let name = String(decoding: text.utf8.prefix(startCount), as: UTF8.self).lowercased()
         let port = isSecure ? ":443" : ":80"

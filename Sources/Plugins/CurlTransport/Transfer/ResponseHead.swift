@@ -2,29 +2,28 @@
 import CErrandCurl
 import Errand
 
-/// Status line and header fields as received: collected line by line, parsed once.
+/// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
     private var block = HeadBlock()
-    /// 0 until the head is complete, and if its status line has none.
+    /// 0 if the head isn't complete or its status line is invalid.
     private(set) var status = 0
 
     var isComplete: Bool { block.isComplete }
 
     var isEmpty: Bool { block.count == 0 }
 
-    /// Whether a line was rejected that libcurl would have added to a field of another response.
+    /// Whether a line was rejected that libcurl would have added to another response's field.
     var isRefused: Bool { block.isRefused }
 
-    /// The bytes of all lines of the response, those of informational heads and of trailers included.
+    /// The bytes of all lines, including informational heads and trailers.
     var received: Int { block.received }
 
-    /// Has a handle collect the lines here: C code keeps those for which nothing else has to be done, and passes the
-    /// others on. False if there is no memory.
+    /// Collects a handle's lines here. Returns `false` if memory runs out.
     mutating func open(for handle: EasyHandle, _ clock: RoundClock, limit: Int, isWatched: Bool) -> Bool {
         block.collect(for: handle, clock, limit: limit, isWatched: isWatched)
     }
 
-    /// Counts the bytes of a line; false beyond the limit.
+    /// Counts the bytes of a line. Returns `false` if they exceed the limit.
     mutating func count(_ line: Span<UInt8>) -> Bool {
         if line.count > block.rest { return false }
         block.received += line.count
@@ -38,7 +37,7 @@ struct ResponseHead: ~Copyable {
         status = 0
     }
 
-    /// Adds one line; false if there is no memory for it.
+    /// Adds one line. Returns `false` if memory runs out.
     mutating func add(_ line: Span<UInt8>) -> Bool {
         guard block.make() else { return false }
         if Self.isEmptyLine(line) {
@@ -61,7 +60,7 @@ struct ResponseHead: ~Copyable {
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
 
-    /// "1.1" or "2", from "HTTP/1.1 200".
+    /// "1.1" or "2", from a line like "HTTP/1.1 200".
     var version: String? {
         if block.count > 8, isHTTP1, block[6] == 0x2E, block[7] == 0x31, block[8] == 0x20 { return "1.1" }
         var end = Self.versionStart
@@ -70,29 +69,27 @@ struct ResponseHead: ~Copyable {
         return end > Self.versionStart ? block.text(Self.versionStart..<end) : nil
     }
 
-    /// Whether the status line begins with "HTTP/1".
     var isHTTP1: Bool { block.count > Self.versionStart && block[Self.versionStart] == 0x31 }
 
-    /// Behind "HTTP/".
+    /// The offset after "HTTP/".
     private static let versionStart = 5
 
-    /// Forgets everything: the request is sent again.
     mutating func reset() {
         restart()
         block.received = 0
     }
 
-    /// What the fields say of the end of the response.
+    /// Defects of the fields that specify where the response ends.
     var framing: (hasUnknownCoding: Bool, hasInvalidLength: Bool) {
         let found = block.framing
         return (found & ERRAND_HEAD_CODING != 0, found & ERRAND_HEAD_LENGTH != 0)
     }
 
-    /// The header fields, in order, duplicates kept, folded lines joined by a space (RFC 9112, section 5.2). A line
-    /// that is no header field is left out.
+    /// Keeps the order and duplicates, joins folded lines by a space (RFC 9112, section 5.2), and leaves out invalid
+    /// lines.
     var headers: HTTPHeaders { fields.headers }
 
-    /// The same, and whether a `Content-Encoding` may be among them.
+    /// The same, and whether they may contain a `Content-Encoding`.
     var fields: (headers: HTTPHeaders, mayBeCoded: Bool) {
         fields(from: (block.firstIndex(of: 0x0A) ?? block.count) + 1)
     }
@@ -101,7 +98,7 @@ struct ResponseHead: ~Copyable {
     var trailers: HTTPHeaders { fields(from: 0).headers }
 
     private var statusInLine: Int {
-        // "HTTP", in that case (RFC 9112, section 2.3): libcurl accepts any.
+        // Only "HTTP" in uppercase is valid (RFC 9112, section 2.3), although libcurl accepts any case.
         guard let space = block.firstIndex(of: 0x20), space + 3 < block.count, space > 4, block[0] == UInt8(ascii: "H"),
             block[1] == UInt8(ascii: "T"), block[2] == UInt8(ascii: "T"), block[3] == UInt8(ascii: "P")
         else { return 0 }
@@ -155,14 +152,15 @@ struct ResponseHead: ~Copyable {
     private static let usualFields = 12
     private static let contentEncodingBytes = "Content-Encoding".utf8.count
 
-    /// Fields without a value for the most common names, so that no string is made for them and none is compared.
+    /// Common names with empty values, which save creating and comparing strings.
     private static let known: [HTTPHeaders.Field?] = (0..<Int(ERRAND_HEAD_NAMES)).map { number in
         HeadBlock.name(number).map { name in
             HTTPHeaders.Field(HTTPHeaderName(name.isLower ? name.text.lowercased() : name.text), "")
         }
     }
 
-    /// UTF-8 if it is valid, else Latin-1. NUL and a stray CR become spaces (RFC 9110, section 5.5).
+    /// Decodes UTF-8, or Latin-1 if the bytes aren't valid UTF-8. NUL and a stray CR become spaces (RFC 9110, section
+    /// 5.5).
     private static func text(_ bytes: [UInt8]) -> String {
         let clean = bytes.map { $0 == 0 || $0 == 0x0D ? 0x20 : $0 }
         if let text = String(validating: clean, as: UTF8.self) { return text }
@@ -171,7 +169,6 @@ struct ResponseHead: ~Copyable {
         return latin
     }
 
-    /// Whether the bytes are not UTF-8.
     private static func isLatin1(_ bytes: [UInt8]) -> Bool {
         bytes.contains { $0 >= 0x80 } && String(validating: bytes, as: UTF8.self) == nil
     }

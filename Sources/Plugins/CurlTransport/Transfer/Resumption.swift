@@ -1,6 +1,5 @@
 #if os(Linux) || os(Android)
-/// A task that waits. In an object: the layout of a continuation is known at run time only, at which an enum of several
-/// would have to look for it whenever one of them moves.
+/// A waiting task. A class, because enums with continuations, whose layout is only known at run time, are slow to move.
 final class Resumption<Value: Sendable, Failure: Error>: Sendable {
     private let continuation: CheckedContinuation<Value, Failure>
 

@@ -2,7 +2,6 @@
 import Errand
 import ErrandEssentials
 
-/// The body that a transfer sends.
 enum SentBody {
     case none
     case data(Data)
@@ -12,7 +11,7 @@ enum SentBody {
     init(_ request: HTTPRequest) throws {
         let mayBeEmpty = request.method == .get || request.method == .head || request.method == .delete
         if let data = request.body.data {
-            // POST, PUT and PATCH without a byte still send Content-Length: 0 (RFC 9110, section 8.6).
+            // An empty body is announced by Content-Length: 0 (RFC 9110, section 8.6).
             let sendsLength = request.method == .post || request.method == .put || request.method == .patch
             self = data.isEmpty && (mayBeEmpty || !sendsLength) ? .none : .data(data)
         } else {
@@ -23,12 +22,12 @@ enum SentBody {
                 self = .stream(UploadStream(body, length: request.body.length ?? body.length))
             }
         }
-        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request has no body") }
+        if request.method == .head, !isNone { throw ErrandError(.invalidRequest, "a HEAD request can't have a body") }
     }
 
     var isNone: Bool { if case .none = self { true } else { false } }
 
-    /// Nil if it is not known and the body has to be sent in chunks.
+    /// `nil` if it is unknown and the body must be sent in chunks.
     var length: Int64? {
         switch self {
         case .none: nil
@@ -37,7 +36,7 @@ enum SentBody {
         }
     }
 
-    /// Whether a source that can be read once was read in part.
+    /// Whether part of a single-use source was read.
     var isBegunStream: Bool { if case .stream(let stream) = self { stream.isBegun } else { false } }
 
     func stop() { if case .stream(let stream) = self { stream.stop() } }

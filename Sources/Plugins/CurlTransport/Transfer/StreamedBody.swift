@@ -3,8 +3,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The body of a response, pulled by its reader; a reader that stops pauses the transfer. Decoding is the reader's
-/// work, step by step, so that it delays no other transfer.
+/// A response body that its reader pulls; the transfer pauses if the reader stops. The reader also decodes the body, so
+/// decoding doesn't delay other transfers.
 final class StreamedBody: HTTPBodySource {
     private let transfer: Transfer
     private let decoder: Mutex<ContentDecoder?>
@@ -40,8 +40,7 @@ final class StreamedBody: HTTPBodySource {
         }
     }
 
-    /// The next piece from the wire. Before the end, and before a failure, accessories have received all earlier
-    /// events.
+    /// Returns the next piece. Before the end or a failure, accessories receive all earlier events.
     private func received() async throws -> Data? {
         do {
             let data = try await next()

@@ -2,60 +2,56 @@
 import Errand
 import Synchronization
 
-// The attempts at a request: all of it under the loop's driver lock.
+// The attempts at a request, under the loop's driver lock.
 extension Transfer {
-    /// The history of the request on connections so far.
+    /// The request's history on connections.
     struct Attempts {
-        /// The number of connections on which a byte of it may have been sent.
+        /// Connections on which a byte of the request may have been sent.
         var count = 0
-        /// The number of attempts on the current handle, including those that sent nothing.
+        /// Attempts on the current handle, sent or not.
         var onHandle = 0
-        /// The bytes that libcurl had sent when the current attempt began; below 0 before the first one on a handle.
+        /// libcurl's sent bytes when the attempt began. Negative before the first attempt on a handle.
         var sentBefore: Int64 = -1
-        /// The server responded with 417 once, so that the request goes out without its expectation.
+        /// Whether the server responded with 417, so the expectation is left out.
         var isExpectationRefused = false
-        /// Its response is dropped, by which the server has not processed it, and it goes out as an exchange of its own.
+        /// Whether to drop the response, with which the server rejected the request unprocessed, and send a new
+        /// exchange.
         var dropsResponse = false
-        /// Kept connections are not used for it.
         var needsFreshConnection = false
-        /// The number of times that a server said that it had not processed the request.
+        /// How often a server stated that it hadn't processed the request.
         var refusals = 0
-        /// libcurl was kept from sending it again, and it is to be sent from the start.
+        /// Whether libcurl was stopped from resending the request, which starts over.
         var isToRestart = false
-        /// The server did not accept a handshake for HTTP/1.
+        /// Whether the server rejected HTTP/1 in the TLS handshake.
         var needsHTTP2 = false
-        /// The alternative of its origin gave no connection.
+        /// Whether the origin's alternative failed.
         var avoidsHTTP3 = false
-        /// The system had no descriptor for its socket.
         var lacksDescriptor = false
-        /// The bytes that had been read of a kept connection when the request was sent on it, where libcurl may hold
-        /// some of them back.
+        /// The bytes read from a kept connection when the request was sent, if libcurl may hold some of them back.
         var takenBefore: UInt64?
-        /// The time since when it waits for a descriptor.
         var waitsSince: UInt64?
     }
 
-    /// The next step after libcurl has ended a transfer.
     enum Sequel {
         case end
-        /// Another attempt, on a connection of its own.
+        /// Another attempt, on a new connection.
         case again
-        /// Another attempt when there are descriptors.
+        /// Another attempt, once there are descriptors.
         case wait
     }
 
-    /// RFC 9110, section 9.2.2: a method that is not idempotent is sent once, any other at most twice.
+    /// Methods that aren't idempotent are sent once, others at most twice (RFC 9110, section 9.2.2).
     var maximumAttempts: Int { request.method.isIdempotent ? 2 : 1 }
 
-    /// A connection is available, and libcurl is about to send the request on it; false prevents that. It is nil where
-    /// it is not known for certain.
+    /// Begins an attempt on libcurl's connection, which is `nil` if it isn't known for certain. Returns `false` to
+    /// prevent it.
     func beginAttempt(on connection: SocketTable.Hold?) -> Bool {
         noteRequest()
         guard let handle else { return false }
         attempts.onHandle += 1
         attempts.waitsSince = nil
         limitConnecting(rounds.end())
-        // It may have waited for its connection; a repeated request is under way already.
+        // The request may have waited for its connection. A repeated request is already under way.
         if attempts.count == 0 {
             do { try options.checkDeparture(of: request) } catch {
                 failure = error
@@ -68,24 +64,23 @@ extension Transfer {
         let isRefused = stream.isRefused && !upload.isBegunStream
         if isRefused {
             guard takeRefusal() else { return false }
-            // The second time a connection of its own is safer, and a body is sent from its start.
+            // The second time, a new connection is safer, and a body must be sent from its start.
             if attempts.refusals > 1 || !upload.isNone {
                 attempts.isToRestart = true
                 return false
             }
         }
-        // libcurl would send the rest of a body that can be read once.
+        // libcurl would send the remaining bytes of a single-use body.
         if attempts.count > 0 && upload.isBegunStream {
             failure = ErrandError(
-                .connectionLost, "the connection was closed while a body that can be sent once was on its way")
+                .connectionLost, "the connection was closed while sending a body that can be sent only once")
             return false
         }
-        // The result would be the same.
         if attempts.onHandle > 1, handle.failure(CurlCode.receiveError, loop.proxy).isMalformed {
             failure = handle.failure(CurlCode.receiveError, loop.proxy).error
             return false
         }
-        // The attempt before sent nothing, so that no server received it.
+        // The previous attempt was unsent.
         if attempts.count > 0, sent == attempts.sentBefore { attempts.count -= 1 }
         if let connection, !mayUse(connection) { return false }
         guard attempts.count < maximumAttempts else {
@@ -101,8 +96,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether a repetition is not left to libcurl, which keeps the first text of a handle for every failure that follows on
-    /// it, and stays with QUIC though the request was lost on it.
+    /// Whether another handle must repeat the request: libcurl keeps a handle's first error text for later failures,
+    /// and stays with QUIC.
     private func needsNewHandle(_ handle: EasyHandle) -> Bool { handle.hasErrorText || route != nil }
 
     private func restartOnNewHandle() {
@@ -110,7 +105,7 @@ extension Transfer {
         if route != nil { attempts.avoidsHTTP3 = true }
     }
 
-    /// libcurl is about to make a connection on which it would repeat the request; false where another handle does that.
+    /// Whether libcurl may connect to repeat the request. Otherwise, another handle repeats it.
     func mayDialAgain() -> Bool {
         if attempts.isToRestart { return false }
         guard attempts.onHandle > 0, let handle else { return true }
@@ -118,7 +113,7 @@ extension Transfer {
             !handle.failure(CurlCode.receiveError, loop.proxy).isMalformed
         else { return true }
         let wasUnsent = handle.sentBytes == attempts.sentBefore
-        // The attempt is refused, with the right error, when there is a connection for it.
+        // With a connection, the attempt is rejected with the right error.
         if !wasUnsent, attempts.count >= maximumAttempts { return true }
         if wasUnsent { attempts.count -= 1 }
         restartOnNewHandle()
@@ -129,41 +124,37 @@ extension Transfer {
         ErrandError(
             .connectionLost,
             request.method.isIdempotent
-                ? "the connection was closed before a response, twice"
-                : "the connection was closed before a response; a \(request.method.rawValue) that may have been received is not sent again"
+                ? "the connection was closed twice before a response"
+                : "the connection was closed before a response; it isn't sent again, because the server may have received the \(request.method.rawValue)"
         )
     }
 
-    /// Whether a byte of it may have been sent on any connection.
     func mayHaveBeenSent(_ handle: EasyHandle) -> Bool {
         attempts.count > 1 || attempts.count == 1 && handle.sentBytes > attempts.sentBefore
     }
 
-    /// Whether kept connections turned out closed, and none took a byte of it: libcurl ends the transfer after six of them.
+    /// Returns whether kept connections were closed before a byte was sent. libcurl gives up after six.
     private func isUnsent(_ code: Int32, _ handle: EasyHandle) -> Bool {
         attempts.count == 1 && handle.isReused && !mayHaveBeenSent(handle) && Self.codesOfLostTCP.contains(code)
     }
 
-    /// Whether a server has ended the connection, with GOAWAY or, if it was a kept one, without a word, which may end a
-    /// stream alone.
+    /// Returns whether a server ended the connection with a GOAWAY, or ended a kept connection or its stream silently.
     private func hasLostConnection(_ code: Int32, _ handle: EasyHandle) -> Bool {
         if CurlFailure.isGoAway(code) { return true }
         return attempts.count > 0 && handle.isReused
             && (codesOfLostConnection.contains(code) || handle.failure(code, loop.proxy).isEndedStream)
     }
 
-    /// Whether QUIC has given no connection, or lost it, also a new one: the server can be reached over TCP.
+    /// Returns whether QUIC couldn't connect, or lost a connection, so TCP should be used.
     private func isLostOnQUIC(_ code: Int32) -> Bool {
         CurlFailure.isUnreached(code) || code == CurlCode.partialFile || Self.codesOfLostQUIC.contains(code)
     }
 
-    /// The codes for a connection that has ended without a word.
     private var codesOfLostConnection: Set<Int32> { isOnQUIC ? Self.codesOfLostQUIC : Self.codesOfLostTCP }
 
     private static let codesOfLostTCP: Set<Int32> = [CurlCode.gotNothing, CurlCode.sendError, CurlCode.receiveError]
     static let codesOfLostQUIC = codesOfLostTCP.union([CurlCode.http3])
 
-    /// The next step after libcurl's code.
     func sequel(to code: Int32, _ handle: EasyHandle) -> Sequel {
         if attempts.dropsResponse, head.isComplete, failure == nil, !isCancelled { return .again }
         guard code != 0, failure == nil, head.received == 0, !isCancelled, !upload.isBegunStream else { return .end }
@@ -203,8 +194,8 @@ extension Transfer {
         return isLost ? .again : .end
     }
 
-    /// The server has not processed the current attempt, which counts as not sent (RFC 9113, section 8.7); false, with
-    /// a failure, where that happened too often.
+    /// Counts the attempt as unsent, because the server hasn't processed it (RFC 9113, section 8.7). Returns `false`,
+    /// with a failure, if that happened too often.
     private func takeRefusal() -> Bool {
         stream.isRefused = false
         attempts.count = max(0, attempts.count - 1)
@@ -212,30 +203,29 @@ extension Transfer {
         if attempts.refusals > 1, route != nil { attempts.avoidsHTTP3 = true }
         if attempts.refusals <= Self.maximumRefusals { return true }
         failure = ErrandError(
-            .connectionLost, "the server refused to process the request on \(attempts.refusals) connections")
+            .connectionLost, "the server refused the request on \(attempts.refusals) connections")
         return false
     }
 
     private static let maximumRefusals = 3
 
-    /// Whether HTTP/2 is avoided for it although it could have it.
+    /// Whether to avoid HTTP/2 although it is available.
     var keepsToHTTP1: Bool {
         guard loop.speaksHTTP2, !upload.isNone else { return false }
         return loop.library.avoids(.http2Upload)
             || loop.library.avoids(.http2LongUpload) && hasReadBody && !attempts.needsHTTP2
     }
 
-    /// Whether it may use HTTP/2 after all, with a server that supports nothing else.
+    /// Whether to use HTTP/2 after all if the server doesn't support HTTP/1.
     private var mayTurnToHTTP2: Bool { keepsToHTTP1 && !loop.library.avoids(.http2Upload) }
 
-    /// 417, by which a server refuses an `Expect`.
+    /// The status with which a server rejects an `Expect`.
     static let expectationFailed = 417
 
-    /// Whether it goes over QUIC, or tries to.
+    /// Whether the request uses QUIC, or tries to.
     var isOnQUIC: Bool { route != nil || loop.configuration.httpVersion == .http3Only && target.isSecure }
 
-    /// The codes that occur before a request is sent, possibly for lack of a descriptor: names, connections,
-    /// certificates.
+    /// Codes that occur before a request is sent, possibly for lack of descriptors.
     private static let codesBeforeRequest: Set<Int32> = [
         CurlCode.failedInitialization, CurlCode.couldNotResolveProxy, CurlCode.couldNotResolveHost,
         CurlCode.couldNotConnect, CurlCode.outOfMemory, CurlCode.tlsHandshake, CurlCode.interfaceFailed,
@@ -244,7 +234,6 @@ extension Transfer {
         CurlCode.issuerMismatch, CurlCode.proxyHandshake, CurlCode.quicConnection,
     ]
 
-    /// Prepares it for another attempt on another handle.
     func rewind(forWaiting now: UInt64? = nil) {
         attempts.sentBefore = -1
         attempts.onHandle = 0
@@ -255,18 +244,17 @@ extension Transfer {
         if let now { attempts.waitsSince = attempts.waitsSince ?? now }
         uploadOffset = 0
         progress.sent = 0
-        // Its connection will be made again: a wait for a free one is no inactivity.
+        // Waiting for a free connection isn't inactivity.
         (hasStarted, isRequested, isResolving) = (false, false, false)
         isReceivePaused = false
         isSendPaused = false
         isUploadAbandoned = false
     }
 
-    /// The error of a transfer that waited too long for a descriptor.
     var descriptorError: ErrandError {
         ErrandError(
             .timedOut,
-            "the process or the system had no descriptor for a connection within \(duration: options.timeout)")
+            "no file descriptor for a connection became free within \(duration: options.timeout)")
     }
 }
 #endif

@@ -5,10 +5,10 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-// The connection, as libcurl reports it: all of it under the loop's driver lock.
+// The connection, as libcurl reports it, under the loop's driver lock.
 extension Transfer {
-    /// From now on a connection is being made or used; waiting for a free one has ended. With `isNew` one is being
-    /// made, and the time of waiting for another one to be made counts.
+    /// Notes that the transfer doesn't wait for a free connection anymore. With `isNew`, a connection is being made,
+    /// and waiting for another one to be made counts.
     func noteStart(isNew: Bool) {
         if hasStarted { return }
         let now = Nanoseconds.now
@@ -27,7 +27,7 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// A name is about to be looked up; false where too many lookups that were cancelled still run.
+    /// Returns `false` if too many cancelled name lookups are still running.
     func mayLookUp() -> Bool {
         if isParked { return false }
         isResolving = true
@@ -35,15 +35,15 @@ extension Transfer {
         noteStart(isNew: true)
         if loop.parked < CurlLoop.maximumParked || HostName.isAddress(request.url.host ?? "") { return true }
         return fail(
-            .nameLookupFailed, "\(loop.parked) cancelled name lookups still run, and no other one is begun")
+            .nameLookupFailed, "\(loop.parked) cancelled name lookups are still running, so no new one starts")
     }
 
-    /// Changes the time that libcurl has for the connection that it makes; nil for no change.
+    /// Changes libcurl's time to connect, unless it is `nil`.
     func limitConnecting(_ limit: UInt64?) {
         if let limit { handle?.setConnectLimit(limit) }
     }
 
-    /// It has its connection, and its head is about to be sent.
+    /// Notes that the transfer has its connection, and is about to send its head.
     func noteRequest() {
         noteStart(isNew: false)
         isDialing = false
@@ -53,7 +53,6 @@ extension Transfer {
         loop.expectDeadline(of: self)
     }
 
-    /// Whether libcurl reads the body piece by piece.
     var hasReadBody: Bool {
         switch upload {
         case .none: false

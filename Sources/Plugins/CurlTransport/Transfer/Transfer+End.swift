@@ -3,12 +3,11 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// The end of a transfer: all of it under the loop's driver lock.
+// The end of a transfer, under the loop's driver lock.
 extension Transfer {
-    /// The verdict on an exchange that was abandoned by ``abandonUpload()``.
     private var abandonedVerdict: ErrandError? {
         if let length = progress.totalToReceive, hasBody, progress.received < length {
-            return ErrandError(.truncated, "the connection was closed within the body of the response")
+            return ErrandError(.truncated, "the connection was closed before the response's body ended")
         }
         return nil
     }
@@ -17,14 +16,14 @@ extension Transfer {
         let isURL = target.text.utf8.count > Self.longestHead / 2
         return ErrandError(
             isURL ? .invalidURL : .invalidRequest,
-            "the \(isURL ? "URL" : "head of the request") is longer than libcurl sends")
+            "the \(isURL ? "URL" : "request's head") is too long for libcurl")
     }
 
-    /// The bytes of URL and fields that fit into libcurl's request heads, beside its additions.
+    /// The room for a URL and fields in libcurl's request head.
     static let longestHead = (1 << 20) - (8 << 10)
 
-    /// Whether the response is complete according to its head. A server that needs no more of a request ends its stream
-    /// without an error (RFC 9113, section 8.1), and libcurl reports that it could send no more.
+    /// Whether the response is complete. If the server doesn't need more of the request, it ends the stream without an
+    /// error (RFC 9113, section 8.1), which libcurl reports as a failure to send.
     private var isWhole: Bool {
         head.isComplete && (!hasBody || progress.totalToReceive.map { progress.received == $0 } ?? true)
     }
@@ -38,16 +37,15 @@ extension Transfer {
         fail(.bodyTooLarge, "the body is longer than the limit of \(options.maximumBodyBytes) bytes")
     }
 
-    /// The error of the transfer, by libcurl's code and by the transport's own checks; nil for success.
     func verdict(_ code: Int32, _ handle: EasyHandle) -> ErrandError? {
         if let failure { return failure }
         if code == CurlCode.abortedByCallback, isUploadAbandoned { return abandonedVerdict }
         if code == CurlCode.http2Stream, isWhole, !handle.hasErrorText { return nil }
         if code == 0 {
             if head.isComplete { return nil }
-            return ErrandError(.connectionLost, "the connection was closed within the head of the response")
+            return ErrandError(.connectionLost, "the connection was closed before the response's head ended")
         }
-        // libcurl's error where it rejects the line itself.
+        // libcurl's error for the rejected line.
         var failure = head.isRefused ? CurlFailure.ofLine : handle.failure(code, loop.proxy)
         failure.hasHead = head.isComplete
         failure.isOnUsedConnection = head.received == 0 && handle.isReused
@@ -64,8 +62,7 @@ extension Transfer {
         return failure.error
     }
 
-    /// Adds the response to a failure after the head: the head, and the beginning of a body that was collected here.
-    /// Core does that for a stream.
+    /// Adds the head and the beginning of a collected body to an error. For streams, Core does that.
     private func withEvidence(_ error: ErrandError) -> ErrandError {
         guard !isStreamed, head.isComplete, head.status > 0, error.response == nil, !error.isCancelled else {
             return error
@@ -75,8 +72,7 @@ extension Transfer {
         return error
     }
 
-    /// The transfer has ended on the wire; called once, unless it was cancelled before it began. The result resumes its
-    /// tasks, and is delivered without the driver lock.
+    /// Ends the transfer, once. Deliver the result, which resumes tasks, without the driver lock.
     func finish(_ error: ErrandError?, _ timings: TransferTimings?) -> Outbox.Item {
         let error = error.map(withEvidence)
         self.timings = timings
@@ -97,7 +93,7 @@ extension Transfer {
     private func reportEnd(isFailure: Bool, soon: Bool) {
         if case .stream = upload { report(.sourceIsDone, soon: soon) }
         if !trailers.isEmpty { report(.event(.trailers(trailers.trailers)), soon: soon) }
-        // A waiter that gets its whole response reports these itself.
+        // A waiter that gets the whole response reports these itself.
         guard isStreamed || isFailure else { return }
         if progress.received + progress.sent > reported { report(.event(.progress(progress)), soon: soon) }
         if let timings { report(.event(.timings(timings)), soon: soon) }

@@ -1,10 +1,10 @@
 #if os(Linux) || os(Android)
 import Errand
 
-// Bytes behind the end of a response on a kept connection in HTTP/1, which would be taken for the next response: all of
-// it under the loop's driver lock.
+// Bytes after the end of a response on a kept HTTP/1 connection, which would be taken for the next response. Runs under
+// the loop's driver lock.
 extension Transfer {
-    /// Whether nothing came on a connection since its last response; otherwise the request goes to another one.
+    /// Returns `false` if bytes arrived since the last response, so the request must move to another connection.
     func mayUse(_ connection: SocketTable.Hold) -> Bool {
         attempts.takenBefore = nil
         guard loop.sockets.isQuiet(connection.descriptor) else { return true }
@@ -19,8 +19,8 @@ extension Transfer {
         return true
     }
 
-    /// The first line of a response has come. It belongs to none where nothing was read of the connection since the
-    /// request was sent; false then, and the request goes out again if it may.
+    /// Checks that the connection was read since the request was sent. Otherwise, the line belongs to no response:
+    /// returns `false`, and the request is sent again if possible.
     func checkFirstLine() -> Bool {
         guard let before = attempts.takenBefore, let connection = stream.connection else { return true }
         attempts.takenBefore = nil

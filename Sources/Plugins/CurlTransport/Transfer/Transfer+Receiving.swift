@@ -4,10 +4,9 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Received bytes: all of it under the loop's driver lock, so that no code of the user is called here.
+// Received bytes, under the loop's driver lock, so user code must not be called here.
 extension Transfer {
-    /// One header line; false ends the transfer. Lines between the first and the last of a head that come in the same
-    /// round of work are collected without this.
+    /// Receives a header line; `false` ends the transfer. C code keeps inner lines that arrive in the same round.
     func receiveHeader(_ line: Span<UInt8>) -> Bool {
         noteActivity()
         if attempts.takenBefore != nil, !checkFirstLine() { return false }
@@ -17,14 +16,14 @@ extension Transfer {
                 .invalidResponse,
                 "the response has more than \(loop.configuration.maximumHeaderBytes) bytes of headers")
         }
-        // libcurl takes it for the end of the head.
+        // libcurl would take such a line for the end of the head.
         if line.count > 2, line[0] == UInt8(ascii: "\r") {
             return fail(.invalidResponse, "a header field of the response begins with a carriage return")
         }
         if head.isComplete {
             return trailers.add(line)
         }
-        guard head.add(line) else { return fail(.transportFailed, "there is no memory for the headers") }
+        guard head.add(line) else { return fail(.transportFailed, "there isn't enough memory for the headers") }
         if !head.isComplete { return true }
         if head.status >= 100 && head.status < 200 && head.status != 101 {
             report(.event(.informational(status: head.status, headers: head.headers)))
@@ -40,28 +39,28 @@ extension Transfer {
     private func noteFirstByte() { times.firstByte = max(loop.now, times.requestSent ?? loop.now) }
 
     private func receiveHead() -> Bool {
-        // Several transfers share a connection in a later version of HTTP, and silence is not required on it.
+        // Later HTTP versions multiplex a connection, so it needn't be silent between transfers.
         if !head.isHTTP1 { setSocketUnknown(false) }
         if sharesConnection && !keepsToHTTP1 { origin?.speaksHTTP1 = head.isHTTP1 }
         let framing = head.framing
         if head.isHTTP1, framing.hasUnknownCoding {
-            return fail(.invalidResponse, "the response has a transfer coding that was not asked for")
+            return fail(.invalidResponse, "the response has a transfer coding that wasn't requested")
         }
-        // The end of such a response is not known, and what follows would be taken for the next one (RFC 9112, section
-        // 6.3): a transfer that fails here takes its connection along.
+        // The end of the response is unknown (RFC 9112, section 6.3). Failing also closes the connection.
         if framing.hasInvalidLength, hasBody {
-            return fail(.invalidResponse, "the Content-Length of the response is no number, or two that differ")
+            return fail(.invalidResponse, "the response's Content-Length isn't a number, or has two different values")
         }
         if isExpectationFailed {
             if upload.isBegunStream {
                 return fail(
-                    .bodyNotReplayable, "the server refused the expectation when a body that can be read once had begun"
+                    .bodyNotReplayable,
+                    "the server refused Expect: 100-continue after part of a body that can be read only once was sent"
                 )
             }
             (attempts.isExpectationRefused, attempts.dropsResponse) = (true, true)
             return false
         }
-        // RFC 9110, section 15.5.20: a request goes to its origin itself, whatever its method.
+        // The request must go to the origin itself, regardless of its method (RFC 9110, section 15.5.20).
         if route != nil, head.status == CurlLoop.misdirected, !upload.isBegunStream {
             (attempts.avoidsHTTP3, attempts.dropsResponse) = (true, true)
             return false
@@ -79,20 +78,20 @@ extension Transfer {
         return true
     }
 
-    /// Whether the request is to go out again, without its expectation, because the server has refused that (RFC 9110,
-    /// section 10.1.1). Left to libcurl, it would follow on the connection on which the server may wait for the body of
-    /// the first one, or not at all with `Connection: close`; from 8.12 on it would be sent up to thirty times.
+    /// Whether to resend the request without its rejected expectation (RFC 9110, section 10.1.1). libcurl would use a
+    /// connection on which the server may wait for the first body, give up with `Connection: close`, or retry up to
+    /// thirty times since 8.12.
     private var isExpectationFailed: Bool {
         head.status == Self.expectationFailed && expectsContinue
     }
 
-    /// Whether the response may be one that a redirect or a filter decides by its head.
+    /// Whether a redirect or a filter may decide about the response by its head.
     private var isLeftToFilters: Bool {
         hasBody && !options.collectsBody(ofStatus: head.status) && handle?.announcedLength != 0
     }
 
-    /// Whether the body of a request with an expectation was not sent to its end when the response came: libcurl sends no
-    /// more of it, and the server may take the next request for it.
+    /// Whether the response arrived before a body with an expectation was sent. libcurl stops sending, and the server
+    /// may take the next request for the remaining body.
     private var leavesBody: Bool {
         guard expectsContinue, !upload.isNone, let handle else { return false }
         return upload.length.map { handle.bytesSent < $0 } ?? (progress.totalToSend == nil)
@@ -108,11 +107,11 @@ extension Transfer {
         if let waiter { loop.outbox.add(.head(waiter)) }
     }
 
-    /// Bytes of the body; returns the number of accepted ones, or libcurl's sign for a pause.
+    /// Returns the number of accepted bytes, or libcurl's value for a pause.
     func receive(_ bytes: Span<UInt8>) -> Int {
         let count = bytes.count
         noteActivity()
-        // A task that waits gets these bytes, and delivers what is reported until then.
+        // A waiting task receives these bytes, and delivers the reports up to them.
         var isAwaited = false
         if isStreamed {
             let taken: Int
@@ -126,8 +125,8 @@ extension Transfer {
             guard collected.append(bytes) else { return 0 }
         }
         progress.received += Int64(count)
-        // A reader that took a chunk since the last report delivers this one with its next chunk, unless it has that
-        // already.
+        // A reader that took a chunk since the last report delivers this report with its next chunk, unless it already
+        // has it.
         let isSoon = !isStreamed || !isAwaited && readerTakes == reportedTakes
         if reportProgress(soon: isSoon), isStreamed, !isAwaited, shared.withLock({ $0.buffer.count == 0 }) {
             deliverReportsSoon()
@@ -135,7 +134,6 @@ extension Transfer {
         return count
     }
 
-    /// Returns the number of accepted bytes, and whether a reader waits for them.
     private func feed(_ bytes: Span<UInt8>) -> (Int, Bool) {
         let count = bytes.count
         var isFirst = false
@@ -159,17 +157,16 @@ extension Transfer {
         return (taken, isAwaited)
     }
 
-    /// What becomes of received bytes at the end of a round.
     enum Flushed {
-        /// No reader awaits them.
+        /// Keep them until a reader asks.
         case kept
-        /// A reader waits for them, and more come at once.
+        /// Keep them, because a reader waits but more bytes are arriving.
         case gathered
         case handedOver(Outbox.Item)
     }
 
-    /// Takes the received bytes for a waiting reader. With `mayGather` they may stay for another round while many come, so
-    /// that the reader wakes once for several chunks.
+    /// Takes the bytes for a waiting reader. With `mayGather`, keeps them for another round while many arrive, so the
+    /// reader wakes less often.
     func flush(mayGather: Bool) -> Flushed {
         let isMuch = roundBytes >= Self.gatheredBytes
         roundBytes = 0

@@ -2,14 +2,14 @@
 import Errand
 import Synchronization
 
-// Events of the wire reach code of the user: accessories, listeners of progress, a time source, the source of a body.
-// None of it runs under the loop's driver lock: events are queued there, and delivered elsewhere in the same order.
+// Wire events reach user code: accessories, progress listeners, a time source, a body's source. It must not run under
+// the loop's driver lock, so events are queued there and delivered elsewhere, in order.
 extension Transfer {
     enum Report: Sendable {
         case event(TransportEvent)
-        /// The server was active at about this time, on a clock that is not the system's.
+        /// The server was active at about this time, on a clock other than the system's.
         case activity
-        /// The exchange has ended: the source of the request's body is not needed any more.
+        /// The exchange has ended, so the source of the request's body can stop.
         case sourceIsDone
 
         var isProgress: Bool { if case .event(.progress) = self { true } else { false } }
@@ -23,10 +23,10 @@ extension Transfer {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// Further progress replaces the last one beyond this number; other events are bounded by the limit of headers.
+    /// Beyond this number, new progress replaces the last progress. The header limit bounds other events.
     private static let queuedReports = 16
 
-    /// Queues a report. It is delivered soon, or by the task that awaits the transfer if that is about to be resumed.
+    /// Queues a report. Unless it is delivered soon, the task that awaits the transfer delivers it.
     func report(_ report: Report, soon: Bool = true) {
         reports.withLock { reports in
             if report.isActivity, reports.queued.last?.isActivity == true { return }
@@ -49,11 +49,9 @@ extension Transfer {
         if isFirst { Task.detached { await self.deliverReports(waits: false) } }
     }
 
-    /// Whether some are queued or being delivered.
     var hasReports: Bool { reports.withLock { !$0.queued.isEmpty || $0.isDelivering } }
 
-    /// Delivers the queue. With `waits` it returns when everything queued so far is delivered, possibly by another
-    /// task.
+    /// Delivers the queue. With `waits`, returns once all earlier reports are delivered, possibly by another task.
     func deliverReports(waits: Bool) async {
         while let queued = reports.withLock({ Self.next(&$0) }) {
             if !queued.isEmpty {
@@ -77,7 +75,7 @@ extension Transfer {
         }
     }
 
-    /// The reports for the caller to deliver; none while another task delivers, nil when there is nothing left to do.
+    /// Empty while another task delivers, `nil` if the queue is empty.
     private static func next(_ reports: inout Reports) -> [Report]? {
         if reports.isDelivering { return [] }
         reports.isScheduled = false

@@ -3,9 +3,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// The response, for the task that awaits it.
 extension Transfer {
-    /// Sends the request; returns with the head, or with the whole response if it is delivered as data.
+    /// Returns once the head has arrived, or the whole response if the body is delivered as data.
     func response() async throws -> HTTPResponse {
         var failure: (any Error)?
         do {
@@ -15,10 +14,10 @@ extension Transfer {
                 cancel()
             }
         } catch { failure = error }
-        // One wait for both: each enlarges the frame.
+        // A single suspension for both cases, because each enlarges the async frame.
         if hasReports, failure == nil || !isCancelled { await deliverReports(waits: true) }
         if let failure { throw failure }
-        // The continuation orders what follows after the loop's work; the lock lets the thread sanitizer see it too.
+        // Shows the thread sanitizer that this code follows the loop's work.
         shared.withLock { _ in }
         do { return try received() } catch {
             cancel()
@@ -28,7 +27,7 @@ extension Transfer {
 
     private func received() throws -> HTTPResponse {
         guard head.status > 0 else {
-            throw ErrandError(.invalidResponse, "the status line of the response is not valid")
+            throw ErrandError(.invalidResponse, "the response's status line is invalid")
         }
         var (response, codings) = bare()
         if isStreamed {
@@ -48,8 +47,7 @@ extension Transfer {
         return response
     }
 
-    /// The response as far as it was received, for an error: at most 64 KiB of its body, decoded as far as that is
-    /// possible.
+    /// For an error: at most 64 KiB of the body, decoded as far as possible.
     func partialResponse(_ data: Data) -> HTTPResponse {
         let limit = Self.evidenceBytes
         var (response, codings) = bare()
@@ -60,14 +58,14 @@ extension Transfer {
 
     private static let evidenceBytes = 64 << 10
 
-    /// The response without its body, and the codings to decode; none if one of them is unknown here.
+    /// The codings to decode are empty if one of them is unknown.
     private func bare() -> (HTTPResponse, [ContentCoding]) {
         let (headers, mayBeCoded) = head.fields
         var response = HTTPResponse(to: request, status: head.status, headers: headers, version: head.version)
         guard decodes, hasBody, mayBeCoded, let value = headers[.contentEncoding],
             let codings = ContentCoding.list(value), !codings.isEmpty
         else { return (response, []) }
-        // Both describe the bytes on the wire.
+        // Both describe the encoded bytes.
         response.headers.remove(.contentEncoding)
         response.headers.remove(.contentLength)
         return (response, codings)

@@ -4,17 +4,15 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// Sent bytes: all of it under the loop's driver lock, so that no code of the user is called here.
+// Sent bytes, under the loop's driver lock, so user code must not be called here.
 extension Transfer {
-    /// What libcurl gets of the request's body.
     enum UploadStep {
-        /// The next bytes; none are the end.
+        /// The next bytes. Empty bytes are the end.
         case bytes(Data)
         case pause
         case abort
     }
 
-    /// The next bytes of the request's body for libcurl, which takes all of them.
     func nextUpload(upTo maximum: Int) -> UploadStep {
         noteActivity()
         let bytes: Data
@@ -37,7 +35,7 @@ extension Transfer {
         }
         let count = bytes.count
         progress.sent += Int64(count)
-        // A source of unknown length has ended: all of it was sent.
+        // A source of unknown length has ended, and all of it was sent.
         let isEndOfUnknown = count == 0 && progress.totalToSend == nil
         if isEndOfUnknown { progress.totalToSend = progress.sent }
         if count == 0 || progress.sent == progress.totalToSend { times.requestSent = Nanoseconds.now }
@@ -45,13 +43,13 @@ extension Transfer {
         return .bytes(bytes)
     }
 
-    /// A small body is sent with the head, and libcurl requests nothing: the sent bytes are known afterwards.
+    /// A small body is sent with the head, so libcurl doesn't call back.
     func noteCopiedBody() {
         guard case .data(let data) = upload, !data.isEmpty, !hasReadBody, let handle else { return }
         progress.sent = max(progress.sent, min(handle.bytesSent, Int64(data.count)))
     }
 
-    /// libcurl sends the body again on a fresh connection, because a reused one turned out closed.
+    /// Rewinds the body, which libcurl sends again because a reused connection was closed.
     func seek(to offset: Int64) -> Bool {
         switch upload {
         case .none: return true
@@ -64,7 +62,6 @@ extension Transfer {
         }
     }
 
-    /// Returns whether there was enough progress to report.
     @discardableResult
     func reportProgress(isWhole: Bool = false, soon: Bool = true) -> Bool {
         guard isWhole || progress.received + progress.sent - reported >= Self.progressStep else { return false }
@@ -74,14 +71,14 @@ extension Transfer {
         return true
     }
 
-    /// The directions that stay paused when a reader or a body continues.
+    /// The directions that stay paused.
     func pausedHalves() -> Int32 {
         if isReceivePaused { isReceivePaused = shared.withLock { $0.isPaused } }
         if isSendPaused, case .stream(let stream) = upload { isSendPaused = stream.isEmpty && !isUploadAbandoned }
         return (isReceivePaused ? ERRAND_CURLPAUSE_RECV : 0) | (isSendPaused ? ERRAND_CURLPAUSE_SEND : 0)
     }
 
-    /// Ends an exchange whose response is complete while libcurl waits for the source of the request's body.
+    /// Ends an exchange whose response is complete while the source of the request's body is late.
     func abandonUpload() {
         guard isSendPaused, !isReceivePaused, head.isComplete, !isUploadAbandoned else { return }
         isUploadAbandoned = true

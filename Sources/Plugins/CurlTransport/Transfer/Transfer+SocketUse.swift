@@ -1,18 +1,17 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 
-// The socket of a transfer, as far as libcurl reports it: all of it under the loop's driver lock.
+// A transfer's socket, as libcurl reports it, under the loop's driver lock.
 extension Transfer {
     struct SocketUse {
-        /// Whether libcurl watches a socket for it.
         var isWatched = false
-        /// Whether it may be on a kept connection whose socket libcurl has not named for it.
+        /// Whether the socket of its kept connection may be unknown.
         var isUnknown = false
-        /// The last socket that libcurl ceased to watch for it.
+        /// The last socket libcurl stopped watching.
         var left: Int32?
     }
 
-    /// A socket for a connection of libcurl's; -1 if there is none, or it is to have none.
+    /// Returns -1 on failure, or if the transfer must not connect.
     func openSocket(_ address: errand_curl_sockaddr) -> Int32 {
         isResolving = false
         if isParked { return -1 }
@@ -24,7 +23,7 @@ extension Transfer {
         return descriptor
     }
 
-    /// libcurl has a connection for it, from this local port, and is about to send the request; false prevents that.
+    /// Returns `false` to prevent the request. libcurl has a connection for it, from this local port.
     func mayBeginRequest(fromPort port: Int32) -> Bool {
         if isParked { return false }
         isResolving = false
@@ -35,34 +34,30 @@ extension Transfer {
         return true
     }
 
-    /// libcurl watches a socket for it, or no longer does.
     func noteSocket(_ descriptor: Int32, _ events: Int32) {
         socketUse.isWatched = events != ERRAND_CURL_POLL_REMOVE
         if socketUse.isWatched {
             hasUnwatchedSocket = false
-            // A socket that is to be read is connected, unless it is that of a name lookup.
+            // A socket to be read is connected, unless it is a name lookup's.
             if !isRequested, events & ERRAND_CURL_POLL_IN != 0 { limitConnecting(rounds.establish()) }
             return setSocketUnknown(false)
         }
         if !isRequested { limitConnecting(rounds.endLookup(at: loop.now)) }
         if isDialing {
             hasUnwatchedSocket = true
-            // Before the descriptor is another socket's.
+            // Must happen before the descriptor is reused.
             loop.sockets.forgetClosed(dialed)
         }
         socketUse.left = descriptor
-        // After a response that refuses the request libcurl still waits for the source of its body, which may never
-        // deliver anything.
+        // libcurl still waits for the body's source, which may never deliver a byte.
         if head.status >= 300 { abandonUpload() }
     }
 
-    /// libcurl has a connection for it: the one that was made for it and is watched already, or a kept one. For a
-    /// second attempt libcurl may have changed the connection silently.
+    /// libcurl uses a new, watched connection, a kept one or, for a second attempt, silently another one.
     func noteConnection() {
         if !socketUse.isWatched || attempts.sentBefore >= 0 { setSocketUnknown(true) }
     }
 
-    /// libcurl no longer knows the transfer.
     func leaveSocket(isQuiet: Bool) {
         setSocketUnknown(false)
         if let left = socketUse.left { loop.sockets.leave(left, by: self, isQuiet: isQuiet, at: loop.now) }

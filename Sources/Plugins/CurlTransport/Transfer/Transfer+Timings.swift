@@ -2,12 +2,11 @@
 import CErrandCurl
 import Errand
 
-/// The times that libcurl does not measure, or measures wrongly: its "start of the transfer" is the first byte of the
-/// request's body if it reads one.
+/// Times that libcurl doesn't measure, or measures incorrectly: if it reads a body, its "start of the transfer" is the
+/// body's first byte.
 struct WireTimes {
-    /// The time at which the last byte of the request was passed on.
     var requestSent: UInt64?
-    /// The time at which the first line of the response was received, informational ones aside.
+    /// Informational responses don't count.
     var firstByte: UInt64?
 
     /// A request begins on a connection, possibly for the second time.
@@ -18,17 +17,16 @@ struct WireTimes {
 }
 
 extension EasyHandle {
-    /// The body bytes that were sent.
     var bytesSent: Int64 { max(0, easy.offset(ERRAND_CURLINFO_SIZE_UPLOAD_T)) }
 
-    /// The times at which the parts of a transfer ended, counted from the call of `send`.
+    /// Returns when the parts of a transfer ended, counted from the call of `send`.
     func timings(of transfer: Transfer) -> TransferTimings {
         var timings = TransferTimings()
         let isReused = transfer.hasStarted && easy.long(ERRAND_CURLINFO_NUM_CONNECTS) == 0
         timings.queued = transfer.queued
         if transfer.hasStarted { timings.isReusedConnection = isReused }
         if !isReused {
-            // libcurl counts from the moment at which the transfer stopped waiting.
+            // libcurl counts from the moment the transfer stopped waiting.
             let start = transfer.queued ?? .zero
             timings.nameLookup = time(ERRAND_CURLINFO_NAMELOOKUP_TIME_T).map { start + $0 }
             timings.connected = time(ERRAND_CURLINFO_CONNECT_TIME_T).map { start + $0 }

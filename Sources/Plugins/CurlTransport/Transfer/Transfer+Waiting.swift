@@ -3,7 +3,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-// The parts of a transfer for other threads than the loop's.
+// The parts of a transfer that run outside the loop.
 extension Transfer {
     func wait(_ waiter: Waiter) {
         let isCancelled = shared.withLock { shared in
@@ -16,7 +16,7 @@ extension Transfer {
 
     var isCancelled: Bool { shared.withLock { $0.isCancelled } }
 
-    /// Cancels the transfer, from any thread at any time: a waiting task is resumed first.
+    /// Call it from any thread, at any time. A waiting task resumes first.
     func cancel() { end(with: Self.cancelled) }
 
     private func end(with error: ErrandError) {
@@ -31,7 +31,6 @@ extension Transfer {
         if !wasOver { loop.submit(.stop(self)) }
     }
 
-    /// The result of a read without waiting.
     enum Found {
         case chunk(Data)
         case end

@@ -4,11 +4,10 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// One exchange on the wire, from the call of `send` to the last byte that its reader takes.
+/// One exchange on the wire, from the call of `send` to the last byte its reader takes.
 final class Transfer: @unchecked Sendable {
-    // Sendable: `shared` is a Mutex, the constants are Sendable, and all other fields are accessed by the holder of the
-    // loop's driver lock until the waiter is resumed; `head`, `collected` and `timings` by the waiter alone from then
-    // on.
+    // Sendable: `shared` is a Mutex, the constants are Sendable, and other fields are only accessed under the loop's
+    // driver lock until the waiter resumes. Then, only the waiter accesses `head`, `collected` and `timings`.
 
     typealias Waiter = Resumption<Void, any Error>
     typealias Reader = Resumption<Data?, any Error>
@@ -18,43 +17,41 @@ final class Transfer: @unchecked Sendable {
     let options: TransportOptions
     let loop: CurlLoop
     let upload: SentBody
-    /// Whether content codings were requested here and are decoded here.
+    /// Whether the transport requested and decodes content codings.
     let decodes: Bool
     let usesLoopClock: Bool
-    /// The time for which the server may be inactive.
     let inactivityLimit: UInt64
     let created = Nanoseconds.now
 
-    /// Whether the body is handed over as it comes; decided by the head.
+    /// Whether to deliver the body as it arrives. The head decides.
     var isStreamed: Bool
     var handle: EasyHandle?
-    /// The index among the transfers that libcurl has.
+    /// The index among libcurl's transfers.
     var index: Int?
-    /// The time at which the loop began it.
+    /// When the loop began it.
     var begun: UInt64 = 0
-    /// Whether a connection is being made for it, or it has one.
+    /// Whether it has a connection, or one is being made.
     var hasStarted = false
-    /// The time since when a connection is being made.
+    /// Since when a connection is being made.
     var connecting: UInt64 = 0
-    /// Whether it got its connection.
+    /// Whether it has its connection.
     var isRequested = false
-    /// Whether a connection is being made for it, where the loop has to wake libcurl meanwhile.
+    /// Whether the loop must wake libcurl while it connects.
     var isDialing = false
-    /// The sockets that libcurl has asked for meanwhile.
+    /// The sockets libcurl has requested while connecting.
     var dialed: [SocketTable.Hold] = []
-    /// Whether one of them is not watched, or no longer.
+    /// Whether libcurl doesn't watch one of them.
     var hasUnwatchedSocket = false
-    /// Whether a name is being looked up for it.
     var isResolving = false
-    /// It has ended for its user; libcurl still waits for the end of its name lookup.
+    /// Whether it has ended for its user while its name lookup is still running.
     var isParked = false
-    /// Whether the first connection to its host may turn out to carry it along with others.
+    /// Whether the first connection to its host may carry it along with other requests.
     var sharesConnection = false
-    /// The alternative of its origin that it uses.
+    /// The origin's alternative it uses.
     var route: AlternativeTable.Route?
-    /// The transfers for the same host, while it runs.
+    /// Set while it runs.
     var origin: Origin?
-    /// The host where it waits for another transfer to end, and its position in that line.
+    /// Where it waits for another transfer to end, and its position in the line.
     var waitsAt: Origin?
     var slot = 0
     /// The sockets of its connection.
@@ -76,53 +73,52 @@ final class Transfer: @unchecked Sendable {
         didSet { if !usesLoopClock { shared.withLock { $0.isSendPaused = isSendPaused } } }
     }
     var uploadOffset = 0
-    /// The exchange has ended although the source of the request's body has not.
+    /// Whether the exchange has ended before the source of the request's body.
     var isUploadAbandoned = false
-    /// Watches for inactivity where the clock is not the system's.
+    /// Watches for inactivity, if the clock isn't the system's.
     var watch: Task<Void, Never>?
     var progress = TransferProgress()
     var reported: Int64 = 0
-    /// The number of chunks that the reader had taken, now and at the last report of progress.
+    /// The chunks the reader has taken, now and at the last progress report.
     var (readerTakes, reportedTakes) = (0, 0)
-    /// The bytes of the body that were received since the end of the last round.
+    /// The body bytes received in this round.
     var roundBytes = 0
-    /// The time since when bytes stay here although a reader waits for them.
+    /// Since when bytes are held back although a reader waits.
     var gatheredSince: UInt64?
 
     let shared = Mutex(Shared())
     let reports = Mutex(Reports())
 
-    /// The state that the reader's threads and the loop share.
     struct Shared: ~Copyable {
         var waiter: Waiter?
         var reader: Reader?
         var buffer = ChunkBuffer()
         var isFlushPending = false
         var isPaused = false
-        /// Whether the reader waited for much the last time, and has not been behind since.
+        /// Whether the reader waited for many bytes, and has kept up since.
         var isFast = false
-        /// Set here only where the clock is not the system's.
+        /// Only set here if the clock isn't the system's.
         var isSendPaused = false
         var isCancelled = false
         var isOver = false
         var failure: ErrandError?
         var lastActivity: ContinuousClock.Instant?
 
-        /// The number of bytes in the buffer from which the transfer is paused.
+        /// The buffered bytes at which the transfer pauses.
         var room: Int { isFast || reader != nil ? Transfer.fastHighWater : Transfer.highWater }
     }
 
-    /// A body in memory up to this size is passed to libcurl at once, to be sent with the head.
+    /// The largest body that libcurl copies and sends with the head.
     static let copiedBodyBytes = 64 << 10
-    /// The number of bytes that a stream buffers for its reader before the transfer is paused.
+    /// The bytes to buffer for a reader before the transfer pauses.
     static let highWater = 512 << 10
-    /// The same for a reader that waits for the wire rather than the wire for it.
+    /// The same for a reader that keeps up.
     static let fastHighWater = 2 << 20
-    /// The number of bytes in the buffer down to which a paused transfer stays so.
+    /// The buffered bytes at which a paused transfer resumes.
     static let lowWater = 256 << 10
-    /// The number of bytes in a round from which a reader is left waiting for those of the next one.
+    /// The bytes in a round that make a reader wait for the next round.
     static let gatheredBytes = 64 << 10
-    /// The time for which it is, at most.
+    /// The maximum time of such a wait.
     static let longestGathering = Nanoseconds.of(milliseconds: 1)
     static let progressStep: Int64 = 128 << 10
 

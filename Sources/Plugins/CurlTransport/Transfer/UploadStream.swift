@@ -3,11 +3,10 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A streamed request body while it is sent: a task pulls its source and libcurl reads from it, never more than two
-/// chunks ahead.
+/// A streamed request body while it is sent. A task pulls its source, at most two chunks ahead of libcurl.
 final class UploadStream: Sendable {
     enum Taken {
-        /// None are the end.
+        /// The next bytes. Empty bytes are the end.
         case bytes(Data)
         case wait
         case failed(ErrandError)
@@ -16,12 +15,11 @@ final class UploadStream: Sendable {
     private struct State {
         var current = Data()
         var next: Data?
-        /// The chunks that libcurl has read: they are released where the source is pulled, since their owner may be the
-        /// user's code.
+        /// Chunks libcurl has read. The pulling task releases them, because their owner may be user code.
         var spent: [Data] = []
         var isEnded = false
         var failure: ErrandError?
-        /// libcurl waits for more.
+        /// Whether libcurl waits for more.
         var isHungry = false
         var pump: Task<Void, Never>?
         var room: Resumption<Void, Never>?
@@ -40,12 +38,12 @@ final class UploadStream: Sendable {
 
     var isBegun: Bool { state.withLock { $0.isBegun } }
 
-    /// Whether there is nothing for libcurl yet.
+    /// Whether libcurl has to wait.
     var isEmpty: Bool {
         state.withLock { $0.current.isEmpty && $0.next == nil && !$0.isEnded && $0.failure == nil }
     }
 
-    /// The available bytes, at most `maximum`; the first call starts the pump.
+    /// The first call starts the pump.
     func take(upTo maximum: Int, for transfer: Transfer) -> Taken {
         let (taken, room) = state.withLock { state -> (Taken, Resumption<Void, Never>?) in
             if !state.isBegun {
@@ -69,18 +67,18 @@ final class UploadStream: Sendable {
             return (.wait, room)
         }
         if let room { transfer.loop.outbox.add(.room(room)) }
-        // The source may let go of the chunk before libcurl has copied these bytes.
+        // The source may release the chunk before libcurl has copied these bytes.
         if case .bytes(let bytes) = taken, !bytes.isEmpty { transfer.loop.outbox.add(.spent(bytes)) }
         return taken
     }
 
-    /// The transfer has ended: the source is cancelled unless it has ended too.
+    /// Cancels the source, unless it has ended.
     func stop() {
         let (pump, room, wasEnded) = state.withLock { state in
             defer { (state.isStopped, state.room, state.pump) = (true, nil, nil) }
             return (state.pump, state.room, state.isEnded || state.isStopped)
         }
-        // First the source, which would not be cancelled if its reader ended with an error of cancellation before.
+        // The source is cancelled first: a cancellation error of its reader would prevent it.
         if !wasEnded { body.cancel() }
         pump?.cancel()
         room?.resume()
@@ -89,11 +87,11 @@ final class UploadStream: Sendable {
     @concurrent private func pump(_ transfer: Transfer) async {
         var failure: ErrandError?
         do { try await pull(transfer) } catch let error as ErrandError {
-            // A body of the wrong length is the request's fault; nothing was received yet.
+            // A wrong length is a defect of the request, not of a response.
             let isLength = error.code == .truncated || error.code == .invalidResponse
             failure =
                 isLength
-                ? ErrandError(.invalidRequest, "the body is not what it announced", underlying: error) : error
+                ? ErrandError(.invalidRequest, "the body doesn't match its announced length", underlying: error) : error
         } catch {
             failure = ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
@@ -106,8 +104,8 @@ final class UploadStream: Sendable {
         if isHungry { transfer.loop.submit(.resume(transfer)) }
     }
 
-    /// Offers chunk after chunk. The last one of an announced length is offered only when the source has ended, so that
-    /// a source with more bytes than announced never completes a request.
+    /// Offers one chunk after the other, and the last chunk of an announced length after the source has ended, so a
+    /// source with more bytes never completes a request.
     private func pull(_ transfer: Transfer) async throws {
         var iterator = body.makeAsyncIterator()
         var count: Int64 = 0
@@ -123,10 +121,10 @@ final class UploadStream: Sendable {
     }
 
     private static func wrong(_ length: Int64, _ came: String) -> ErrandError {
-        ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(came) came")
+        ErrandError(.invalidRequest, "the body announced \(length) bytes but has \(came)")
     }
 
-    /// Waits for room; false if the transfer has ended.
+    /// Returns `false` if the transfer has ended.
     private func offer(_ chunk: Data, _ transfer: Transfer) async -> Bool {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let room = Resumption(continuation)

@@ -1,16 +1,16 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A number of a JSON text without any loss: `mantissa * 10^exponent`, without zeros at the end of the mantissa.
+/// A JSON number without any loss: `mantissa * 10^exponent`, with no trailing zeros in the mantissa.
 struct ExactDecimal: Sendable, Hashable {
     private(set) var isNegative = false
-    /// The mantissa if it has at most 18 digits.
+    /// The mantissa, if it has at most 18 digits.
     private(set) var short: UInt64 = 0
-    /// The digits of a longer one; empty otherwise.
+    /// The digits of a longer mantissa; empty otherwise.
     private(set) var long: [UInt8] = []
     private(set) var exponent = 0
 
-    /// A number that the grammar has accepted.
+    /// Reads a number that the grammar has accepted.
     init(_ text: Span<UInt8>, _ range: Range<Int>) {
         let end = range.upperBound
         var p = range.lowerBound
@@ -19,7 +19,7 @@ struct ExactDecimal: Sendable, Hashable {
             p += 1
         }
         let first = p
-        // Zeros are added only before another digit, so that those at the end stay outside.
+        // Zeros are added only before another digit, so trailing zeros are left out.
         var (significant, zeros, isFraction, fraction) = (0, 0, false, 0)
         while p < end, text[p] | 0x20 != 0x65 {
             let byte = text[p]
@@ -50,7 +50,7 @@ struct ExactDecimal: Sendable, Hashable {
         exponent = (p < end ? JSONNumber.exponent(in: text, p + 1..<end) : 0) + zeros - fraction
     }
 
-    /// The digits of a mantissa from its first one that is not zero on.
+    /// Returns the digits of a mantissa, starting at the first nonzero digit.
     private static func digits(_ text: Span<UInt8>, _ range: Range<Int>, _ count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
@@ -63,10 +63,8 @@ struct ExactDecimal: Sendable, Hashable {
 
     var isZero: Bool { short == 0 && long.isEmpty }
     var isIntegral: Bool { exponent >= 0 }
-    /// Whether the mantissa has at most 18 digits.
     var isShort: Bool { long.isEmpty }
 
-    /// The number of digits of the mantissa.
     var digitCount: Int {
         if !isShort { return long.count }
         var (count, rest) = (0, short)
@@ -74,10 +72,10 @@ struct ExactDecimal: Sendable, Hashable {
         return count
     }
 
-    /// The value if it is an integer of at most 18 digits that fits `Int`.
+    /// The value, if it's an integer of at most 18 digits that fits `Int`.
     var integer: Int? { shortInteger.flatMap(Int.init(exactly:)) }
 
-    /// The value if it is an integer of at most 18 digits.
+    /// The value, if it's an integer of at most 18 digits.
     var shortInteger: Int64? {
         guard isShort, exponent >= 0, isZero || digitCount + exponent <= 18 else { return nil }
         var value = Int64(short)
@@ -92,13 +90,13 @@ struct ExactDecimal: Sendable, Hashable {
         return a.isNegative ? b.isSmaller(a) : a.isSmaller(b)
     }
 
-    /// Whether the magnitude is smaller.
+    /// Compares magnitudes.
     private func isSmaller(_ other: ExactDecimal) -> Bool {
         if isZero || other.isZero { return isZero && !other.isZero }
         let (mine, others) = (digitCount, other.digitCount)
         if mine + exponent != other.exponent + others { return mine + exponent < other.exponent + others }
         if isShort, other.isShort {
-            // Both begin at the same power of ten, so that the difference is below 18 digits.
+            // Both numbers begin at the same power of ten, so the difference is less than 18 digits.
             var (a, b) = (short, other.short)
             for _ in 0..<max(0, others - mine) { a *= 10 }
             for _ in 0..<max(0, mine - others) { b *= 10 }
@@ -107,7 +105,7 @@ struct ExactDecimal: Sendable, Hashable {
         return allDigits.lexicographicallyPrecedes(other.allDigits)
     }
 
-    /// The digits of the mantissa, the highest first.
+    /// The digits of the mantissa, highest first.
     private var allDigits: [UInt8] {
         if !isShort { return long }
         var (digits, rest) = ([UInt8](), short)
@@ -120,11 +118,11 @@ struct ExactDecimal: Sendable, Hashable {
 
     // MARK: Multiples
 
-    /// Whether this is an integral multiple of a number that is not zero.
+    /// Returns whether this is an integral multiple of a nonzero number.
     func isMultiple(of other: ExactDecimal) -> Bool {
         if isZero { return true }
         let scale = exponent - other.exponent
-        // The divisor has a factor ten that the mantissa, which does not end in zero, cannot have.
+        // The divisor has a factor of ten that the mantissa can't have, because it doesn't end in zero.
         if scale < 0 { return false }
         if isShort, other.isShort, scale <= 18 - digitCount || other.short == 1 {
             if other.short == 1 { return true }
@@ -132,7 +130,7 @@ struct ExactDecimal: Sendable, Hashable {
             for _ in 0..<scale { value *= 10 }
             return value % other.short == 0
         }
-        // More powers of ten than the divisor has bits do not change which of its factors they contain.
+        // Once there are more powers of ten than bits in the divisor, further ones don't affect divisibility.
         let zeros = min(scale, other.digitCount * 4)
         var remainder = Remainder(divisor: other.allDigits)
         for digit in allDigits { remainder.append(digit) }
@@ -140,9 +138,9 @@ struct ExactDecimal: Sendable, Hashable {
         return remainder.isZero
     }
 
-    /// The remainder of a number that is read digit by digit.
+    /// Computes the remainder of a number that is read digit by digit.
     private struct Remainder {
-        /// The lowest word first, of nine digits each; one more word than the divisor needs.
+        /// Words of nine digits each, lowest first, with one word more than the divisor has.
         private var words: [UInt64]
         private var divisor: [UInt64]
 
@@ -167,7 +165,7 @@ struct ExactDecimal: Sendable, Hashable {
                 words[index] = value % 1_000_000_000
                 carry = value / 1_000_000_000
             }
-            // The remainder was below the divisor: at most nine times.
+            // The previous remainder was less than the divisor, so this runs at most nine times.
             while !isBelow { subtract() }
         }
 

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONValidation
 
 extension KeywordReader {
-    /// Keywords that apply schemas (2020-12 core, section 10); whether the keyword is one.
+    /// Reads a keyword that applies schemas (2020-12 core, section 10). Returns false for other keywords.
     mutating func applicator(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         let is2020 = vocabulary.draft == .draft2020_12
         switch keyword {
@@ -47,7 +47,7 @@ extension KeywordReader {
         return true
     }
 
-    /// Keywords whose meaning depends on others beside them.
+    /// Reads keywords whose meaning depends on other keywords.
     mutating func joint() throws(JSONSchemaError) {
         if let value = document.member(location.value, "if") {
             let (then, otherwise) = (
@@ -71,7 +71,7 @@ extension KeywordReader {
         array.containsEvaluates = vocabulary.draft == .draft2020_12
     }
 
-    /// The keywords of section 11.
+    /// Reads a keyword of section 11. Returns false for other keywords.
     mutating func unevaluated(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "unevaluatedItems": array.unevaluated = try schema(value)
@@ -81,7 +81,7 @@ extension KeywordReader {
         return true
     }
 
-    /// Keywords that assert (2020-12 validation, section 6).
+    /// Reads a keyword that asserts (2020-12 validation, section 6). Returns false for other keywords.
     mutating func assertion(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch keyword {
         case "type": try type(value)
@@ -144,7 +144,7 @@ extension KeywordReader {
         if hasNumber { node.isIntegral = false }
     }
 
-    /// `format`, the annotations of the standard, and keywords that nothing is known of.
+    /// Reads `format`, the standard's annotations, and unknown keywords.
     mutating func annotation(_ keyword: String, _ value: Int) throws(JSONSchemaError) {
         switch keyword {
         case "title", "description", "contentEncoding", "contentMediaType": try expectText(value)
@@ -159,7 +159,7 @@ extension KeywordReader {
             }
         default: break
         }
-        // Beside $ref in draft 7, and what has a meaning in the standard, was taken out before.
+        // Keywords next to `$ref` in draft 7, and keywords with another meaning, were handled before.
         node.annotations.append(SchemaAnnotation(keyword: keyword, value: value))
     }
 }

@@ -1,6 +1,5 @@
 import ErrandJSONValidation
 
-/// Reads the keywords of one schema.
 struct KeywordReader {
     let compiler: SchemaCompiler
     let document: SchemaDocument
@@ -25,7 +24,7 @@ struct KeywordReader {
     }
 
     mutating func read() throws(JSONSchemaError) -> SchemaNode {
-        // Beside $ref in draft 7 nothing means anything.
+        // Draft 7 ignores all keywords next to `$ref`.
         if vocabulary.draft == .draft7, let value = document.member(location.value, "$ref") {
             try reference("$ref", value)
             return node
@@ -56,7 +55,7 @@ struct KeywordReader {
         return text
     }
 
-    /// A string that is not read, however long it is.
+    /// Doesn't read the string.
     func expectText(_ value: Int) throws(JSONSchemaError) {
         if document.values[value].kind != .string { throw fault(value, "expected a string") }
     }
@@ -70,7 +69,7 @@ struct KeywordReader {
         return decimal
     }
 
-    /// A number of characters, elements or members; large ones count as the largest.
+    /// Returns a number of characters, elements, or members. Numbers beyond `Int` count as its maximum.
     func count(_ value: Int) throws(JSONSchemaError) -> Int {
         let decimal =
             document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
@@ -93,7 +92,7 @@ struct KeywordReader {
         return keys
     }
 
-    /// Counts what is compiled of a value with some parts: an index or a copy for each of them, and their bytes.
+    /// Spends budget on compiling a value with several parts: an index or a copy of each part, and their bytes.
     func spend(_ value: Int, _ parts: Int) throws(JSONSchemaError) {
         let bytes = document.values[value].end - document.values[value].start
         try compiler.registry.spend(steps: parts * 4 + bytes / 8, bytes: parts * 96 + bytes, at: here(value))
@@ -129,10 +128,9 @@ struct KeywordReader {
         }
     }
 
-    /// A key as a token of a pointer.
     func token(_ key: [UInt8]) -> String { JSONPointer.appending(String(decoding: key, as: UTF8.self), to: "") }
 
-    // MARK: Core, and rules that are stored
+    // MARK: Core keywords and stored rules
 
     private mutating func core(_ keyword: String, _ value: Int) throws(JSONSchemaError) -> Bool {
         switch (keyword, vocabulary.draft) {
@@ -220,7 +218,7 @@ struct KeywordReader {
 }
 
 extension SchemaNumberRule {
-    /// Puts the bounds of integers down, if they are short.
+    /// Derives bounds for fast integer checks, if the numbers are short.
     mutating func makeFast() {
         guard multipleOf == nil else { return }
         for (bound, isExclusive) in [(minimum, false), (exclusiveMinimum, true)] {

@@ -1,6 +1,6 @@
 import ErrandJSONValidation
 
-/// Compiles all schemas that can be reached from a root, each once for each environment of dynamic anchors.
+/// Compiles all schemas that are reachable from a root, once for each environment of dynamic anchors.
 final class SchemaCompiler {
     let registry: SchemaRegistry
     let formats: JSONSchemaFormats
@@ -16,7 +16,7 @@ final class SchemaCompiler {
     private var environments = SchemaEnvironments()
     private var numbersOfNodes: [Key: Int32] = [:]
     private var aliases: [Key: Key] = [:]
-    /// The nodes that are known, but not compiled yet.
+    /// The nodes that are known but not compiled yet.
     private var waiting: [(node: Int32, environment: Int)] = []
 
     private struct Key: Hashable {
@@ -35,7 +35,7 @@ final class SchemaCompiler {
     func compile(_ location: SchemaLocation) throws(JSONSchemaError) -> SchemaProgram {
         let root = try node(location, 0)
         try compileWaiting()
-        // The schemas of the document that nothing leads to have to be right as well.
+        // The unreferenced schemas of the document must be valid as well.
         for other in registry.schemas(of: location.document) {
             _ = try node(other, try environments.entering(registry.resource(other), of: registry, from: 0))
             try compileWaiting()
@@ -48,7 +48,7 @@ final class SchemaCompiler {
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)
         }
-        // The finder changes them, and would copy those that are in use.
+        // The finder changes the nodes, and would copy them if they were still in use here.
         nodes = []
         nodes = finder.find()
         tags = finder.tags
@@ -62,13 +62,14 @@ final class SchemaCompiler {
         }
     }
 
-    /// The number of the node for a schema that is entered from an environment.
+    /// Returns the number of the node for a schema that is entered from an environment.
     func node(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int32 {
         try registry.spend(steps: 50, at: location)
         var (location, environment) = (
             location, try environments.entering(registry.resource(location), of: registry, from: outer)
         )
-        // A schema that only refers to another one is that one. A circle of them ends at some node, and is found later.
+        // A schema that only refers to another one is replaced by it. A cycle of such schemas ends at some node and is
+        // found later.
         var steps = 0
         while steps < 4, let next = try alias(Key(location: location, environment: environment)) {
             (location, environment) = (next.location, next.environment)
@@ -94,7 +95,6 @@ final class SchemaCompiler {
         return number
     }
 
-    /// The target of a schema that consists of a reference only.
     private func alias(_ key: Key) throws(JSONSchemaError) -> Key? {
         if let known = aliases[key] { return known }
         let location = key.location
@@ -111,21 +111,20 @@ final class SchemaCompiler {
         return next
     }
 
-    /// The node that a dynamic reference leads to in an environment.
+    /// Returns the node that a dynamic reference leads to in an environment.
     func dynamicNode(
         _ reference: String, at location: SchemaLocation, in resource: Int, _ environment: Int, isRecursive: Bool
     ) throws(JSONSchemaError) -> Int32 {
         let (target, anchor) = try registry.resolve(reference, from: resource, at: location)
         let found = registry.resources[registry.resource(target)].dynamicAnchors
         let name = isRecursive ? SchemaRegistry.recursiveAnchor : anchor
-        // Only a reference to a dynamic anchor, or to a resource with a recursive one, is dynamic.
+        // A reference is dynamic only if its target is a dynamic anchor, or a resource with a recursive anchor.
         if let name, found[name] == target, let outermost = environments.anchor(name, in: environment) {
             return try node(outermost, environment)
         }
         return try node(target, environment)
     }
 
-    /// The number of a pattern.
     func pattern(_ source: [UInt8], _ location: SchemaLocation) throws(JSONSchemaError) -> Int32 {
         if let known = patternNumbers[source] { return known }
         try registry.spend(steps: source.count, bytes: source.count * 4 + 512, at: location)
@@ -139,7 +138,7 @@ final class SchemaCompiler {
 /// Finds schemas that lead back to themselves for the same value.
 enum SchemaRecursion {
     static func check(_ nodes: [SchemaNode], _ fault: (Int32) -> JSONSchemaError) throws(JSONSchemaError) {
-        // 0 for nodes that were not visited, 1 for those on the way, 2 for those that are done.
+        // 0 for nodes that weren't visited, 1 for nodes on the current path, 2 for finished nodes.
         var marks = [UInt8](repeating: 0, count: nodes.count)
         for start in nodes.indices where marks[start] == 0 {
             var way: [(node: Int, gate: Int, branch: Int)] = [(start, 0, 0)]
@@ -164,5 +163,69 @@ enum SchemaRecursion {
                 }
             }
         }
+    }
+}
+
+/// The environments for resolving dynamic references. Each maps a name to its anchor in the outermost resource that
+/// validation has entered. Equal environments have the same number; 0 is the empty one.
+struct SchemaEnvironments {
+    /// For each environment and name, the number of the location; -1 without one. Missing entries at the end also mean
+    /// -1.
+    private var all: [[Int32]] = [[]]
+    private var numbers: [[Int32]: Int] = [[]: 0]
+    private var entered: [Key: Int] = [:]
+    private var names: [String: Int] = [:]
+    private var locations: [SchemaLocation] = []
+    /// The anchors of each entered resource, as numbers of names and locations.
+    private var anchors: [Int: [(name: Int, location: Int32)]] = [:]
+
+    private struct Key: Hashable {
+        var environment: Int
+        var resource: Int
+    }
+
+    func anchor(_ name: String, in environment: Int) -> SchemaLocation? {
+        guard let number = names[name], number < all[environment].count, all[environment][number] >= 0 else {
+            return nil
+        }
+        return locations[Int(all[environment][number])]
+    }
+
+    /// Returns the environment after entering a resource.
+    mutating func entering(
+        _ resource: Int, of registry: SchemaRegistry, from environment: Int
+    ) throws(JSONSchemaError) -> Int {
+        if registry.resources[resource].dynamicAnchors.isEmpty { return environment }
+        let key = Key(environment: environment, resource: resource)
+        if let known = entered[key] { return known }
+        let root = registry.resources[resource].root
+        let anchors = anchors(of: resource, registry)
+        try registry.spend(steps: 50 + (anchors.count + all[environment].count) * 4, bytes: 128, at: root)
+        var new = all[environment]
+        for (name, location) in anchors {
+            while new.count <= name { new.append(-1) }
+            if new[name] < 0 { new[name] = location }
+        }
+        let number = numbers[new] ?? all.count
+        if number == all.count {
+            try registry.spend(steps: 0, bytes: new.count * 8 + 128, at: root)
+            all.append(new)
+            numbers[new] = number
+        }
+        entered[key] = number
+        return number
+    }
+
+    private mutating func anchors(of resource: Int, _ registry: SchemaRegistry) -> [(name: Int, location: Int32)] {
+        if let known = anchors[resource] { return known }
+        var found: [(name: Int, location: Int32)] = []
+        for (name, location) in registry.resources[resource].dynamicAnchors {
+            let number = names[name] ?? names.count
+            names[name] = number
+            found.append((number, Int32(locations.count)))
+            locations.append(location)
+        }
+        anchors[resource] = found
+        return found
     }
 }

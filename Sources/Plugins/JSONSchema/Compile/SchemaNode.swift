@@ -1,15 +1,12 @@
 import ErrandJSONValidation
 
-/// A compiled schema: what it asserts of a value itself, and the schemas that it applies to the same value and to parts
-/// of it. Indexes are -1 without a rule.
+/// A compiled schema: its own assertions, and the schemas that it applies to the same value and to parts of the value.
+/// An index is -1 without a rule.
 struct SchemaNode: Sendable {
-    /// The place of the schema, for messages.
     var location: SchemaLocation
-    /// The number of the resource that it belongs to.
     var resource = 0
-    /// Whether no value fits: the schema `false`.
+    /// Whether no value fits, as for the schema `false`.
     var isNever = false
-    /// The kinds of value that `type` allows.
     var kinds: UInt8 = ValueKind.all
     /// Whether `type` allows only numbers without a fraction.
     var isIntegral = false
@@ -21,35 +18,33 @@ struct SchemaNode: Sendable {
     var enumeration: Int32 = -1
     /// The schemas for the same value.
     var gates: [SchemaGate] = []
-    /// The annotations: the places of their values, with their keywords.
+    /// The annotations: keywords and the places of their values.
     var annotations: [SchemaAnnotation] = []
 }
 
-/// An annotation that a schema gives to a value that fits it.
 struct SchemaAnnotation: Sendable {
     var keyword: String
     var value: Int
 }
 
-/// How the results of schemas for the same value determine that of the schema that applies them.
+/// Determines the result of a schema from the results of the schemas that it applies to the same value.
 struct SchemaGate: Sendable {
     enum Kind: UInt8, Sendable {
-        /// `allOf`, `$ref` and the like.
+        /// `allOf`, `$ref`, and similar keywords.
         case all
         case any, one, not
-        /// `if`, with `then` and `else` behind it.
+        /// `if`, followed by `then` and `else`.
         case condition
-        /// `dependentSchemas`: applies to objects with a key.
+        /// `dependentSchemas`, which applies to objects with a key.
         case dependent
     }
 
     var kind: Kind
     var nodes: [Int32]
-    /// The keyword, with the key of a dependent schema, as a pointer from the schema: `/allOf`.
+    /// The keyword as a pointer from the schema, such as `/allOf`. For a dependent schema, includes the key.
     var keyword: String
-    /// The key of a dependent schema.
     var key: [UInt8] = []
-    /// The tag that the branches differ by; -1 without one.
+    /// The tag that tells the branches apart; -1 without one.
     var tag: Int32 = -1
 }
 
@@ -59,7 +54,7 @@ struct SchemaNumberRule: Sendable {
     var maximum: ExactDecimal?
     var exclusiveMaximum: ExactDecimal?
     var multipleOf: ExactDecimal?
-    /// The bounds of integers of at most 18 digits, for the common case; `isFast` if they say it all.
+    /// The bounds of integers with at most 18 digits, for the common case. If `isFast`, no other check is needed.
     var least = Int64.min
     var most = Int64.max
     var isFast = false
@@ -72,7 +67,7 @@ struct SchemaStringRule: Sendable {
     var format: JSONFormat?
 }
 
-/// A pattern of `pattern` or `patternProperties`, compiled once for all its places.
+/// A pattern of `pattern` or `patternProperties`, compiled once for all its uses.
 struct SchemaPattern: Sendable {
     let source: String
     let program: PatternProgram
@@ -80,7 +75,7 @@ struct SchemaPattern: Sendable {
 
 struct SchemaArrayRule: Sendable {
     var prefix: [Int32] = []
-    /// The schema for the elements behind the prefix.
+    /// The schema for the elements after the prefix.
     var items: Int32 = -1
     var itemsKeyword = "/items"
     var contains: Int32 = -1
@@ -90,7 +85,7 @@ struct SchemaArrayRule: Sendable {
     var maximum = Int.max
     var isUnique = false
     var unevaluated: Int32 = -1
-    /// Whether elements that `contains` matches count as evaluated: since draft 2020-12.
+    /// Whether elements that match `contains` count as evaluated, as they do since draft 2020-12.
     var containsEvaluates = false
 
     var appliesToElements: Bool { !prefix.isEmpty || items >= 0 || contains >= 0 || unevaluated >= 0 }
@@ -112,14 +107,14 @@ struct SchemaObjectRule: Sendable {
 
 /// The values of `const` or `enum`.
 struct SchemaConstants: Sendable {
-    /// `null`, `true` and `false`, by kind.
+    /// `null`, `true`, and `false`, by kind.
     var literals: UInt8 = 0
     /// The strings by hash.
     var strings: [UInt64: [[UInt8]]] = [:]
     var numbers: Set<ExactDecimal> = []
     /// Arrays and objects by digest.
     var composites: [ValueDigest: [[UInt8]]] = [:]
-    /// The kinds that some value has.
+    /// The kinds that occur among the values.
     var kinds: UInt8 = 0
     /// The first values, for messages.
     var words: [String] = []

@@ -1,15 +1,15 @@
 import ErrandJSONValidation
 import Synchronization
 
-/// A compiled schema with everything that it refers to. It never changes; what is derived while validating is in machines,
-/// which are used again.
+/// A compiled schema with everything that it refers to. It never changes: machines, which are reused, store the states
+/// that validation derives.
 final class SchemaProgram: Sendable {
     /// The node that every value fits.
     static let any: Int32 = 0
 
     let documents: [SchemaDocument]
     let nodes: [SchemaNode]
-    /// The URI of each resource, and its root.
+    /// The URI and root of each resource.
     private let resources: [(uri: String, root: SchemaLocation)]
     let numbers: [SchemaNumberRule]
     let strings: [SchemaStringRule]
@@ -19,7 +19,6 @@ final class SchemaProgram: Sendable {
     let patterns: [SchemaPattern]
     let tags: [SchemaTag]
     let root: Int32
-    /// Machines that no validation uses.
     private let parked = Mutex<[SchemaMachine]>([])
 
     init(_ compiler: SchemaCompiler, root: Int32) {
@@ -36,7 +35,7 @@ final class SchemaProgram: Sendable {
         self.root = root
     }
 
-    /// Validates a text; nil if it is valid. Tests compare what comes of it without tags.
+    /// Validates a text. Returns `nil` if it's valid. Tests compare the results with and without tags.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits, usesTags: Bool = true) -> JSONValidationError? {
         let limits = limits.clamped
         var validator = SchemaValidator(takeMachine(), self, textCount: text.count, limits)
@@ -51,11 +50,11 @@ final class SchemaProgram: Sendable {
         return validator.problems.error
     }
 
-    /// The annotations of a valid text, or the limit that they exceed.
+    /// Returns the annotations of a valid text, or the limit that they exceed.
     func annotations(_ text: Span<UInt8>, _ limits: JSONLimits) -> Result<[JSONAnnotation], JSONValidationError> {
         var validator = SchemaValidator(SchemaMachine(self), self, textCount: text.count, limits.clamped)
         validator.collector = AnnotationCollector(limit: JSONSchema.maximumAnnotations)
-        // A branch that cannot fit has no annotations, but the numbers of lanes are those of all.
+        // Branches that can't fit don't have annotations, but lane numbers must count all branches.
         validator.usesTags = false
         if let found = validator.collect(text) { return .success(found) }
         if let error = validator.problems.error { return .failure(error) }
@@ -67,13 +66,14 @@ final class SchemaProgram: Sendable {
 
     private func takeMachine() -> SchemaMachine { parked.withLock { $0.popLast() } ?? SchemaMachine(self) }
 
-    /// Machines grow with the documents that they have seen, so that few are kept, and none that is full.
+    /// Keeps a machine for reuse. Machines grow with the documents they have seen, so only a few small machines are
+    /// kept.
     private func park(_ machine: SchemaMachine) {
         guard !machine.isLarge else { return }
         parked.withLock { if $0.count < 4 { $0.append(machine) } }
     }
 
-    /// The location of a keyword of a schema: the URI of its resource with a JSON Pointer as the fragment.
+    /// Returns the location of a schema's keyword: the URI of its resource with a JSON Pointer as the fragment.
     func location(_ node: Int32, _ keyword: String) -> String {
         let node = nodes[Int(node)]
         let resource = resources[node.resource]

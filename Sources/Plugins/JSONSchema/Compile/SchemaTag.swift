@@ -1,35 +1,34 @@
 import ErrandJSONValidation
 
-/// A member of objects by which the branches of an `anyOf` or `oneOf` differ: each value of it leaves only a few branches that
+/// A member that tells the branches of an `anyOf` or `oneOf` apart: each of its values leaves only a few branches that
 /// an object may fit.
 ///
-/// The values are numbered: strings, then numbers, then `true`, `false` and `null`, and behind them what no branch names, and
-/// a member that is missing.
+/// Values are numbered in this order: strings, numbers, `true`, `false`, `null`, any other value, and a missing member.
 struct SchemaTag: Sendable {
     let key: [UInt8]
     let strings: [[UInt8]]
     let numbers: [ExactDecimal: Int]
-    /// By the number of the value: the places of the branches that remain, ascending; nil for too many.
+    /// For each value number, the indices of the remaining branches in ascending order; `nil` if there are too many.
     let branches: [[Int32]?]
 
-    /// The most branches that a value may leave.
+    /// The maximum number of branches that a value may leave.
     static let maximumBranches = 8
 
     var literals: Int { strings.count + numbers.count }
     var other: Int { literals + 3 }
     var missing: Int { literals + 4 }
 
-    /// What a branch asks of the member.
+    /// A branch's requirement on the member.
     struct Claim {
         var key: [UInt8]
-        /// What the value has to be one of.
+        /// The values that the member may have.
         var values: SchemaConstants
         var isRequired: Bool
 
         var count: Int { values.strings.count + values.numbers.count + values.literals.nonzeroBitCount }
     }
 
-    /// Nil if the claims leave too many branches for every value; a branch without a claim remains for all values.
+    /// Returns `nil` if every value leaves too many branches. A branch without a claim remains for all values.
     init?(_ key: [UInt8], _ claims: [Claim?]) {
         self.key = key
         var strings: [[UInt8]: [Int32]] = [:]
@@ -68,7 +67,7 @@ struct SchemaTag: Sendable {
 
     static let literalKinds = [ValueKind.true, ValueKind.false, ValueKind.null]
 
-    /// How many branches the most common value leaves, without a limit.
+    /// Returns the number of branches that the most common value leaves, without a limit.
     static func worst(_ claims: [Claim?]) -> Int {
         var counts: [[UInt8]: Int] = [:]
         var open = 0

@@ -1,8 +1,8 @@
-/// Finds the tags of the gates of a schema, as far as the budget of compiling lasts.
+/// Finds the tags of a schema's gates, as far as the compile budget lasts.
 struct SchemaTagFinder {
-    /// The fewest branches that are worth a look at the tag.
+    /// The minimum number of branches for which reading the tag pays off.
     static let minimumBranches = 3
-    /// The most schemas that a branch is looked for its claims in, claims of one branch, and values of one claim.
+    /// The maximum number of schemas to search for a branch's claims, of claims per branch, and of values per claim.
     private static let (maximumParts, maximumClaims, maximumValues) = (16, 8, 64)
 
     private var nodes: [SchemaNode]
@@ -10,10 +10,9 @@ struct SchemaTagFinder {
     private let constants: [SchemaConstants]
     private let spend: (_ steps: Int, _ bytes: Int) -> Bool
     private(set) var tags: [SchemaTag] = []
-    /// The claims in the properties of one schema, and the keys that it requires, by its rule.
+    /// For each object rule, the claims in its properties and the keys that it requires.
     private var claims: [Int32: [SchemaTag.Claim]] = [:]
     private var required: [Int32: Set<[UInt8]>] = [:]
-    /// All claims of a schema.
     private var known: [Int32: [SchemaTag.Claim]] = [:]
     private var isOver = false
 
@@ -24,7 +23,7 @@ struct SchemaTagFinder {
         (self.nodes, self.objects, self.constants, self.spend) = (nodes, objects, constants, spend)
     }
 
-    /// The nodes, with the numbers of their tags.
+    /// Returns the nodes with the numbers of their tags.
     mutating func find() -> [SchemaNode] {
         let isClosed = askers()
         for index in nodes.indices where !isClosed.contains(Int32(index)) {
@@ -43,7 +42,7 @@ struct SchemaTagFinder {
         return nodes
     }
 
-    /// The schemas whose results `unevaluatedProperties` asks for, of which none may be missing.
+    /// Returns the schemas whose results `unevaluatedProperties` needs, all of which must be computed.
     private mutating func askers() -> Set<Int32> {
         var open = nodes.indices.map { Int32($0) }.filter { node in
             let object = nodes[Int(node)].object
@@ -75,7 +74,7 @@ struct SchemaTagFinder {
             if isOver { return nil }
             var claims = [SchemaTag.Claim?](repeating: nil, count: branches.count)
             take(branches.count + found.reduce(0) { $0 + $1.claim.count })
-            // Of two claims of a branch, both of which have to hold, the first one does.
+            // If a branch has two claims, both must hold, so the first one suffices.
             for (branch, claim) in found.reversed() { claims[branch] = claim }
             let worst = SchemaTag.worst(claims)
             if let best, (best.worst, best.key.count) < (worst, key.count) { continue }
@@ -87,7 +86,7 @@ struct SchemaTagFinder {
         return best.flatMap { SchemaTag($0.key, $0.claims) }
     }
 
-    /// What a schema asks of members, itself or by the schemas that it applies in any case.
+    /// Returns a schema's claims on members, from itself and the schemas that it always applies.
     private mutating func claims(of node: Int32) -> [SchemaTag.Claim] {
         if let known = known[node] { return known }
         let parts = parts(of: node).filter { nodes[Int($0)].object >= 0 }.map { nodes[Int($0)].object }
@@ -110,7 +109,7 @@ struct SchemaTagFinder {
             guard let values = constants(of: node) else { continue }
             found.append(SchemaTag.Claim(key: key, values: values, isRequired: false))
         }
-        // The shortest keys, in an order that does not depend on hashes.
+        // Prefers the shortest keys, in an order that doesn't depend on hashes.
         found.sort {
             $0.key.count == $1.key.count ? $0.key.lexicographicallyPrecedes($1.key) : $0.key.count < $1.key.count
         }
@@ -138,7 +137,7 @@ struct SchemaTagFinder {
         return keys.contains(key)
     }
 
-    /// A schema with those that it applies in any case, up to a number.
+    /// Returns a schema and the schemas that it always applies, up to a limit.
     private mutating func parts(of node: Int32) -> [Int32] {
         var found = [node]
         var next = 0

@@ -1,17 +1,17 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// The identity of values by their meaning: numbers by value, strings without escapes, objects in any order. Equal
-/// values have equal digests.
+/// Identifies values by their meaning: numbers by value, strings without escapes, objects in any order. Equal values
+/// have equal digests.
 struct ValueDigest: Hashable {
-    /// Depends on seeds that differ between processes.
+    /// A hash that depends on per-process seeds.
     var hash: UInt64
-    /// The length of the canonical form, which depends on no seed.
+    /// The length of the canonical form, which doesn't depend on seeds.
     var length: Int
 }
 
-/// Digests of JSON values. Every step has a secret seed, and none loses what it has already: a value that cancelled the
-/// key in front of it would have to be known for each key.
+/// Computes digests of JSON values. Every step has a secret seed and preserves the state so far: to cancel out a key,
+/// an attacker would need a different value for each key.
 struct ValueHash: Sendable {
     private let first = UInt64.random(in: .min ... .max)
     private let second = UInt64.random(in: .min ... .max) | 1
@@ -21,27 +21,26 @@ struct ValueHash: Sendable {
     private let array = UInt64.random(in: .min ... .max)
     private let object = UInt64.random(in: .min ... .max)
 
-    /// That of the process. Who hashes often keeps a copy, as each use of a static property asks whether it is there yet.
+    /// The process's instance. Frequent users keep a copy, because each access to a static property checks whether it's
+    /// initialized.
     static let shared = ValueHash()
 
     private init() {}
 
-    /// Takes a word in: nothing but the sum of both can be zero, and the seed is never.
+    /// Absorbs a word. Of the two factors, only the sum can be zero; the seed never is.
     @inline(__always) private func absorb(_ word: UInt64, into hash: UInt64) -> UInt64 {
         KeyHash.mix(hash &+ word, second) &+ (word ^ first)
     }
 
-    /// Where the digest of an array or an object starts.
     @inline(__always) func start(isObject: Bool) -> ValueDigest {
         ValueDigest(hash: isObject ? object : array, length: 2)
     }
 
-    /// The digest of an array with one more element.
     @inline(__always) func adding(_ element: ValueDigest, to array: ValueDigest) -> ValueDigest {
         ValueDigest(hash: absorb(element.hash, into: array.hash), length: array.length &+ element.length &+ 1)
     }
 
-    /// The digest of an object with one more member; the order does not matter.
+    /// Adds a member to the digest of an object, in any order.
     @inline(__always) func adding(
         _ key: ValueDigest, _ value: ValueDigest, to object: ValueDigest
     ) -> ValueDigest {
@@ -49,7 +48,7 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: object.hash &+ member, length: object.length &+ key.length &+ value.length &+ 2)
     }
 
-    /// The digest of a string, between its quotes and including them.
+    /// Returns the digest of a string. The range includes its quotes.
     func text(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let content = JSONContent(range.lowerBound + 1, range.upperBound - 1)
         if content.hasEscapes(in: text) {
@@ -60,7 +59,7 @@ struct ValueHash: Sendable {
         return ValueDigest(hash: absorb(hash, into: string), length: content.count + 2)
     }
 
-    /// The digest of a value that is not an array or an object.
+    /// Returns the digest of a value other than an array or object.
     func scalar(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let first = text[range.lowerBound]
         switch first {
@@ -70,17 +69,16 @@ struct ValueHash: Sendable {
         default:
             let value = ExactDecimal(text, range)
             let digits = value.isShort ? value.short : KeyHash.hash(value.long)
-            // A sign more makes another power, which is far from any that a text can have.
+            // The sign changes the exponent to a value far from any that a text can have.
             let power = UInt64(bitPattern: Int64(value.exponent)) ^ (value.isNegative ? 1 << 63 : 0)
             let hash = absorb(power, into: absorb(digits, into: number))
             return ValueDigest(hash: hash, length: value.digitCount &+ value.exponent)
         }
     }
 
-    /// The digest of any valid value.
     func digest(_ text: Span<UInt8>, _ range: Range<Int>) -> ValueDigest {
         let none = ValueDigest(hash: 0, length: 0)
-        // The digests of the open containers, with the key of the member to come.
+        // The digests of the open containers, with the key of the next member.
         var open: [(digest: ValueDigest, key: ValueDigest?, isObject: Bool)] = []
         var p = range.lowerBound
         while p < range.upperBound {
@@ -103,7 +101,7 @@ struct ValueHash: Sendable {
             default:
                 let first = p
                 p = JSONGrammar.scalarEnd(text, p)
-                // The grammar accepted the text before; this ends a loop that would make no way.
+                // Can't happen in valid text, but prevents an endless loop.
                 if p == first { return none }
                 if let last = open.last, last.isObject, last.key == nil {
                     open[open.count - 1].key = self.text(text, first..<p)
@@ -121,7 +119,7 @@ struct ValueHash: Sendable {
 }
 
 extension JSONGrammar {
-    /// Where a string, a number or a literal ends that was accepted before.
+    /// Returns the end of a valid string, number, or literal.
     static func scalarEnd(_ text: Span<UInt8>, _ p: Int) -> Int {
         switch text[p] {
         case quote: string(in: text, from: p + 1).index

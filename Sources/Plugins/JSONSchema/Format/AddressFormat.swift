@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// Addresses: of mailboxes (RFC 5321, section 4.1.2, and RFC 6531), and of the Internet Protocol (RFC 2673 and RFC 4291).
+/// Email addresses (RFC 5321, section 4.1.2, and RFC 6531) and IP addresses (RFC 2673 and RFC 4291).
 enum AddressFormat {
     static func isEmail(_ bytes: [UInt8], isInternational: Bool) -> Bool {
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return false }
@@ -58,7 +58,7 @@ enum AddressFormat {
         var halves: [Substring] = []
         if let gap = text.firstRange(of: "::") {
             halves = [text[..<gap.lowerBound], text[gap.upperBound...]]
-            // A second gap, or a third colon.
+            // A second gap or a third colon.
             if halves[1].contains("::") || halves[1].hasPrefix(":") { return false }
         } else {
             halves = [text[...]]

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// URIs and IRIs, and references (RFC 3986, appendix A, and RFC 3987, section 2.2).
+/// URIs, IRIs, and references to them (RFC 3986, appendix A, and RFC 3987, section 2.2).
 enum URIFormat {
     static func isURI(_ text: String, isReference: Bool, isInternational: Bool) -> Bool {
         let parts = URIReference(text)
@@ -11,7 +11,7 @@ enum URIFormat {
             else { return false }
         } else {
             guard isReference, !text.hasPrefix(":") else { return false }
-            // A first segment with a colon would be a scheme.
+            // A colon in the first segment would make it a scheme.
             if parts.authority == nil, parts.path.prefix(while: { $0 != "/" }).contains(":") { return false }
         }
         if let authority = parts.authority, !check.isAuthority(authority) { return false }
@@ -22,7 +22,8 @@ enum URIFormat {
     struct Check {
         let isInternational: Bool
 
-        /// Unreserved characters, delimiters within components, escapes, and more.
+        /// Returns whether a component only has unreserved characters, delimiters allowed in components, escapes, and
+        /// the given characters.
         func isText(_ text: Substring, _ more: String, isQuery: Bool = false) -> Bool {
             var scalars = text.unicodeScalars[...]
             while let scalar = scalars.popFirst() {
@@ -76,7 +77,8 @@ enum URIFormat {
         }
     }
 
-    /// The characters beyond ASCII of RFC 3987, section 2.2: `ucschar`, and `iprivate` too.
+    /// Returns whether a character beyond ASCII is allowed by RFC 3987, section 2.2: `ucschar` and, if `isPrivate`,
+    /// `iprivate`.
     static func isInternational(_ scalar: Unicode.Scalar, isPrivate: Bool) -> Bool {
         switch scalar.value {
         case 0xA0...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFEF: true

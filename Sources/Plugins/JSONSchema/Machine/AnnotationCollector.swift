@@ -2,11 +2,11 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// Keeps, for each result that is in use, the annotations that stand if the lane holds.
+/// Stores the annotations of each result in use, which apply if the lane holds.
 struct AnnotationCollector {
-    /// The annotations that were found, with numbers that the results refer to.
+    /// The annotations that were found. Results refer to them by index.
     private(set) var found: [JSONAnnotation] = []
-    /// By the index of the result.
+    /// The numbers of annotations, by result.
     private var notes: [[Int]] = []
     let limit: Int
 
@@ -33,7 +33,7 @@ struct AnnotationCollector {
 
     func numbers(of result: Int) -> [Int] { notes[result] }
 
-    /// The annotations of a result, each once, in the order of the text.
+    /// Returns the annotations of a result without duplicates, in the order of the text.
     func annotations(of result: Int) -> [JSONAnnotation] {
         guard result < notes.count else { return [] }
         var known: Set<[String]> = []
@@ -46,7 +46,8 @@ struct AnnotationCollector {
 }
 
 extension SchemaValidator {
-    /// Notes the annotations of a lane that has its result: its own, and those of the lanes that it applies to the value.
+    /// Records the annotations of a lane that has its result, including annotations of the lanes that it applies to the
+    /// value.
     @inline(never) mutating func annotate(
         _ text: Span<UInt8>, _ index: Int, _ state: StateIndex, _ first: Int, isFrame: Bool, _ start: Int, _ depth: Int
     ) {
@@ -78,7 +79,7 @@ extension SchemaValidator {
         }
     }
 
-    /// The value of an annotation, of which all annotations with it share one copy.
+    /// Returns the value of an annotation. All its annotations share one copy.
     private mutating func value(of location: SchemaLocation) -> JSONFragment {
         if let known = values[location] { return known }
         let made = JSONFragment(data: program.documents[location.document].data(location.value))
@@ -87,7 +88,7 @@ extension SchemaValidator {
         return made
     }
 
-    /// Takes the annotations of a part over to the lanes of the innermost frame.
+    /// Moves the annotations of a part to the lanes of the innermost frame.
     @inline(never) mutating func takeAnnotations(_ first: Int, _ start: Int) {
         let transition = machine.arena.transitions[Int(frame.transition)]
         for index in transition.firstWire..<transition.firstWire + transition.wireCount {
@@ -98,7 +99,7 @@ extension SchemaValidator {
                 collector?.move(from: first + Int(wire.child), to: frame.results + Int(wire.parent))
                 continue
             }
-            // They stand if no other lane evaluates the part, which is known at the end of the whole.
+            // These apply if no other lane evaluates the part, which is only known at the end of the whole.
             let numbers = collector?.numbers(of: first + Int(wire.child)) ?? []
             guard !numbers.isEmpty, transition.evaluators >= 0 else { continue }
             let set = evaluators(transition)
@@ -112,10 +113,10 @@ extension SchemaValidator {
         }
     }
 
-    /// The annotations of a valid text; nil if there are more than the limit allows.
+    /// Returns the annotations of a valid text, or `nil` if they exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
         let hasMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
-        // Nothing is hard, so that every lane has a result that annotations are bound to.
+        // No lane is hard, so every lane has a result that annotations can belong to.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
         guard read(text, JSONGrammar.skipSpace(in: text, from: hasMark ? 3 : 0), root, 0) != nil else { return nil }

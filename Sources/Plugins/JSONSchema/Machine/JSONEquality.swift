@@ -3,7 +3,7 @@ import ErrandJSONValidation
 
 /// Compares two valid values: numbers by value, strings without escapes, objects in any order.
 enum JSONEquality {
-    /// Whether two values are equal. Each of them is read once, however deep it is; the cost is their length.
+    /// Returns whether two values are equal. Reads each once, however deep it is; the cost is their length.
     static func areEqual(_ a: Span<UInt8>, _ aRange: Range<Int>, _ b: Span<UInt8>, _ bRange: Range<Int>) -> Bool {
         if aRange.count == bRange.count,
             Bytes.equal(a, aRange.lowerBound, b, bRange.lowerBound, count: aRange.count)
@@ -20,12 +20,12 @@ enum JSONEquality {
     }
 }
 
-/// The values within a value, in the order of the text; the keys of an object are among them.
+/// The values within a value, including the keys of objects, in the order of the text.
 private struct ValueOutline {
     private struct Part {
         var start: Int
         var end: Int
-        /// The index behind the parts of this one.
+        /// The index after the parts within this part.
         var next = 0
         var isContainer = false
     }
@@ -51,7 +51,7 @@ private struct ValueOutline {
                 parts[last].next = parts.count
             default:
                 let behind = JSONGrammar.scalarEnd(text, p)
-                // The grammar accepted the text before; this ends a loop that would make no way.
+                // Can't happen in valid text, but prevents an endless loop.
                 if behind == p { return }
                 parts.append(Part(start: p, end: behind, next: parts.count + 1))
                 p = behind
@@ -59,7 +59,7 @@ private struct ValueOutline {
         }
     }
 
-    /// The parts of two values that have to be equal for the values to be equal; nil if they differ already.
+    /// Returns the parts that must be equal for two values to be equal, or `nil` if the values already differ.
     func pairs(
         _ index: Int, _ text: Span<UInt8>, _ other: ValueOutline, _ otherIndex: Int, _ otherText: Span<UInt8>
     ) -> [(Int, Int)]? {
@@ -84,7 +84,7 @@ private struct ValueOutline {
         return pairs
     }
 
-    /// The parts directly within an array or an object.
+    /// Returns the direct parts of an array or object.
     private func children(_ index: Int) -> [Int] {
         var found: [Int] = []
         var next = index + 1
@@ -110,4 +110,50 @@ private struct ValueOutline {
         case (let first, let second): first == second
         }
     }
+}
+
+/// The elements of all open arrays that require unique elements, in one table. Elements with equal digests are compared
+/// by their text.
+struct UniqueSet {
+    private struct Entry: ProbeEntry {
+        var hash: UInt64
+        var range: Range<Int>
+        /// The length of the canonical form.
+        var length: Int
+        var array: Int
+    }
+
+    private var table: ProbeStack<Entry>
+    /// The number of bytes compared since the last call to `takeCompared`.
+    private var compared = 0
+
+    init(limit: Int) { table = ProbeStack(limit: limit) }
+
+    var count: Int { table.count }
+    /// The size of the table in bytes.
+    var size: Int { table.size }
+
+    mutating func insert(
+        _ text: Span<UInt8>, _ range: Range<Int>, _ digest: ValueDigest, array: Int
+    ) -> ProbeOutcome {
+        let hash = KeyHash.mix(digest.hash ^ UInt64(truncatingIfNeeded: array), 0x2D35_8DCC_AA6C_78A5)
+        var compared = 0
+        let entry = Entry(hash: hash, range: range, length: digest.length, array: array)
+        let outcome = table.insert(entry) { other in
+            guard other.array == array, other.length == digest.length else { return false }
+            compared += range.count + other.range.count
+            return JSONEquality.areEqual(text, other.range, text, range)
+        }
+        self.compared += compared
+        return outcome
+    }
+
+    /// Returns the number of bytes compared since the last call.
+    mutating func takeCompared() -> Int {
+        defer { compared = 0 }
+        return compared
+    }
+
+    /// Removes the elements after the first `count`.
+    mutating func removeAll(behind count: Int) { table.removeAll(behind: count) }
 }

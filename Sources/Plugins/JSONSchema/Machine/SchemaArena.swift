@@ -1,6 +1,6 @@
 import ErrandJSONValidation
 
-/// What a machine has derived, each kind in one array: what refers to another thing has its index.
+/// Everything that a machine has derived, with one array per type. References are indexes.
 struct SchemaArena {
     var states: [SchemaState] = []
     private(set) var lanes: [SchemaLane] = []
@@ -13,15 +13,15 @@ struct SchemaArena {
     var objectPlans: [ObjectPlan] = []
     private(set) var objectRules: [LaneObject] = []
     var entries: [KeyEntry] = []
-    /// Transitions of elements, and states for values of tags.
+    /// The transitions of elements, and the states for tag values.
     var indexes: [Int32] = []
-    /// Lanes that gates and others refer to, patterns, and keys that rules refer to.
+    /// The lanes that gates and roots refer to, patterns, and keys that rules refer to.
     private(set) var numbers: [Int32] = []
     var keys = SchemaKeyTables()
-    /// How many bytes there are, about.
+    /// The approximate size in bytes.
     private(set) var size = 0
 
-    /// Counts memory that others hold for the owner.
+    /// Counts memory that is stored elsewhere on the machine's behalf.
     mutating func count(_ bytes: Int) { size += bytes }
 
     /// Counts elements as a block of memory.
@@ -29,7 +29,7 @@ struct SchemaArena {
         size += max(16, elements.count * MemoryLayout<Element>.stride)
     }
 
-    // Each returns where the first of the elements is.
+    // Each method returns the index of the first added element.
 
     mutating func add(_ new: [SchemaLane]) -> Int { add(new, to: \.lanes) }
     mutating func add(_ new: [LaneGate]) -> Int { add(new, to: \.gates) }
@@ -39,7 +39,7 @@ struct SchemaArena {
     mutating func add(_ new: [KeyEntry]) -> Int { add(new, to: \.entries) }
     mutating func addEvaluators(_ new: [UInt64]) -> Int { add(new, to: \.evaluators) }
     mutating func addNumbers(_ new: [Int32]) -> Int { add(new, to: \.numbers) }
-    /// Room for indexes that are not known yet.
+    /// Adds room for indexes that aren't known yet.
     mutating func addIndexes(_ count: Int) -> Int { add([Int32](repeating: -1, count: count), to: \.indexes) }
     mutating func add(_ state: SchemaState) -> StateIndex { StateIndex(add([state], to: \.states)) }
     mutating func add(_ new: SchemaTransition) -> TransitionIndex { TransitionIndex(add([new], to: \.transitions)) }
@@ -65,12 +65,10 @@ struct SchemaArena {
         lanes[states[Int(state)].firstLane &+ index]
     }
 
-    /// The gate of a lane, with its number among those of the lane.
     @inline(__always) func gate(_ index: Int, of lane: SchemaLane, _ state: StateIndex) -> LaneGate {
         gates[states[Int(state)].firstGate &+ Int(lane.firstGate) &+ index]
     }
 
-    /// The lane that a gate refers to.
     @inline(__always) func branch(_ index: Int, of gate: LaneGate, _ state: StateIndex) -> Int32 {
         numbers[states[Int(state)].firstBranch &+ Int(gate.first) &+ index]
     }

@@ -1,7 +1,6 @@
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A set of strings in ``SchemaKeyTables``.
 struct SchemaKeys {
     fileprivate let firstRule: Int
     let count: Int
@@ -9,13 +8,13 @@ struct SchemaKeys {
     fileprivate let mask: Int
 }
 
-/// Sets of strings, prepared to find one of them in a text.
+/// Sets of strings, prepared for finding them in a text.
 struct SchemaKeyTables {
     private var rules: [KeyRule] = []
     private var slots: [Int32] = []
     private var pool: [UInt8] = []
 
-    /// Adds a set; also returns how many bytes it takes.
+    /// Adds a set. Also returns its size in bytes.
     mutating func add(_ keys: [[UInt8]]) -> (SchemaKeys, bytes: Int) {
         var size = 4
         while size < keys.count * 2 { size *= 2 }
@@ -34,7 +33,7 @@ struct SchemaKeyTables {
         return (set, bytes)
     }
 
-    /// Whether a text continues with a key and its closing quote; at least 16 bytes are left.
+    /// Returns whether the text continues with a key and its closing quote. At least 16 bytes must be left.
     @inline(__always) func isNext(_ index: Int, of keys: SchemaKeys, _ text: Span<UInt8>, _ p: Int) -> Bool {
         let place = keys.firstRule &+ index
         let rule = rules[place]
@@ -47,12 +46,12 @@ struct SchemaKeyTables {
             && Bytes.equal(text, p, pool.span, Int(rules[rule].text), count: length)
     }
 
-    /// The length of a string in bytes.
+    /// Returns the length of a string in bytes.
     @inline(__always) func length(_ index: Int, of keys: SchemaKeys) -> Int {
         Int(rules[keys.firstRule &+ index].length)
     }
 
-    /// The index of a string; -1 if it is none of the set.
+    /// Returns -1 if the set doesn't contain the string.
     func find(
         _ text: Span<UInt8>, _ content: JSONContent, in keys: SchemaKeys, _ hasEscapes: Bool, _ hash: UInt64
     ) -> Int {
@@ -85,4 +84,61 @@ struct SchemaKeyTables {
     }
 
     func string(_ index: Int, of keys: SchemaKeys) -> String { String(decoding: bytes(index, of: keys), as: UTF8.self) }
+}
+
+/// A tag, prepared for finding its value in a text.
+struct SchemaTagTable {
+    private let key: SchemaKeys
+    private let strings: SchemaKeys
+    private let literals: Int
+    let count: Int
+
+    init(_ tag: SchemaTag, _ arena: inout SchemaArena) {
+        key = arena.addKeys([tag.key])
+        strings = arena.addKeys(tag.strings)
+        (literals, count) = (tag.literals, tag.branches.count)
+    }
+
+    /// Returns the number of the tag's value in an object, and the number of bytes skipped to find it. The value is
+    /// `nil` if it can't be read or is too far away.
+    func value(
+        in text: Span<UInt8>, from start: Int, _ keys: SchemaKeyTables, budget: Int, _ tag: SchemaTag
+    ) -> (value: Int?, skipped: Int) {
+        let p = JSONGrammar.skipSpace(in: text, from: start + 1)
+        // Usually the tag comes first.
+        if text.count - p > 16, text[p] == JSONGrammar.quote, keys.isNext(0, of: key, text, p + 1) {
+            var value = JSONGrammar.skipSpace(in: text, from: p + keys.length(0, of: key) + 2)
+            guard value < text.count, text[value] == JSONGrammar.colon else { return (nil, 0) }
+            value = JSONGrammar.skipSpace(in: text, from: value + 1)
+            return (value < text.count ? number(text, value, keys, tag) : nil, 0)
+        }
+        var search = MemberSearch(in: text, from: start, budget: budget)
+        let outcome = search.find(in: text) { keys.find(text, $0, in: key) == 0 }
+        return switch outcome {
+        case .value(let value): (number(text, value, keys, tag), search.skipped)
+        case .missing: (count - 1, search.skipped)
+        case .unreadable: (nil, search.skipped)
+        }
+    }
+
+    private func number(_ text: Span<UInt8>, _ p: Int, _ keys: SchemaKeyTables, _ tag: SchemaTag) -> Int? {
+        let other = literals + 3
+        switch text[p] {
+        case JSONGrammar.quote:
+            let scan = JSONGrammar.string(in: text, from: p + 1)
+            guard scan.fault == .none else { return nil }
+            let found = keys.find(text, JSONContent(p + 1, scan.index - 1), in: strings)
+            return found >= 0 ? found : other
+        case 0x2D, 0x30...0x39:
+            if literals == strings.count { return other }
+            let scan = JSONGrammar.number(in: text, from: p).end
+            guard scan.fault == .none else { return nil }
+            return tag.numbers[ExactDecimal(text, p..<scan.index)] ?? other
+        case 0x74: return literals
+        case 0x66: return literals + 1
+        case 0x6E: return literals + 2
+        case JSONGrammar.openBrace, JSONGrammar.openBracket: return other
+        default: return nil
+        }
+    }
 }

@@ -1,9 +1,9 @@
 import ErrandJSONValidation
 
-/// The states that validation derives from a schema as it goes, and its stacks: used by one validation at a time, and
-/// then by the next ones.
+/// The states that validation derives from a schema as needed, and its stacks. Used by one validation at a time, then
+/// reused by others.
 struct SchemaMachine {
-    /// The bytes that a machine may grow to, and still be kept for the next validation.
+    /// The maximum number of bytes that a machine may gain and still be kept for reuse.
     private static let keptBytes = 16 << 20
     /// The state that every value fits, and the transition to it.
     static let any: StateIndex = 0
@@ -13,17 +13,16 @@ struct SchemaMachine {
     private var states: [[Int32]: StateIndex] = [:]
     var variants: [[[UInt64]: TransitionIndex]] = []
 
-    // The stacks of the validator.
     var frames = FrameStack(repeating: SchemaFrame())
     var results = [UInt8](repeating: 0, count: 1024)
     var words = [Int](repeating: 0, count: 256)
     var patterns = PatternMachine()
 
-    // The rules that are read for each scalar, without what needs to be retained.
+    // The rules for scalars, without references that need retaining.
     let strings: [StringCheck]
     let numbers: [NumberCheck]
     let constants: [ConstantCheck]
-    /// The tables of the patterns that have one yet.
+    /// The tables of the patterns, as far as they have been built.
     var patternTables: [PatternTable?]
     let tags: [SchemaTagTable]
 
@@ -68,26 +67,25 @@ struct SchemaMachine {
         constantBytes = arena.size
     }
 
-    /// Whether it is too large to be kept, or has what was not derived to the end.
+    /// Whether the machine is too large to keep, or contains something that was derived only partly.
     var isLarge: Bool {
         arena.size > Self.keptBytes + constantBytes || frames.capacity > 4_096 || results.count > 1 << 20 || isExhausted
     }
-    /// Whether the text made it take more memory than it may.
+    /// Whether the text made the machine exceed its memory limit.
     var isFull: Bool { arena.size > memoryLimit }
     private(set) var memoryLimit = Int.max
-    /// The steps that deriving took, and may take, since they were counted the last time.
+    /// The steps that deriving took since they were last counted.
     var work = 0
     private var workLimit = Int.max
     private(set) var isExhausted = false
-    /// The bytes that it was made with.
+    /// The initial size in bytes.
     private let constantBytes: Int
 
-    /// Whether it is far enough from what it may take to derive what it can do without, which is never much of it.
+    /// Returns whether there is plenty of room for deriving something optional, which never takes much of the limit.
     func hasRoom(for bytes: Int) -> Bool {
         arena.size + bytes <= memoryLimit && arena.size <= constantBytes + Self.keptBytes / 2
     }
 
-    /// Begins with another text.
     mutating func begin(_ limits: JSONLimits) {
         let (limit, overflows) = arena.size.addingReportingOverflow(limits.maximumMemoryBytes)
         memoryLimit = overflows ? .max : limit
@@ -95,13 +93,13 @@ struct SchemaMachine {
         frames.truncate(to: 0)
     }
 
-    /// The steps that deriving took since the last call; with those that are left without them.
+    /// Returns the steps that deriving took since the last call, and sets the limit to the steps that remain.
     mutating func takeWork(of steps: Int) -> Int {
         defer { (work, workLimit) = (0, max(0, steps - work)) }
         return work
     }
 
-    /// Whether there are steps left to derive something; if not, what is derived is not kept.
+    /// Returns whether steps are left for deriving. If not, derived data isn't kept.
     mutating func mayWork() -> Bool {
         if work <= workLimit { return true }
         isExhausted = true
@@ -120,14 +118,14 @@ struct SchemaMachine {
 
     // MARK: States
 
-    /// The root of a set of roots for a node: the number, and a bit for those that are hard.
+    /// Returns a root for a node: its number, and a bit that marks hard roots.
     static func root(_ node: Int32, isHard: Bool) -> Int32 { node << 1 | (isHard ? 1 : 0) }
 
-    /// The state for some schemas, in any order.
+    /// Returns the state for schemas, in any order.
     mutating func state(_ roots: [Int32], _ program: SchemaProgram) -> StateIndex {
         var sorted: [Int32] = []
         for root in roots.sorted() {
-            // Behind one that is not hard, the same one that is hard replaces it.
+            // If a node has both a hard root and another one, the hard root replaces the other.
             if let last = sorted.last, last >> 1 == root >> 1 { sorted.removeLast() }
             sorted.append(root)
         }
@@ -139,5 +137,254 @@ struct SchemaMachine {
         arena.count(64 + sorted.count * 4)
         states[sorted] = made
         return made
+    }
+}
+
+// Derives the plans and transitions for a state's arrays and objects.
+extension SchemaMachine {
+    // MARK: Transitions
+
+    /// Collects the schemas that a part is validated against.
+    private struct Draft {
+        var roots: [Int32] = []
+        var wires: [(role: SchemaWire.Role, node: Int32, parent: Int32, counter: Int32, evaluates: Bool)] = []
+        var evaluators: [UInt64]
+        /// The lanes that treat the part as unevaluated, unless another lane evaluates it.
+        var unevaluated: [(lane: Int, node: Int32)] = []
+
+        init(_ lanes: Int) { evaluators = Array(repeating: 0, count: (lanes + 63) / 64) }
+
+        mutating func evaluates(_ lane: Int) { evaluators[lane / 64] |= 1 << UInt64(lane % 64) }
+
+        /// Adds a schema that must hold for the lane to hold.
+        mutating func and(_ node: Int32, _ lane: Int, isHard: Bool) {
+            if node == SchemaProgram.any { return }
+            roots.append(SchemaMachine.root(node, isHard: isHard))
+            if !isHard { wires.append((.and, node, Int32(lane), -1, false)) }
+        }
+    }
+
+    private mutating func finish(
+        _ draft: Draft, of state: StateIndex, _ lanes: [SchemaLane], _ program: SchemaProgram
+    ) -> TransitionIndex {
+        var draft = draft
+        work += 200 + draft.roots.count * 4 + draft.wires.count * 4
+        // A part that a lane treats as unevaluated counts as evaluated for the lanes that apply that lane.
+        for (lane, _) in draft.unevaluated { draft.evaluates(lane) }
+        for (lane, node) in draft.unevaluated {
+            work += draft.wires.count
+            let certain = reached(from: lane, onlyAll: true, state, lanes)
+            if certain.contains(where: { draft.evaluators[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }) { continue }
+            let possible = reached(from: lane, onlyAll: false, state, lanes)
+            let mayBeEvaluated =
+                possible.contains { draft.evaluators[$0 / 64] >> UInt64($0 % 64) & 1 != 0 }
+                || draft.wires.contains {
+                    $0.evaluates && (Int($0.parent) == lane || possible.contains(Int($0.parent)))
+                }
+            if mayBeEvaluated {
+                if node == SchemaProgram.any { continue }
+                draft.roots.append(Self.root(node, isHard: false))
+                draft.wires.append((.unevaluated, node, Int32(lane), -1, false))
+            } else {
+                draft.and(node, lane, isHard: lanes[lane].isHard)
+            }
+        }
+        if draft.roots.isEmpty, draft.wires.isEmpty { return Self.anyTransition }
+        let child = self.state(draft.roots, program)
+        var laneNumbers: [Int32: Int32] = [:]
+        for (number, lane) in arena.lanes(of: child).enumerated() { laneNumbers[lane.node] = Int32(number) }
+        let wires = draft.wires.compactMap { wire -> SchemaWire? in
+            guard let lane = laneNumbers[wire.node] else { return nil }
+            return SchemaWire(
+                role: wire.role, child: lane, parent: wire.parent, counter: wire.counter, evaluates: wire.evaluates)
+        }
+        var made = SchemaTransition(state: child, firstWire: arena.add(wires))
+        made.wireCount = wires.count
+        made.isSimple = wires.allSatisfy { $0.role != .contains }
+        if wires.contains(where: { $0.role == .unevaluated }) {
+            made.evaluators = arena.addEvaluators(draft.evaluators)
+        }
+        return arena.add(made)
+    }
+
+    /// Returns the lanes that a lane directly or indirectly applies to the same value. With `onlyAll`, returns the
+    /// lanes that hold whenever it holds; otherwise, all lanes whose annotations may reach it.
+    private mutating func reached(
+        from lane: Int, onlyAll: Bool, _ state: StateIndex, _ lanes: [SchemaLane]
+    ) -> Set<Int> {
+        var found: Set<Int> = []
+        var open = [lane]
+        while let next = open.popLast(), mayWork() {
+            work += 1
+            for gateIndex in 0..<Int(lanes[next].gateCount) {
+                let gate = arena.gate(gateIndex, of: lanes[next], state)
+                if gate.kind == .not || onlyAll && gate.kind != .all { continue }
+                work += Int(gate.count)
+                for branch in 0..<Int(gate.count) {
+                    let target = Int(arena.branch(branch, of: gate, state))
+                    if found.insert(target).inserted { open.append(target) }
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: Arrays
+
+    mutating func makeArrayPlan(_ state: StateIndex, _ program: SchemaProgram) {
+        let lanes = Array(arena.lanes(of: state))
+        var rules: [LaneArray] = []
+        var (prefix, counters) = (0, Int32(0))
+        for (index, lane) in lanes.enumerated() where lane.array >= 0 {
+            let rule = program.arrays[Int(lane.array)]
+            prefix = max(prefix, rule.prefix.count)
+            rules.append(
+                LaneArray(
+                    lane: Int32(index), minimum: rule.minimum, maximum: rule.maximum, isUnique: rule.isUnique,
+                    counter: rule.contains >= 0 ? counters : -1, minimumContained: rule.minimumContained,
+                    maximumContained: rule.maximumContained, asksUnevaluated: rule.unevaluated >= 0))
+            if rule.contains >= 0 { counters += 1 }
+        }
+        var plan = ArrayPlan(firstPrefix: arena.addIndexes(prefix), firstRule: arena.add(rules))
+        (plan.prefixCount, plan.ruleCount, plan.counters) = (prefix, rules.count, Int(counters))
+        plan.isUnique = rules.contains(where: \.isUnique)
+        arena.states[Int(state)].array = arena.add(plan)
+    }
+
+    /// Derives the transition for an element. All elements after the longest prefix share one.
+    mutating func element(
+        _ index: Int, _ plan: ArrayPlan, of state: StateIndex, _ program: SchemaProgram
+    ) -> TransitionIndex {
+        let lanes = Array(arena.lanes(of: state))
+        var draft = Draft(lanes.count)
+        work += plan.ruleCount
+        for laneRule in arena.arrayRules[plan.firstRule..<plan.firstRule + plan.ruleCount] {
+            let lane = Int(laneRule.lane)
+            let rule = program.arrays[Int(lanes[lane].array)]
+            let isHard = lanes[lane].isHard
+            var isEvaluated = true
+            if index < rule.prefix.count {
+                draft.and(rule.prefix[index], lane, isHard: isHard)
+            } else if rule.items >= 0 {
+                draft.and(rule.items, lane, isHard: isHard)
+            } else {
+                isEvaluated = false
+            }
+            if rule.contains >= 0 {
+                draft.roots.append(Self.root(rule.contains, isHard: false))
+                draft.wires.append(
+                    (
+                        .contains, rule.contains, Int32(lane), laneRule.counter,
+                        rule.containsEvaluates
+                    ))
+            }
+            if isEvaluated {
+                draft.evaluates(lane)
+            } else if rule.unevaluated >= 0 {
+                draft.unevaluated.append((lane, rule.unevaluated))
+            }
+        }
+        return finish(draft, of: state, lanes, program)
+    }
+
+    // MARK: Objects
+
+    mutating func makeObjectPlan(_ state: StateIndex, _ program: SchemaProgram) {
+        let lanes = Array(arena.lanes(of: state))
+        let firstGate = arena.states[Int(state)].firstGate
+        var keys: [[UInt8]] = []
+        var numbers: [[UInt8]: Int32] = [:]
+        func number(_ key: [UInt8]) -> Int32 {
+            if let known = numbers[key] { return known }
+            keys.append(key)
+            numbers[key] = Int32(keys.count - 1)
+            return Int32(keys.count - 1)
+        }
+        var rules: [LaneObject] = []
+        var patterns: [Int32] = []
+        var known: Set<Int32> = []
+        var names = Draft(lanes.count)
+        for (index, lane) in lanes.enumerated() {
+            let node = program.nodes[Int(lane.node)]
+            for (gateIndex, gate) in node.gates.enumerated() where gate.kind == .dependent {
+                arena.gates[firstGate + Int(lane.firstGate) + gateIndex].entry = number(gate.key)
+            }
+            guard lane.object >= 0 else { continue }
+            let rule = program.objects[Int(lane.object)]
+            // In the order of the names, so every machine derives the same plan.
+            for key in rule.properties.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = number(key) }
+            for (pattern, _) in rule.patterns where known.insert(pattern).inserted { patterns.append(pattern) }
+            work += 8 + rule.properties.count * 8 + rule.patterns.count * 2 + rule.required.count * 4
+            if rule.names >= 0 { names.and(rule.names, index, isHard: lane.isHard) }
+            let needs = rule.required.map(number)
+            let dependents = rule.dependentRequired.flatMap { pair in
+                let key = number(pair.key)
+                return pair.needs.flatMap { [key, number($0)] }
+            }
+            var made = LaneObject(
+                lane: Int32(index), firstNeed: arena.addNumbers(needs), needCount: needs.count,
+                firstDependent: arena.addNumbers(dependents), dependentCount: dependents.count / 2)
+            for need in needs { if need < 64 { made.required |= 1 << UInt64(need) } else { made.isWide = true } }
+            (made.minimum, made.maximum) = (rule.minimum, rule.maximum)
+            made.asksUnevaluated = rule.unevaluated >= 0
+            if made.needCount > 0 || made.dependentCount > 0 || made.minimum > 0 || made.maximum < .max
+                || made.asksUnevaluated
+            {
+                rules.append(made)
+            }
+        }
+        let entries = keys.indices.map { KeyEntry(transition: -1, next: Int32(($0 + 1) % keys.count)) }
+        var plan = ObjectPlan(
+            keys: arena.addKeys(keys), firstEntry: arena.add(entries), firstPattern: arena.addNumbers(patterns),
+            firstRule: arena.add(rules))
+        plan.moreWords = max(0, (keys.count - 1) / 64)
+        plan.patternCount = patterns.count
+        plan.ruleCount = rules.count
+        plan.first = keys.isEmpty ? -1 : 0
+        if !names.roots.isEmpty { plan.names = finish(names, of: state, lanes, program) }
+        if patterns.isEmpty {
+            plan.other = member(nil, [], plan, of: state, program)
+        } else {
+            variants.append([:])
+            plan.variants = variants.count - 1
+        }
+        arena.states[Int(state)].object = arena.add(plan)
+    }
+
+    /// Derives the transition for a member with a key, or with any key that no lane names. `matches` has one bit for
+    /// each pattern that the key matches.
+    mutating func member(
+        _ key: [UInt8]?, _ matches: [UInt64], _ plan: ObjectPlan, of state: StateIndex, _ program: SchemaProgram
+    ) -> TransitionIndex {
+        let lanes = Array(arena.lanes(of: state))
+        var matched: Set<Int32> = []
+        for bit in 0..<plan.patternCount where matches[bit / 64] >> UInt64(bit % 64) & 1 != 0 {
+            matched.insert(arena.numbers[plan.firstPattern + bit])
+        }
+        var draft = Draft(lanes.count)
+        work += lanes.count + plan.patternCount
+        for (index, lane) in lanes.enumerated() where lane.object >= 0 {
+            let rule = program.objects[Int(lane.object)]
+            work += rule.patterns.count
+            var isEvaluated = false
+            if let key, let node = rule.properties[key] {
+                draft.and(node, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            for (pattern, node) in rule.patterns where matched.contains(pattern) {
+                draft.and(node, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            if !isEvaluated, rule.additional >= 0 {
+                draft.and(rule.additional, index, isHard: lane.isHard)
+                isEvaluated = true
+            }
+            if isEvaluated {
+                draft.evaluates(index)
+            } else if rule.unevaluated >= 0 {
+                draft.unevaluated.append((index, rule.unevaluated))
+            }
+        }
+        return finish(draft, of: state, lanes, program)
     }
 }

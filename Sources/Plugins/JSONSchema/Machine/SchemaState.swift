@@ -1,48 +1,44 @@
 import ErrandJSONValidation
 
-/// The index of a state in its arena; what it leads to is in the same arena.
+/// The index of a state in its arena, which also contains everything that the state leads to.
 typealias StateIndex = Int32
-/// The index of a transition in its arena; -1 for one that was not derived yet.
+/// The index of a transition in its arena; -1 if it isn't derived yet.
 typealias TransitionIndex = Int32
 
-/// The schemas that one value is validated against at the same time, with everything that they apply to the same value: a
-/// lane for each, in an order in which each one comes behind those that its own result depends on.
+/// The schemas that a value is validated against at the same time, including the schemas that they apply to the same
+/// value. Each has a lane, and comes after the lanes that its result depends on.
 ///
-/// States are derived when a document first needs them, as those of a lazily determinised automaton are.
+/// States are derived when a document first needs them, like the states of a lazily determinized automaton.
 struct SchemaState {
-    /// The lanes, by their places in the arena.
     var firstLane = 0
     var laneCount = 0
     var firstGate = 0
-    /// The lanes that gates refer to.
     var firstBranch = 0
-    /// The lanes that others refer to, ascending.
+    /// The lanes of the roots, in ascending order.
     var firstRoot = 0
     var rootCount = 0
-    /// The steps that applying it takes: its lanes, and what their gates refer to.
+    /// The steps for applying the state: one per lane, and one per reference of their gates.
     var cost = 0
-    /// The scalar kinds of which every value fits all lanes.
+    /// The scalar kinds whose values all fit every lane.
     var plain: UInt8 = ValueKind.all
     /// Whether a lane compares arrays or objects with constants.
     var wantsHash = false
-    /// Whether a lane has rules for arrays or for objects.
     var hasArrays = false
     var hasObjects = false
-    /// The rules for arrays and objects, derived at the first array and at the first object; -1 before.
+    /// The plans for arrays and objects; -1 until derived for the first array or object.
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag of the gate with most branches among those that have one, and this gate; -1 without one.
+    /// The tag of the gate with the most branches among gates with a tag, and the index of that gate; -1 without one.
     var tag: Int32 = -1
     var tagGate: Int32 = -1
-    /// Where the variants are, once there are any: by the number of a value of the tag, what remains of the state for an object
-    /// with it; the state itself where it is not worth it, and -1 before it is derived.
+    /// The index of the variants, once there are any: for each value number of the tag, the rest of the state for an
+    /// object with that value. It's the state itself if a variant isn't worthwhile, and -1 until derived.
     var firstVariant = -1
 }
 
-/// One schema among those for a value.
 struct SchemaLane {
     var node: Int32
-    /// Whether the document is invalid if this schema does not hold: problems are reported at once.
+    /// Whether the document is invalid if this schema doesn't hold, so problems are reported at once.
     var isHard: Bool
     var isNever: Bool
     var kinds: UInt8
@@ -66,7 +62,7 @@ struct SchemaLane {
         (constant, enumeration) = (node.constant, node.enumeration)
     }
 
-    /// Whether every value of a scalar kind fits, but for the gates.
+    /// Returns whether every value of a scalar kind fits, apart from the gates.
     func isPlain(_ kind: UInt8) -> Bool {
         if kinds & kind == 0 || constant >= 0 || enumeration >= 0 { return false }
         if kind == ValueKind.string { return string < 0 }
@@ -80,39 +76,39 @@ struct LaneGate {
     var kind: SchemaGate.Kind
     var first: Int32
     var count: Int32
-    /// The entry of the key of a dependent schema; known when the plan for objects is there.
+    /// The key entry of a dependent schema, set when the plan for objects is derived.
     var entry: Int32 = -1
-    /// The tag that its branches differ by; -1 without one, and for those that a value of it has left.
+    /// The tag that tells its branches apart; -1 without one, or if a value of the tag has already reduced the
+    /// branches.
     var tag: Int32 = -1
 }
 
-/// The state that a part of a value is validated against, and the effect of its results on the lanes of the whole.
+/// The state for a part of a value, and how its results affect the lanes of the whole.
 struct SchemaTransition {
     var state: StateIndex
     var firstWire = 0
     var wireCount = 0
-    /// Where the bits are, one for each lane that evaluates the part, whatever the part is; -1 if no lane asks.
+    /// The start of the bits for lanes that evaluate the part in any case; -1 if no lane needs them.
     var evaluators = -1
-    /// Whether a part for which all lanes hold changes nothing.
+    /// Whether a part changes nothing if all lanes hold for it.
     var isSimple = true
 }
 
-/// From the result of a lane of a part to a lane of the whole.
+/// Connects the result of a part's lane to a lane of the whole.
 struct SchemaWire {
     enum Role: UInt8 { case and, contains, unevaluated }
 
     var role: Role
     var child: Int32
     var parent: Int32
-    /// The counter of a `contains`.
     var counter: Int32 = -1
     /// Whether a match of `contains` evaluates the element.
     var evaluates = false
 }
 
-/// The rules for arrays of all lanes of a state.
+/// The array rules of all lanes of a state.
 struct ArrayPlan {
-    /// Where the transitions of the first elements are.
+    /// The start of the first elements' transitions.
     var firstPrefix = 0
     var prefixCount = 0
     var rest: TransitionIndex = -1
@@ -127,51 +123,49 @@ struct LaneArray {
     var minimum: Int
     var maximum: Int
     var isUnique: Bool
-    /// The number of the counter of `contains`; -1 without it.
+    /// The number of the counter for `contains`; -1 without one.
     var counter: Int32
     var minimumContained: Int
     var maximumContained: Int
     var asksUnevaluated: Bool
 }
 
-/// The rules for objects of all lanes of a state.
+/// The object rules of all lanes of a state.
 struct ObjectPlan {
-    /// The keys that some lane names, and where the entry of the first one is.
+    /// The keys that lanes name, and the index of the first key's entry.
     var keys: SchemaKeys
     var firstEntry = 0
-    /// The words for a bit for each key, beyond the first 64.
+    /// The number of words for the bits of keys beyond the first 64.
     var moreWords = 0
     var firstPattern = 0
     var patternCount = 0
-    /// For other keys, if there are no patterns.
+    /// The transition for other keys, without patterns.
     var other: TransitionIndex = -1
-    /// The number of the table of the transitions for other keys, by the patterns that they match.
+    /// The number of the table with transitions for other keys, by the patterns that they match.
     var variants = 0
-    /// For the keys themselves; -1 if no lane asks.
+    /// The transition for the keys themselves; -1 if no lane needs it.
     var names: TransitionIndex = -1
-    /// The entry that is expected first.
     var first: Int32 = -1
     var firstRule = 0
     var ruleCount = 0
 }
 
-/// A key that some lane names.
 struct KeyEntry {
     var transition: TransitionIndex
-    /// The entry that followed the last time.
+    /// The entry that followed last time.
     var next: Int32
 }
 
 /// The checks at the end of an object.
 struct LaneObject {
     var lane: Int32
-    /// A bit for each required key among the first 64.
+    /// One bit for each required key among the first 64.
     var required: UInt64 = 0
     /// All required keys.
     var firstNeed = 0
     var needCount = 0
     var isWide = false
-    /// Pairs of a key, and one that it requires.
+    /// Pairs of a key and a key that it requires.
     var firstDependent = 0
     var dependentCount = 0
     var minimum = 0

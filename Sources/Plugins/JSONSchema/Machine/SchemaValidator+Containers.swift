@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Opens a frame for an array or an object; whether there is room.
+    /// Opens a frame for an array or object. Returns false if a limit is exceeded.
     mutating func open(
         _ text: Span<UInt8>, _ whole: StateIndex, at p: Int, isObject: Bool, hashes: Bool, _ depth: Int
     ) -> Bool {
@@ -40,7 +40,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Makes the results and the plan for a frame whose state has lanes; whether there is room.
+    /// Prepares the results and the plan for a frame whose state has lanes. Returns false if a limit is exceeded.
     private mutating func beginLanes(_ text: Span<UInt8>, at p: Int, _ count: Int, _ depth: Int) -> Bool {
         let (state, isObject) = (frame.state, frame.isObject)
         steps -= machine.arena.states[Int(frame.whole)].cost
@@ -87,10 +87,9 @@ extension SchemaValidator {
         return true
     }
 
-    /// Goes back to the frame around the innermost one.
     @inline(__always) mutating func leaveFrame() { frame = machine.frames.pop() }
 
-    /// Sets what the current element or member is validated against.
+    /// Sets the transition for the current element or member.
     @inline(__always) mutating func take(_ transition: TransitionIndex) {
         frame.transition = transition
         frame.part = machine.arena.transitions[Int(transition)].state
@@ -103,7 +102,7 @@ extension SchemaValidator {
         if frame.array >= 0 { nextElement() }
     }
 
-    /// Chooses the transition for the element with the index of the frame.
+    /// Chooses the transition for the element at the frame's index.
     @inline(__always) mutating func nextElement() {
         if frame.array < 0 || frame.count > machine.arena.arrayPlans[Int(frame.array)].prefixCount { return }
         choose(frame.count, Int(frame.array))
@@ -126,15 +125,15 @@ extension SchemaValidator {
         take(transition)
     }
 
-    /// Whether what is stored of the text takes no more memory than it may.
+    /// Returns whether the data stored for the text is within the memory limit.
     func hasRoom() -> Bool { machine.arena.size &+ uniques.size &+ keys.size <= machine.memoryLimit }
 
-    /// Takes what was derived from the steps.
+    /// Deducts the steps that deriving took.
     @inline(never) mutating func charge() { steps -= machine.takeWork(of: steps) }
 
     // MARK: Keys
 
-    /// Reads a key; nil if the rest of the text is not read.
+    /// Reads a key. Returns `nil` if reading stopped.
     @inline(__always) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         guard frame.object >= 0 else { return readOtherKey(text, p, depth) }
         let plan = machine.arena.objectPlans[Int(frame.object)]
@@ -159,7 +158,6 @@ extension SchemaValidator {
         return readOtherKey(text, p, depth)
     }
 
-    /// Reads a key that is not the expected one.
     @inline(never) private mutating func readOtherKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> Int? {
         let scan = JSONGrammar.string(in: text, from: p + 1)
         if scan.fault != .none {
@@ -207,7 +205,7 @@ extension SchemaValidator {
         return scan.index
     }
 
-    /// Notes that a key of the plan was found; false if it was before.
+    /// Records that a key of the plan was found. Returns false if it was found before.
     private mutating func markSeen(_ entry: Int) -> Bool {
         if hasSeen(entry) { return false }
         if entry < 64 {
@@ -218,7 +216,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Whether a key of the plan of the innermost frame was found.
+    /// Returns whether a key of the innermost frame's plan was found.
     @inline(__always) func hasSeen(_ entry: Int) -> Bool {
         entry < 64
             ? frame.seen >> UInt64(entry) & 1 != 0

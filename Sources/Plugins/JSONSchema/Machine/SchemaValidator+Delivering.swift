@@ -2,11 +2,11 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Takes the results of the lanes of a part over to the innermost frame, which is the one around it.
+    /// Delivers the results of a part's lanes to the innermost frame, which encloses the part.
     ///
     /// - Parameters:
-    ///   - results: where the results of the part are.
-    ///   - range: the part in the text.
+    ///   - results: The start of the part's results.
+    ///   - range: The range of the part in the text.
     @inline(__always) mutating func deliver(
         _ text: Span<UInt8>, _ results: Int, _ range: Range<Int>, _ digest: ValueDigest, _ depth: Int
     ) -> Bool {
@@ -65,7 +65,7 @@ extension SchemaValidator {
         }
     }
 
-    /// A bit for each lane of the innermost frame that evaluates a part.
+    /// Returns one bit for each lane of the innermost frame that evaluates a part.
     func evaluators(_ transition: SchemaTransition) -> [UInt64] {
         let count = (machine.arena.states[Int(frame.state)].laneCount + 63) / 64
         return Array(machine.arena.evaluators[transition.evaluators..<transition.evaluators + count])

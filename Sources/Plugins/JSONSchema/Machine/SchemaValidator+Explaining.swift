@@ -4,8 +4,7 @@ extension SchemaValidator {
     private static let maximumRereads = 16
     private static let maximumBranches = 256
 
-    /// Explains why gates of the value that just ended do not hold, by reading it again; false if the rest of the text is
-    /// not read.
+    /// Explains why gates of the last value don't hold, by reading it again. Returns false if reading stopped.
     @inline(never) mutating func explain(_ text: Span<UInt8>, _ range: Range<Int>, _ depth: Int) -> Bool {
         let start = range.lowerBound
         let gates = unexplained
@@ -42,7 +41,7 @@ extension SchemaValidator {
         return true
     }
 
-    /// Reads a value again, and lists its problems with a schema; false if it has none to list.
+    /// Reads a value again and lists its problems with a schema. Returns whether it listed any.
     private mutating func reread(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) -> Bool {
         guard rereads < Self.maximumRereads, rereadBudget > 0 else { return false }
         rereadBudget -= range.count
@@ -56,7 +55,7 @@ extension SchemaValidator {
         return problems.count > before
     }
 
-    /// The schema that a value has the least problems with.
+    /// Returns the schema with which a value has the fewest problems.
     private mutating func closest(_ text: Span<UInt8>, _ nodes: [Int32], _ range: Range<Int>, _ depth: Int) -> Int32? {
         var best: (node: Int32, weight: Int)?
         for node in nodes.prefix(Self.maximumBranches) {
@@ -73,7 +72,7 @@ extension SchemaValidator {
         return best?.node
     }
 
-    /// Reads a value with a schema, and leaves the stacks as they were, wherever the reading ended.
+    /// Reads a value with a schema, and restores the stacks wherever reading ended.
     private mutating func readAgain(_ text: Span<UInt8>, _ node: Int32, _ range: Range<Int>, _ depth: Int) {
         let (results, words) = (resultTop, wordTop)
         let (inner, outer) = (frame, machine.frames.count)

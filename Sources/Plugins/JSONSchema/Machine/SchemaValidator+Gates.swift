@@ -1,12 +1,12 @@
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Whether the gates of a lane hold, by the results of the lanes that they refer to; what does not hold is explained if
-    /// the lane is hard.
+    /// Returns whether a lane's gates hold, according to the results of the lanes that they refer to. If the lane is
+    /// hard, explains the gates that don't hold.
     ///
     /// - Parameters:
-    ///   - results: where the results of the state are.
-    ///   - isFrame: whether the value is the array or object of the innermost frame, rather than a scalar.
+    ///   - results: The start of the state's results.
+    ///   - isFrame: Whether the value is the array or object of the innermost frame instead of a scalar.
     @inline(never) mutating func gatesHold(
         _ text: Span<UInt8>, _ lane: SchemaLane, _ state: StateIndex, _ results: Int, isFrame: Bool, _ start: Int,
         _ depth: Int
@@ -21,7 +21,7 @@ extension SchemaValidator {
             switch gate.kind {
             case .all:
                 for branch in 0..<count where !refersToHolding(first &+ branch, results) { holds = false }
-                // Lanes that have to hold report their problems themselves.
+                // Hard lanes report their problems themselves.
                 continue
             case .any:
                 passes = false
@@ -61,14 +61,15 @@ extension SchemaValidator {
         return holds
     }
 
-    /// Whether the lane holds that a gate refers to, by the place of the reference.
+    /// Returns whether the lane that a gate refers to holds, by the index of the reference.
     @inline(__always) private func refersToHolding(_ reference: Int, _ results: Int) -> Bool {
         machine.results[results &+ Int(machine.arena.numbers[reference])] != 0
     }
 
     // MARK: Unevaluated parts
 
-    /// Whether a lane of the innermost frame has a part that it has to treat as unevaluated, and that no other lane evaluates.
+    /// Checks whether a lane of the innermost frame has a part that no other lane evaluates, and must treat as
+    /// unevaluated.
     @inline(never) mutating func checkPending(_ text: Span<UInt8>, _ index: Int, _ lane: SchemaLane, _ depth: Int) {
         let parts = frame.pendingBefore..<pending.count
         steps -= parts.count
@@ -89,7 +90,8 @@ extension SchemaValidator {
         if !found.isEmpty { unevaluated(text, found.map { pending[$0] }, lane, depth) }
     }
 
-    /// The lanes whose annotations reach a lane of the innermost frame: those that it applies to the same value, and that hold.
+    /// Returns the lanes whose annotations reach a lane of the innermost frame: they hold, and the lane applies them to
+    /// the same value.
     private mutating func liveLanes(_ index: Int) -> [UInt64] {
         let state = frame.state
         var live = [UInt64](repeating: 0, count: (machine.arena.states[Int(state)].laneCount + 63) / 64)
@@ -111,7 +113,7 @@ extension SchemaValidator {
         return live
     }
 
-    /// The lanes of a gate that count for the lane that has it.
+    /// Returns the lanes of a gate that count for the lane that has the gate.
     func liveBranches(_ gate: LaneGate, _ state: StateIndex, _ results: Int, isFrame: Bool) -> [Int32] {
         func branch(_ index: Int) -> Int32 { machine.arena.branch(index, of: gate, state) }
         switch gate.kind {

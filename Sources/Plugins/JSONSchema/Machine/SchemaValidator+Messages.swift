@@ -4,8 +4,8 @@ import ErrandJSONValidation
 extension SchemaValidator {
     // MARK: Problems of the schema
 
-    /// Counts a problem, and creates its text only if the list is not full. A derived one follows from the results of other
-    /// schemas.
+    /// Counts a problem. Creates its text only if the list isn't full. A derived problem follows from the results of
+    /// other schemas.
     mutating func report(
         _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ lane: SchemaLane, _ keyword: String, _ depth: Int, _ p: Int,
         _ expected: @autoclosure () -> String, _ found: @autoclosure () -> String, isDerived: Bool = false
@@ -50,7 +50,7 @@ extension SchemaValidator {
             "another \(Self.kindWord(text[p]).split(separator: " ").last ?? "value")")
     }
 
-    /// A key that is missing in an object, which is at a depth.
+    /// Reports a missing key of an object at a depth.
     @inline(never) mutating func missing(
         _ text: Span<UInt8>, _ key: @autoclosure () -> String, _ lane: SchemaLane, _ keyword: String, _ depth: Int,
         _ p: Int
@@ -113,7 +113,7 @@ extension SchemaValidator {
         problems.add(problem)
     }
 
-    /// Always false.
+    /// Reports that a limit was exceeded. Always returns false.
     @inline(never) mutating func tooMuch(_ text: Span<UInt8>, at p: Int, depth: Int) -> Bool {
         guard steps < 0 else {
             tooMuchMemory(text, at: p, depth: depth)
@@ -124,7 +124,6 @@ extension SchemaValidator {
         return false
     }
 
-    /// The limit of patterns that a text exceeds, in words.
     func patternLimit(_ content: JSONContent) -> (expected: String, found: String) {
         if content.count > limits.maximumPatternBytes {
             return ("a string of at most \(limits.maximumPatternBytes) bytes for its pattern", "\(content.count)")
@@ -157,7 +156,7 @@ extension SchemaValidator {
 }
 
 extension ExactDecimal: CustomStringConvertible {
-    /// The number as a text: 0.05, 1200, 7e30.
+    /// The number as text, such as 0.05, 1200, or 7e30.
     var description: String {
         if isZero { return "0" }
         let digits = isShort ? "\(short)" : String(decoding: long.map { $0 + 0x30 }, as: UTF8.self)

@@ -19,7 +19,7 @@ extension SchemaValidator {
         return exactFits(text, lane, range, depth)
     }
 
-    /// The value of at most 18 characters: digits, and perhaps a sign.
+    /// Returns the value of at most 18 characters: digits, and possibly a sign.
     @inline(__always) private static func integer(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
         var q = range.lowerBound
         let isNegative = text[q] == 0x2D

@@ -2,7 +2,7 @@ import ErrandJSONSyntax
 import ErrandJSONValidation
 
 extension SchemaValidator {
-    /// Computes the results of all lanes for a scalar, and delivers them; false if the rest of the text is not read.
+    /// Computes the results of all lanes for a scalar and delivers them. Returns false if reading stopped.
     @inline(never) mutating func settleScalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int, _ base: Int
     ) -> Bool {
@@ -15,7 +15,6 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Computes the results for a key.
     mutating func settleName(
         _ text: Span<UInt8>, _ names: TransitionIndex, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -31,15 +30,15 @@ extension SchemaValidator {
         return unexplained.isEmpty || explain(text, range, depth)
     }
 
-    /// Computes the results of all lanes for a scalar, which are behind those in use until the next ones; false if the rest of
-    /// the text is not read.
+    /// Computes the results of all lanes for a scalar. They're stored after the results in use, until the next scalar.
+    /// Returns false if reading stopped.
     private mutating func scalar(
         _ text: Span<UInt8>, _ state: StateIndex, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
         let found = machine.arena.states[Int(state)]
         let (count, firstLane) = (found.laneCount, found.firstLane)
         let start = range.lowerBound
-        // Each lane may read a long one.
+        // Each lane may have to read a long scalar.
         steps -= found.cost &* (1 &+ range.count >> 4)
         if steps < 0 || machine.isFull {
             _ = tooMuch(text, at: start, depth: depth)
@@ -62,7 +61,8 @@ extension SchemaValidator {
         return true
     }
 
-    /// Whether a scalar fits the lane at a place, without its gates; reports the problem if the lane is hard.
+    /// Returns whether a scalar fits the lane at an index, apart from its gates. If the lane is hard, reports the
+    /// problem.
     private mutating func check(
         _ text: Span<UInt8>, _ lane: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) -> Bool {
@@ -104,7 +104,7 @@ extension SchemaValidator {
                 for number in 0..<keys.count where machine.arena.keys.isNext(number, of: keys, text, start + 1) {
                     return true
                 }
-                // A text with escapes may still be one of them.
+                // A text with escapes may still equal one of them.
                 return content.hasEscapes(in: text) && machine.arena.keys.find(text, content, in: keys) >= 0
             }
             return machine.arena.keys.find(text, content, in: keys) >= 0

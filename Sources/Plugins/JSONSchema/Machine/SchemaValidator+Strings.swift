@@ -10,7 +10,7 @@ extension SchemaValidator {
         let (isHard, node) = (machine.arena.lanes[lane].isHard, machine.arena.lanes[lane].node)
         var holds = true
         if rule.minimum > 0 || rule.maximum < .max {
-            // A character takes 1 to 4 bytes, and 6 or 12 with an escape.
+            // A character takes 1 to 4 bytes, or 6 or 12 with an escape.
             let bytes = content.count
             if bytes < rule.minimum || bytes > rule.maximum
                 || rule.minimum > 1 && bytes / 12 < rule.minimum
@@ -48,7 +48,7 @@ extension SchemaValidator {
         }
         if let format = rule.format {
             steps -= content.count &* 2
-            // Content that was not read is not judged, as the end of the steps is a problem of its own.
+            // Content that wasn't read isn't judged, because running out of steps is a separate problem.
             guard steps >= 0 else { return holds }
             switch format.fits(content.string(in: text)) {
             case true?: break
@@ -66,7 +66,7 @@ extension SchemaValidator {
         return holds
     }
 
-    /// Whether a pattern matches some part of a text.
+    /// Returns whether a pattern matches any part of a text.
     mutating func match(
         _ text: Span<UInt8>, _ pattern: Int32, _ content: JSONContent, _ hasEscapes: Bool
     ) -> PatternOutcome {

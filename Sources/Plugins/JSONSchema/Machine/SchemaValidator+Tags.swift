@@ -1,19 +1,19 @@
 import ErrandJSONValidation
 
-/// Objects of several branches that a tag tells apart: it is read first, so that an object is validated against the branches
-/// that it may fit only.
+/// Handles objects of several branches that a tag tells apart. Reads the tag first, so an object is validated only
+/// against the branches that it may fit.
 ///
-/// Every other branch fails, as the tag has another value than it asks for: a result that is known is not computed. What is
-/// reported follows from the results alone. The steps of an object are those of all branches nevertheless, so that none takes
-/// more than without a tag.
+/// All other branches fail, because they require another value of the tag, so their results aren't computed. Problems
+/// only depend on the results. An object still costs the steps of all branches, so no object takes more steps than
+/// without a tag.
 extension SchemaValidator {
-    /// The steps and the bytes that have to be left to derive what remains for a value.
+    /// The steps and bytes that must be left to derive a variant for a value.
     private static let (spareSteps, spareBytes) = (1_000_000, 4 << 20)
-    /// How many bytes are skipped to find the tag, for each branch and each other one: a few branches take less time than it
-    /// would, and many take far more.
+    /// The number of bytes to skip for the tag, times the square of the number of branches. Validating a few branches
+    /// is faster than searching for the tag; validating many takes far longer.
     private static let skippedBytes = 4
 
-    /// What an object is validated against.
+    /// Returns the state that an object is validated against.
     @inline(never) mutating func tagged(_ text: Span<UInt8>, _ whole: StateIndex, at p: Int) -> StateIndex {
         var state = whole
         while tagBudget > 0 {
@@ -34,7 +34,7 @@ extension SchemaValidator {
         return state
     }
 
-    /// Derives what remains of a state for a value of its tag; nil if there is no room for it.
+    /// Derives the rest of a state for a value of its tag. Returns `nil` if there isn't enough room.
     private mutating func derive(_ state: StateIndex, _ value: Int) -> StateIndex? {
         guard steps > Self.spareSteps, machine.hasRoom(for: Self.spareBytes) else { return nil }
         let tag = program.tags[Int(machine.arena.states[Int(state)].tag)]
@@ -48,7 +48,8 @@ extension SchemaValidator {
         return made
     }
 
-    /// Takes the results of what remained over to the lanes of the whole. Every lane has a place behind its own there.
+    /// Copies the results of the reduced state to the lanes of the whole, where every lane has the same or a later
+    /// index.
     mutating func spread(_ results: Int, _ part: StateIndex, to whole: StateIndex) {
         let (from, to) = (machine.arena.states[Int(part)], machine.arena.states[Int(whole)])
         for index in stride(from: to.rootCount - 1, through: 0, by: -1) {
@@ -60,8 +61,8 @@ extension SchemaValidator {
 }
 
 extension StateBuilder {
-    /// What remains of a state if some branches of the gate with its tag are known to fail: the lanes that are left, in their
-    /// order.
+    /// Returns the rest of a state if some branches of its tagged gate are known to fail. The remaining lanes keep
+    /// their order.
     static func part(
         of whole: StateIndex, _ kept: [Int32], _ program: SchemaProgram, _ arena: inout SchemaArena
     ) -> StateIndex {

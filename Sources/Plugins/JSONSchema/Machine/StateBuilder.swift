@@ -19,7 +19,7 @@ struct StateBuilder {
             var lane = SchemaLane(node, rule, isHard: hard.contains(node))
             lane.firstGate = Int32(gates.count)
             for gate in rule.gates {
-                // Every gate keeps its place, so that it is found in the node.
+                // Every gate keeps its index, so it can be found in the node.
                 let lanesOfGate = gate.nodes.map { laneNumbers[$0] ?? 0 }
                 gates.append(
                     LaneGate(
@@ -33,7 +33,6 @@ struct StateBuilder {
             lanes, gates, branches, roots: roots.compactMap { laneNumbers[$0 >> 1] }.sorted(), program, &arena)
     }
 
-    /// The state with these lanes, and with those among them that others refer to.
     static func state(
         _ lanes: [SchemaLane], _ gates: [LaneGate], _ branches: [Int32], roots: [Int32], _ program: SchemaProgram,
         _ arena: inout SchemaArena
@@ -51,14 +50,14 @@ struct StateBuilder {
         }
         state.plain = plain(lanes, gates)
         for (index, gate) in gates.enumerated() where gate.tag >= 0 {
-            // The larger one first: it leaves fewer lanes.
+            // Prefers the larger gate, because its tag leaves fewer lanes.
             if state.tag >= 0, gate.count <= gates[Int(state.tagGate)].count { continue }
             (state.tag, state.tagGate) = (gate.tag, Int32(index))
         }
         return arena.add(state)
     }
 
-    /// The kinds for which all lanes hold, whatever the value is.
+    /// Returns the kinds for which all lanes hold, whatever the value.
     private static func plain(_ lanes: [SchemaLane], _ gates: [LaneGate]) -> UInt8 {
         if gates.contains(where: { $0.kind == .not || $0.kind == .one && $0.count > 1 }) { return 0 }
         var plain: UInt8 = 0
@@ -69,7 +68,7 @@ struct StateBuilder {
         return plain
     }
 
-    /// The nodes that have to hold: hard roots, and what they apply unconditionally.
+    /// Returns the nodes that must hold: hard roots, and the nodes that they apply unconditionally.
     private func hardNodes() -> Set<Int32> {
         var hard: Set<Int32> = []
         var open = roots.filter { $0 & 1 != 0 }.map { $0 >> 1 }
@@ -80,7 +79,7 @@ struct StateBuilder {
         return hard
     }
 
-    /// The roots and everything that they apply to the same value, each behind what it depends on.
+    /// Returns the roots and everything that they apply to the same value, each after the nodes that it depends on.
     private func ordered() -> [Int32] {
         var order: [Int32] = []
         var known: Set<Int32> = []

@@ -2,7 +2,7 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
 
-/// A JSON document that schemas are read from: its values by index, each with its place in the text.
+/// A JSON document that contains schemas: its values by index, each with its place in the text.
 final class SchemaDocument: Sendable {
     enum Kind: Sendable { case null, `false`, `true`, number, string, array, object }
 
@@ -16,21 +16,21 @@ final class SchemaDocument: Sendable {
         var count = 0
     }
 
-    /// The absolute URI, without a fragment; empty if the document has none.
+    /// The absolute URI without a fragment, or an empty string.
     let uri: String
     let bytes: [UInt8]
     let values: [Value]
     let children: [Int]
     /// The keys of `children`; empty for elements of arrays.
     let keys: [[UInt8]]
-    /// For large objects, the members by key.
+    /// The members of large objects by key.
     private let tables: [Int: [[UInt8]: Int]]
 
-    /// The bytes that a value takes, and a key beside its characters, with the room that arrays grow by.
+    /// The memory in bytes of a value, and of a key without its characters, including spare array capacity.
     private static let bytesOfValue = 100
     private static let bytesOfKey = 80
 
-    /// Reads a text that is valid JSON; nil if it takes more than the budget has.
+    /// Reads a text. Returns `nil` if it exceeds the budget; throws if it isn't JSON.
     init?(_ data: Data, uri: String, _ budget: inout CompileBudget) throws(JSONValidationError) {
         guard budget.spend(steps: data.count / 16, bytes: data.count) else { return nil }
         var limits = JSONLimits()
@@ -58,7 +58,7 @@ final class SchemaDocument: Sendable {
     private static func parse(_ text: Span<UInt8>, _ budget: inout CompileBudget) -> Parsed? {
         var parsed: Parsed = ([], [], [])
         var p = text.count >= 3 && text[0] == 0xEF ? 3 : 0
-        // The open containers with their children so far; the key is that of the child to come.
+        // The open containers with their children so far. The key belongs to the next child.
         var open: [(value: Int, children: [Int], keys: [[UInt8]])] = []
         var key: [UInt8] = []
         while true {
@@ -79,7 +79,7 @@ final class SchemaDocument: Sendable {
                 parsed.keys += closed.keys
                 continue
             }
-            // By index, since a copy of the innermost one would make each append copy its arrays.
+            // Accessed by index, because with a copy of the innermost container, each append would copy its arrays.
             let innermost = open.count - 1
             if byte == JSONGrammar.quote, innermost >= 0, parsed.values[open[innermost].value].kind == .object,
                 open[innermost].keys.count == open[innermost].children.count
@@ -135,19 +135,17 @@ final class SchemaDocument: Sendable {
         children[values[array].first..<values[array].first + values[array].count]
     }
 
-    /// The members of an object in the order of the text.
     func members(_ object: Int) -> [(key: [UInt8], value: Int)] {
         let range = values[object].first..<values[object].first + values[object].count
         return range.map { (keys[$0], children[$0]) }
     }
 
-    /// Calls a function with the text, and the range of a value in it.
     func text<Result>(_ index: Int, _ body: (Span<UInt8>, Range<Int>) -> Result) -> Result {
         let bytes = bytes
         return body(bytes.span, values[index].start..<values[index].end)
     }
 
-    /// The bytes of a string, with escapes resolved; nil for another value.
+    /// Returns the bytes of a string with escapes resolved, or `nil` for another value.
     func stringBytes(_ index: Int) -> [UInt8]? {
         guard values[index].kind == .string else { return nil }
         return text(index) { JSONContent($1.lowerBound + 1, $1.upperBound - 1).decoded(in: $0) }
@@ -157,7 +155,7 @@ final class SchemaDocument: Sendable {
 
     func data(_ index: Int) -> Data { Data(bytes[values[index].start..<values[index].end]) }
 
-    /// The pointer to a value (RFC 6901), from another one around it or from the root.
+    /// Returns the pointer to a value (RFC 6901), from the root or an enclosing value.
     func pointer(_ index: Int, from root: Int = 0) -> String {
         var tokens: [String] = []
         var index = index
@@ -173,7 +171,7 @@ final class SchemaDocument: Sendable {
         return tokens.reversed().reduce("") { JSONPointer.appending($1, to: $0) }
     }
 
-    /// Where a value is among the children of another one, which are in the order of the text.
+    /// Returns the index of a value among the children of another one, which are in the order of the text.
     private func childIndex(of index: Int, in range: Range<Int>) -> Int? {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last {
@@ -183,7 +181,6 @@ final class SchemaDocument: Sendable {
         return first < range.upperBound && children[first] == index ? first : nil
     }
 
-    /// The value that a pointer leads to from a value.
     func find(_ pointer: [UInt8], from start: Int) -> Int? {
         if pointer.isEmpty { return start }
         guard pointer[0] == 0x2F else { return nil }

@@ -1,10 +1,11 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandJSONValidation
+import ErrandMessageSyntax
 
-/// All documents that a schema consists of, with the resources in them, and what references lead to.
+/// The documents and resources of a schema, and the targets of references.
 final class SchemaRegistry {
-    /// The name of the anchor that `$recursiveAnchor` makes, which no `$dynamicAnchor` can have.
+    /// The name of the anchor that `$recursiveAnchor` creates. No `$dynamicAnchor` can have this name.
     static let recursiveAnchor = "#"
 
     private(set) var documents: [SchemaDocument] = []
@@ -13,11 +14,10 @@ final class SchemaRegistry {
     var byURI: [String: Int] = [:]
     private let resolver: ((String) throws -> Data?)?
     private let standard: SchemaVocabulary
-    /// The remaining budget of compiling.
     private(set) var budget: CompileBudget
-    /// The tables of all patterns.
+    /// The memory for the tables of all patterns.
     let room = PatternRoom()
-    /// The resource of the root of each document.
+    /// The resource at the root of each document.
     var rootResources: [Int] = []
     /// The metaschemas whose vocabularies are being read.
     private var pending: Set<String> = []
@@ -35,16 +35,15 @@ final class SchemaRegistry {
         return JSONSchemaError(code, uri: document.uri, pointer: document.pointer(location.value), reason: reason)
     }
 
-    /// Counts what is taken for a place; throws if it is too much.
+    /// Spends budget on a location. Throws if it's exceeded.
     func spend(steps: Int, bytes: Int = 0, at location: SchemaLocation) throws(JSONSchemaError) {
         if budget.spend(steps: steps, bytes: bytes) { return }
         throw fault(.tooLarge, location, budget.excess)
     }
 
-    /// Counts what a schema can do without; false if it is too much.
+    /// Spends budget on something optional. Returns false if it's exceeded.
     func mayTake(steps: Int, bytes: Int) -> Bool { budget.spend(steps: steps, bytes: bytes) }
 
-    /// A pattern, which takes from the budget.
     func pattern(_ source: String, at location: SchemaLocation) throws(JSONSchemaError) -> PatternProgram {
         do throws(PatternFault) { return try PatternProgram(source, &budget, room) } catch {
             throw fault(error.kind == .tooLarge ? .tooLarge : .invalidPattern, location, error.message(of: source))
@@ -53,7 +52,6 @@ final class SchemaRegistry {
 
     // MARK: Documents
 
-    /// Adds a document, and returns its root.
     func add(_ data: Data, uri: String) throws(JSONSchemaError) -> SchemaLocation {
         if documents.count >= JSONSchema.maximumDocuments {
             throw JSONSchemaError(
@@ -89,7 +87,7 @@ final class SchemaRegistry {
         return resources.count - 1
     }
 
-    /// The vocabulary that `$schema` names; nil without one.
+    /// Returns the vocabulary that `$schema` names, or `nil` without `$schema`.
     func vocabulary(of location: SchemaLocation) throws(JSONSchemaError) -> SchemaVocabulary? {
         let document = documents[location.document]
         guard let value = document.member(location.value, "$schema") else { return nil }
@@ -117,7 +115,7 @@ final class SchemaRegistry {
         return found
     }
 
-    /// The resource of a URI, from the documents, the metaschemas or the resolver.
+    /// Returns the resource with a URI, from the documents, the metaschemas, or the resolver.
     func load(
         _ uri: String, _ location: SchemaLocation, code: JSONSchemaError.Code
     ) throws(JSONSchemaError) -> Int? {
@@ -194,5 +192,139 @@ final class SchemaRegistry {
                 .invalidKeyword, location,
                 position == .list ? "expected an array of schemas" : "expected an object of schemas")
         }
+    }
+}
+
+extension SchemaRegistry {
+    /// Reads `$id`, `$anchor`, and similar keywords. Returns the resource that the schema belongs to.
+    func identify(_ location: SchemaLocation, _ outer: Int) throws(JSONSchemaError) -> Int {
+        let document = documents[location.document]
+        var resource = outer
+        var draft = resources[outer].vocabulary.draft
+        let isRoot = resources[outer].root == location
+        // Draft 7 ignores `$id` next to `$ref`.
+        if let value = document.member(location.value, "$id"),
+            draft != .draft7 || document.member(location.value, "$ref") == nil
+        {
+            let here = SchemaLocation(document: location.document, value: value)
+            guard let text = document.string(value) else { throw fault(.invalidKeyword, here, "expected a string") }
+            try spend(steps: (text.utf8.count + resources[outer].uri.utf8.count) * 4, at: here)
+            let (uri, fragment) = URIReference.resolve(text, against: resources[outer].uri)
+            if let fragment, !fragment.isEmpty {
+                if draft != .draft7 { throw fault(.invalidKeyword, here, "expected a URI without a fragment") }
+                resources[outer].anchors[fragment] = location
+            }
+            if !text.hasPrefix("#"), !(isRoot && uri == resources[outer].uri) {
+                if isRoot {
+                    resources[outer].uri = uri
+                    if byURI[uri] == nil { byURI[uri] = outer }
+                } else {
+                    let vocabulary = try vocabulary(of: location) ?? resources[outer].vocabulary
+                    draft = vocabulary.draft
+                    if let known = byURI[uri], resources[known].root != location,
+                        resources[known].root.document == location.document
+                    {
+                        throw fault(.invalidKeyword, here, "another schema has this URI")
+                    }
+                    resource = try makeResource(uri, location, vocabulary)
+                }
+            }
+        }
+        if draft == .draft7 { return resource }
+        for (keyword, isDynamic) in [("$anchor", false), ("$dynamicAnchor", true)] {
+            if isDynamic, draft != .draft2020_12 { continue }
+            guard let value = document.member(location.value, keyword) else { continue }
+            let here = SchemaLocation(document: location.document, value: value)
+            guard let name = document.string(value), Self.isAnchor(name) else {
+                throw fault(.invalidKeyword, here, "expected a name of letters, digits, \"-\", \"_\" and \".\"")
+            }
+            if let other = resources[resource].anchors[name], other != location {
+                throw fault(.invalidKeyword, here, "another schema of this resource has this anchor")
+            }
+            try spend(steps: 4, bytes: 128 + name.utf8.count, at: here)
+            resources[resource].anchors[name] = location
+            if isDynamic { resources[resource].dynamicAnchors[name] = location }
+        }
+        if draft == .draft2019_09, let value = document.member(location.value, "$recursiveAnchor") {
+            guard document.values[value].kind == .true || document.values[value].kind == .false else {
+                throw fault(
+                    .invalidKeyword, SchemaLocation(document: location.document, value: value), "expected a boolean")
+            }
+            if document.values[value].kind == .true, resources[resource].root == location {
+                resources[resource].dynamicAnchors[Self.recursiveAnchor] = location
+            }
+        }
+        return resource
+    }
+
+    private static func isAnchor(_ name: String) -> Bool {
+        var bytes = name.utf8.makeIterator()
+        guard let first = bytes.next(), ASCII.isLetter(first) || first == 0x5F else { return false }
+        while let byte = bytes.next() {
+            guard ASCII.isLetter(byte) || JSONGrammar.isDigit(byte) || byte == 0x2D || byte == 0x5F || byte == 0x2E
+            else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension SchemaRegistry {
+    /// Returns the schema that a reference leads to from its resource, and the name of the anchor.
+    func resolve(
+        _ reference: String, from resource: Int, at location: SchemaLocation
+    ) throws(JSONSchemaError) -> (location: SchemaLocation, anchor: String?) {
+        // A reference within the resource doesn't need a URI.
+        let isLocal = reference.isEmpty || reference.hasPrefix("#")
+        let base = isLocal ? "" : resources[resource].uri
+        try spend(steps: 20 + reference.utf8.count + base.utf8.count * 4, at: location)
+        let (uri, fragment) =
+            isLocal ? ("", String(reference.dropFirst())) : URIReference.resolve(reference, against: base)
+        func missing(_ why: String) -> JSONSchemaError {
+            fault(.unresolvedReference, location, "\(MessageText.shown(reference, limit: 200)) \(why)")
+        }
+        let target: Int
+        if isLocal {
+            target = resource
+        } else {
+            guard let found = try load(uri, location, code: .unresolvedReference) else {
+                throw missing("leads to a document that is not known: \(MessageText.shown(uri, limit: 200))")
+            }
+            target = found
+        }
+        guard let fragment, !fragment.isEmpty else { return (try visited(resources[target].root, location), nil) }
+        guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has a broken percent-encoding") }
+        if fragment.hasPrefix("/") {
+            let root = resources[target].root
+            guard let value = documents[root.document].find(bytes, from: root.value) else {
+                throw missing("leads to nothing")
+            }
+            return (try visited(SchemaLocation(document: root.document, value: value), location), nil)
+        }
+        let name = String(decoding: bytes, as: UTF8.self)
+        guard let found = resources[target].anchors[name] else { throw missing("leads to no anchor") }
+        return (found, name)
+    }
+
+    /// Returns a location that is registered as a schema. Registers it first if it's inside an unknown keyword.
+    func visited(_ location: SchemaLocation, _ origin: SchemaLocation) throws(JSONSchemaError) -> SchemaLocation {
+        if locations[location] != nil { return location }
+        let values = documents[location.document].values
+        switch values[location.value].kind {
+        case .object, .true, .false: break
+        default: throw fault(.unresolvedReference, origin, "leads to a value that is not a schema")
+        }
+        var outer = values[location.value].parent
+        while outer >= 0, locations[SchemaLocation(document: location.document, value: outer)] == nil {
+            outer = values[outer].parent
+        }
+        let resource = outer < 0 ? nil : locations[SchemaLocation(document: location.document, value: outer)]
+        try walk(location, resource ?? rootResources[location.document], isLenient: false)
+        return location
+    }
+
+    func schemas(of document: Int) -> [SchemaLocation] {
+        locations.keys.filter { $0.document == document }.sorted { $0.value < $1.value }
     }
 }

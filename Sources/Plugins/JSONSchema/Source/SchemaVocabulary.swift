@@ -1,10 +1,9 @@
-/// The keywords of a schema resource: a draft, and which of its vocabularies are in use.
+/// The keywords of a schema resource: a draft, and the vocabularies in use.
 struct SchemaVocabulary: Sendable, Hashable {
     var draft: JSONSchemaDialect
     var hasApplicators = true
     var hasUnevaluated = true
     var hasValidation = true
-    /// Whether its metaschema makes `format` an assertion.
     var assertsFormats = false
 
     init(_ draft: JSONSchemaDialect) {
@@ -12,20 +11,20 @@ struct SchemaVocabulary: Sendable, Hashable {
         hasUnevaluated = draft != .draft7
     }
 
-    /// The standard dialect of a `$schema`, without its fragment.
+    /// Returns the standard dialect for a `$schema` without its fragment.
     static func standard(_ uri: String) -> SchemaVocabulary? {
         let name = uri.hasPrefix("http://") ? uri.dropFirst(7) : uri.hasPrefix("https://") ? uri.dropFirst(8) : uri[...]
         return switch name {
         case "json-schema.org/draft-07/schema", "json-schema.org/draft-06/schema": SchemaVocabulary(.draft7)
         case "json-schema.org/draft/2019-09/schema": SchemaVocabulary(.draft2019_09)
         case "json-schema.org/draft/2020-12/schema": SchemaVocabulary(.draft2020_12)
-        // The base dialect of OpenAPI 3.1 adds annotations only.
+        // The base dialect of OpenAPI 3.1 only adds annotations.
         case "spec.openapis.org/oas/3.1/dialect/base": SchemaVocabulary(.draft2020_12)
         default: nil
         }
     }
 
-    /// The vocabularies of a metaschema of one's own; nil with the name of one that is required and not known.
+    /// Returns the vocabularies of a custom metaschema, or `nil` and the name of a required but unknown vocabulary.
     static func custom(_ vocabularies: [(uri: String, isRequired: Bool)]) -> (SchemaVocabulary?, unknown: String) {
         var isNewer = true
         var names: Set<String> = []
@@ -37,7 +36,7 @@ struct SchemaVocabulary: Sendable, Hashable {
             } else if uri.hasPrefix(older) {
                 isNewer = false
                 let name = String(uri.dropFirst(older.count))
-                // There it is an annotation unless required.
+                // In 2019-09, `format` is an annotation unless the vocabulary is required.
                 names.insert(name == "format" && isRequired ? "format-assertion" : name)
             } else if isRequired {
                 return (nil, uri)
@@ -51,7 +50,7 @@ struct SchemaVocabulary: Sendable, Hashable {
         return (found, "")
     }
 
-    /// How the value of a keyword holds subschemas.
+    /// How the value of a keyword contains subschemas.
     enum Position { case schema, list, map, schemaOrList, dependencies }
 
     func position(of keyword: String) -> Position? {

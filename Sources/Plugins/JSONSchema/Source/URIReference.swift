@@ -1,4 +1,4 @@
-/// A URI or a relative reference, as text (RFC 3986, section 4.1); internationalised ones too.
+/// A URI or relative reference as text (RFC 3986, section 4.1), possibly internationalized.
 struct URIReference: Sendable {
     var scheme: Substring?
     var authority: Substring?
@@ -6,7 +6,7 @@ struct URIReference: Sendable {
     var query: Substring?
     var fragment: Substring?
 
-    /// Splits a text by the expression of appendix B, which every text fits.
+    /// Splits a text by the expression in appendix B, which matches every text.
     init(_ text: String) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: "#") {
@@ -30,7 +30,7 @@ struct URIReference: Sendable {
         path = rest
     }
 
-    /// The text of a reference against a base (section 5.2), and its fragment apart.
+    /// Resolves a reference against a base (section 5.2). Returns its fragment separately.
     static func resolve(_ text: String, against base: String) -> (uri: String, fragment: String?) {
         var target = URIReference(text)
         let fragment = target.fragment.map(String.init)

@@ -1,25 +1,25 @@
 package import ErrandEssentials
 
-// The only code of this module that touches addresses: it makes spans of them for the duration of a call, and loads words
-// out of spans. Spans check the bounds of every access, these loads included.
+// The only code in this module that touches addresses. It creates spans from them for the duration of a call, and loads
+// words from spans. Spans check the bounds of every access, including these loads.
 
-/// Bytes of a text as numbers, for hashes and comparisons.
+/// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {
-    /// Eight bytes at an index, the first one lowest; traps if there are fewer.
+    /// Returns eight bytes at an index, the first one lowest. Traps if there are fewer.
     ///
-    /// Unsafe is only that a load may make a value of bits that its type does not have; every bit pattern is a `UInt64`.
+    /// The load is only unsafe because it could create an invalid value of other types. Every bit pattern is a valid
+    /// `UInt64`.
     @inlinable @inline(__always) package static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
         UInt64(littleEndian: unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Fewer than eight bytes, the first one lowest.
+    /// Returns fewer than eight bytes, the first one lowest.
     @inlinable package static func shortWord(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<count { word |= UInt64(text[start &+ offset]) << UInt64(8 * offset) }
         return word
     }
 
-    /// Whether two texts have the same bytes from two indices on.
     @inlinable package static func equal(
         _ a: Span<UInt8>, _ aStart: Int, _ b: Span<UInt8>, _ bStart: Int, count: Int
     ) -> Bool {
@@ -34,31 +34,30 @@ package import ErrandEssentials
 }
 
 extension Data {
-    /// Calls a function with the bytes, which it can use until it returns.
+    /// Calls a function with the bytes, which are only valid until it returns.
     package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         unsafe withUnsafeBytes { bytes in
-            // The data owns the bytes, and keeps them in place until the closure returns; a span cannot outlive it.
+            // The data owns the bytes and keeps them in place until the closure returns. A span can't outlive it.
             unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
         }
     }
 }
 
 extension Span<UInt8> {
-    /// A copy of the bytes in a range.
     package func data(_ range: Range<Int>) -> Data {
         unsafe extracting(range).withUnsafeBytes { unsafe Data($0) }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Calls a function with the bytes, which the caller keeps in place until it returns.
+    /// Calls a function with the bytes. The caller keeps them in place until it returns.
     package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         unsafe withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
     }
 }
 
 extension JSONShape {
-    /// Validates bytes without copying them; see ``validate(_:limits:)``. They have to stay valid during the call.
+    /// Validates bytes without copying them. They must stay valid during the call. See ``validate(_:limits:)``.
     public func validate(bytes: UnsafeRawBufferPointer, limits: JSONLimits = .standard) throws(JSONValidationError) {
         if let error = unsafe bytes.withSpan({ node.program.validate($0, limits) }) { throw error }
     }

@@ -1,8 +1,7 @@
 import Synchronization
 
-/// The steps and bytes that compiling may still take.
+/// The steps and bytes left for compiling.
 package struct CompileBudget {
-    /// For a pattern on its own.
     static let pattern = CompileBudget(steps: 2_000_000, bytes: 16 << 20)
 
     private(set) var steps: Int
@@ -14,13 +13,13 @@ package struct CompileBudget {
         (self.steps, self.bytes) = limits
     }
 
-    /// The limit that was exceeded, in words.
+    /// Describes the limit that was exceeded.
     package var excess: String {
         if steps < 0 { return "takes more than \(limits.steps) steps to compile" }
         return "takes more than \(limits.bytes) bytes when it is compiled"
     }
 
-    /// False if it was too much.
+    /// Spends part of the budget. Returns false if it's exceeded.
     package mutating func spend(steps: Int, bytes: Int = 0) -> Bool {
         self.steps -= steps
         self.bytes -= bytes
@@ -28,13 +27,13 @@ package struct CompileBudget {
     }
 }
 
-/// The bytes that the tables of some patterns may still take.
+/// The bytes left for the tables of several patterns.
 package final class PatternRoom: Sendable {
     private let left = Atomic(16 << 20)
 
     package init() {}
 
-    /// Takes some bytes; false if there are not so many left.
+    /// Takes bytes. Returns false if too few are left.
     func take(_ bytes: Int) -> Bool {
         let (before, _) = left.subtract(bytes, ordering: .relaxed)
         if before >= bytes { return true }

@@ -1,16 +1,14 @@
-/// The frames around the innermost one. One that leaves stays in memory for the next one to replace: there is nothing to
-/// destroy.
+/// A stack of the frames around the innermost one. A popped frame stays in memory until it's replaced, because it
+/// doesn't need to be destroyed.
 @usableFromInline package struct FrameStack<Frame: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline var frames: [Frame]
     @usableFromInline package var count = 0
 
-    /// Starts with room for a few frames, which are copies of one until then.
+    /// Creates a stack with room for a few frames, filled with copies of one.
     package init(repeating frame: Frame) { frames = Array(repeating: frame, count: 16) }
 
-    /// How many frames there is room for.
     package var capacity: Int { frames.count }
 
-    /// The last frame.
     @inlinable @inline(__always) package var last: Frame { frames[count &- 1] }
 
     @inlinable package subscript(level: Int) -> Frame { frames[level] }

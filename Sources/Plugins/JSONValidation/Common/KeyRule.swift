@@ -1,6 +1,6 @@
 import ErrandJSONSyntax
 
-/// A key, prepared for comparison: its first 16 bytes with the closing quote, and all of it in the pool.
+/// A key prepared for comparison: its first 16 bytes with the closing quote, and the whole key in the pool.
 @usableFromInline package struct KeyRule: BitwiseCopyable, Sendable {
     @usableFromInline package var word0: UInt64
     @usableFromInline package var mask0: UInt64
@@ -8,14 +8,13 @@ import ErrandJSONSyntax
     @usableFromInline package var mask1: UInt64
     package var length: Int32
     package var text: Int32
-    /// The node of the value.
     package var node: Int32
     package var isRequired: Bool
 
     package init(_ key: [UInt8], text: Int, node: Int32, isRequired: Bool) {
         (word0, mask0) = Self.word(key, from: 0)
         (word1, mask1) = Self.word(key, from: 8)
-        // A text contains these characters escaped, so that the plain comparison must not succeed.
+        // A text contains these characters escaped, so the fast comparison must fail.
         if key.contains(where: { $0 < 0x20 || $0 == JSONGrammar.quote || $0 == JSONGrammar.backslash }) {
             (word0, mask0) = (1, 0)
         }
@@ -25,8 +24,8 @@ import ErrandJSONSyntax
         self.isRequired = isRequired
     }
 
-    /// Whether a text continues with the first 16 bytes of the key and its closing quote, as far as they reach; at least
-    /// 16 bytes are left.
+    /// Returns whether the text continues with the first 16 bytes of the key and its closing quote. At least 16 bytes
+    /// must be left.
     @inlinable @inline(__always) package func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
         Bytes.word(text, p) & mask0 == word0 && Bytes.word(text, p &+ 8) & mask1 == word1
     }

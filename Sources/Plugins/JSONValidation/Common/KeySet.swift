@@ -1,6 +1,6 @@
 package import ErrandJSONSyntax
 
-/// The keys of the open objects, to find duplicates: one table for all of them.
+/// The keys of all open objects in one table, for finding duplicates.
 @usableFromInline package struct KeySet {
     @usableFromInline struct Entry: ProbeEntry {
         @usableFromInline var hash: UInt64
@@ -30,18 +30,17 @@ package import ErrandJSONSyntax
     package init(limit: Int) { table = ProbeStack(limit: limit) }
 
     @inlinable package var count: Int { table.count }
-    /// The bytes that the table takes.
+    /// The size of the table in bytes.
     @inlinable package var size: Int { table.size }
 
-    /// The most keys.
     var limit: Int { table.limit }
 
-    /// A key by its number, prepared to be compared.
+    /// Returns a key by its number, prepared for comparison.
     func key(_ index: Int, in text: Span<UInt8>) -> OrderedKey {
         OrderedKey(table.entries[index].content, in: text, hasEscapes: table.entries[index].hasEscapes)
     }
 
-    /// Adds a key of an object, which has a unique number.
+    /// Adds a key of an object, which is identified by a unique number.
     package mutating func insert(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash key: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -49,7 +48,7 @@ package import ErrandJSONSyntax
         return table.insert(entry) { $0.isKey(text, content, hasEscapes, object) }
     }
 
-    /// Whether an object has a key, which is given without escapes.
+    /// Returns whether an object has a key. Pass the key without escapes.
     func contains(_ key: Span<UInt8>, in text: Span<UInt8>, object: Int) -> Bool {
         table.contains(Self.slotHash(KeyHash.hash(key, 0, key.count), object)) { $0.isKey(key, in: text, object) }
     }
@@ -59,5 +58,43 @@ package import ErrandJSONSyntax
 
     private static func slotHash(_ key: UInt64, _ object: Int) -> UInt64 {
         KeyHash.mix(key ^ UInt64(truncatingIfNeeded: object), 0xA076_1D64_78BD_642F)
+    }
+}
+
+/// Hashes decoded keys with a random seed per process, which prevents attackers from choosing collisions.
+@usableFromInline package enum KeyHash {
+    @usableFromInline static let seed = UInt64.random(in: .min ... .max)
+
+    package static func hash(_ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool) -> UInt64 {
+        hasEscapes ? hash(content.decoded(in: text)) : hash(text, content.start, content.count)
+    }
+
+    package static func hash(_ text: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+        let seed = seed
+        var h = seed
+        var p = start
+        var left = count
+        while left >= 8 {
+            h = mix(h ^ Bytes.word(text, p), 0x9E37_79B9_7F4A_7C15)
+            p += 8
+            left -= 8
+        }
+        // The last bytes of a long key, without the bytes that were already mixed in.
+        let tail =
+            count < 8
+            ? Bytes.shortWord(text, p, left)
+            : left == 0 ? 0 : Bytes.word(text, p + left - 8) >> UInt64(64 - 8 * left)
+        return finish(h, tail, count, seed)
+    }
+
+    package static func hash(_ bytes: [UInt8]) -> UInt64 { hash(bytes.span, 0, bytes.count) }
+
+    @inlinable static func finish(_ h: UInt64, _ tail: UInt64, _ count: Int, _ seed: UInt64) -> UInt64 {
+        mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
+    }
+
+    @inlinable @inline(__always) package static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let product = a.multipliedFullWidth(by: b)
+        return product.high ^ product.low
     }
 }

@@ -1,16 +1,16 @@
 package import ErrandJSONSyntax
 
-/// Looks ahead for a member of an object, over those in front of it, which are not validated.
+/// Looks ahead for a member of an object. Skips the members before it without validating them.
 package struct MemberSearch {
     package enum Outcome {
         case value(Int)
         case missing
-        /// The text is not JSON here, or the key is too far away.
+        /// The text isn't JSON here, or the key is too far away.
         case unreadable
     }
 
     private let start: Int
-    /// Where the search ends.
+    /// The index at which the search gives up.
     private let limit: Int
     private var p: Int
 
@@ -21,10 +21,9 @@ package struct MemberSearch {
         limit = text.count - p > budget ? p + max(0, budget) : text.count
     }
 
-    /// How many bytes were read, which may be a string more than the budget.
+    /// The number of bytes read. May exceed the budget by a string.
     package var skipped: Int { p - start }
 
-    /// Finds the first key that is the one.
     package mutating func find(in text: Span<UInt8>, _ isKey: (JSONContent) -> Bool) -> Outcome {
         if p < text.count, text[p] == JSONGrammar.closeBrace { return .missing }
         while p < limit, text[p] == JSONGrammar.quote {
@@ -49,7 +48,7 @@ package struct MemberSearch {
         return .unreadable
     }
 
-    /// The end of a value; nil if it does not end before the limit.
+    /// Returns the end of a value, or `nil` if it's beyond the limit.
     private func skipValue(in text: Span<UInt8>) -> Int? {
         var p = p
         var depth = 0

@@ -1,13 +1,14 @@
 import ErrandMessageSyntax
 
-/// Makes external text suitable for one line of a message.
+/// Prepares external text for a single line of a message.
 package enum MessageText {
-    /// An amount with what it counts, in the singular or the plural: "at least 1 element", "2 to 4 elements".
+    /// Returns an amount with a noun in the singular or plural, such as "at least 1 element" or "2 to 4 elements".
     package static func counted(_ amount: String, _ noun: String) -> String {
         amount == "1" || amount.hasSuffix(" 1") ? "\(amount) \(noun)" : "\(amount) \(noun)s"
     }
 
-    /// The text without control characters, line separators and bidirectional formatting, truncated to a number of scalars.
+    /// Escapes control characters, line separators, and bidirectional formatting, and truncates the text to a number of
+    /// scalars.
     package static func shown(_ text: String, limit: Int) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),

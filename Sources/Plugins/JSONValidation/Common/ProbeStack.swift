@@ -1,12 +1,11 @@
-/// An entry of a ``ProbeStack``, with its hash.
 @usableFromInline package protocol ProbeEntry {
     var hash: UInt64 { get }
 }
 
 @usableFromInline package enum ProbeOutcome { case new, present, full }
 
-/// An open-addressed hash table whose entries are removed in the reverse order of their insertion, as objects and arrays
-/// close in the reverse order of their opening: a removal leaves no gap in a probe sequence.
+/// An open-addressed hash table that works like a stack: entries are removed in reverse order, as objects and arrays
+/// close in reverse order. So removing an entry leaves no gap in a probe sequence.
 @usableFromInline package struct ProbeStack<Entry: ProbeEntry> {
     @usableFromInline let limit: Int
     @usableFromInline var entries: [Entry] = []
@@ -15,10 +14,10 @@
     @inlinable package init(limit: Int) { self.limit = min(limit, Int(Int32.max) / 4) }
 
     @inlinable package var count: Int { entries.count }
-    /// The bytes that the table takes.
+    /// The size of the table in bytes.
     @inlinable package var size: Int { entries.capacity * MemoryLayout<Entry>.stride + slots.capacity * 4 }
 
-    /// Adds an entry, unless one with its hash is equal to it.
+    /// Adds an entry, unless an equal one exists.
     @inlinable package mutating func insert(_ entry: Entry, _ isEqual: (Entry) -> Bool) -> ProbeOutcome {
         let (slot, isPresent) = find(entry.hash, isEqual)
         if isPresent { return .present }

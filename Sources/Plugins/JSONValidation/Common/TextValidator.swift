@@ -1,23 +1,22 @@
 package import ErrandJSONSyntax
 
-/// The common part of the validators of shapes and of schemas: the beginning of a text, and the problems of the text
-/// itself.
+/// The common part of the validators for shapes and schemas: reading the start of a text, and reporting problems in the
+/// text itself.
 package protocol TextValidator: ~Copyable {
     var limits: JSONLimits { get }
     var problems: ProblemList { get set }
 
-    /// The place of a frame's current value: the quote of its key in an object, its index in an array.
+    /// Returns the position of a frame's current value: the quote of its key in an object, or its index in an array.
     func position(_ level: Int) -> ValuePosition
 }
 
-/// Where a value is within its object or array.
 package enum ValuePosition {
     case key(Int)
     case index(Int)
 }
 
 extension TextValidator where Self: ~Copyable {
-    /// The first byte of the document; nil if there is none to read.
+    /// Returns the index of the document's first byte, or `nil` if it can't be read.
     package mutating func firstByte(_ text: Span<UInt8>) -> Int? {
         if text.count > limits.maximumBytes {
             problems.stop(
@@ -61,12 +60,11 @@ extension TextValidator where Self: ~Copyable {
             offset: p)
     }
 
-    /// The description of a text that takes too many steps.
     package var tooManySteps: (expected: String, found: String) {
         ("a text that takes at most \(limits.maximumSteps) steps", "one that takes more")
     }
 
-    /// The pointer to the current value within a number of frames.
+    /// Returns the pointer to the current value, inside a number of frames.
     package func pointer(_ text: Span<UInt8>, _ depth: Int) -> String {
         var pointer = ""
         for level in stride(from: 1, through: depth, by: 1) {
@@ -78,14 +76,13 @@ extension TextValidator where Self: ~Copyable {
         return pointer
     }
 
-    /// The key that starts with this quote.
+    /// Returns the key that starts with this quote.
     package func key(_ text: Span<UInt8>, _ quote: Int) -> String {
         guard quote < text.count, text[quote] == JSONGrammar.quote else { return "" }
         let scan = JSONGrammar.string(in: text, from: quote + 1)
         return scan.fault == .none ? JSONContent(quote + 1, scan.index - 1).string(in: text, limit: 256) : ""
     }
 
-    /// The kind of the valid value that starts with this byte, in words.
     package static func kindWord(_ first: UInt8) -> String {
         switch first {
         case JSONGrammar.quote: "a string"
@@ -95,5 +92,71 @@ extension TextValidator where Self: ~Copyable {
         case 0x6E: "null"
         default: "a number"
         }
+    }
+}
+
+/// JSON Pointers (RFC 6901) of limited length.
+package enum JSONPointer {
+    private static let limit = 1_024
+
+    /// Appends a reference token, with `~` and `/` escaped (section 3). If the pointer is long, appends a single
+    /// ellipsis instead.
+    package static func appending(_ token: String, to pointer: String) -> String {
+        if pointer.utf8.count > limit { return pointer.hasSuffix("…") ? pointer : pointer + "/…" }
+        var longer = pointer + "/"
+        for scalar in token.unicodeScalars {
+            switch scalar {
+            case "~": longer += "~0"
+            case "/": longer += "~1"
+            default: longer.unicodeScalars.append(scalar)
+            }
+        }
+        return longer
+    }
+}
+
+/// The problems up to a limit, and their total number.
+package struct ProblemList {
+    package let limit: Int
+    private(set) var problems: [JSONProblem] = []
+    package private(set) var count = 0
+    /// Whether at least one problem is certain, whatever the unjudged parts contain.
+    private var isCertain = false
+    /// Whether a part wasn't judged, so other problems may only follow from that.
+    private(set) var hasUnjudged = false
+
+    package init(limit: Int) { self.limit = max(1, limit) }
+
+    package var isFull: Bool { problems.count >= limit }
+
+    /// Records how a problem affects the verdict. A derived problem follows from several results, so it's uncertain if
+    /// one of them may be missing.
+    package mutating func note(_ kind: JSONProblem.Kind, isDerived: Bool = false) {
+        if kind == .limit || kind == .shape {
+            hasUnjudged = true
+        } else if !isDerived || !hasUnjudged {
+            isCertain = true
+        }
+    }
+
+    /// Counts a problem. Creates it only if the list isn't full.
+    package mutating func add(_ problem: @autoclosure () -> JSONProblem) {
+        count += 1
+        if !isFull { problems.append(problem()) }
+    }
+
+    package mutating func addUnlisted(_ more: Int) { count += more }
+
+    /// Adds the problem that stops reading. If the list is full, it replaces another problem.
+    package mutating func stop(_ kind: JSONProblem.Kind, pointer: String, expected: String, found: String, offset: Int)
+    {
+        note(kind)
+        if isFull { problems.removeLast() }
+        add(JSONProblem(kind: kind, pointer: pointer, expected: expected, found: found, offset: offset))
+    }
+
+    package var error: JSONValidationError? {
+        if count == 0 { return nil }
+        return JSONValidationError(problems: problems, count: count, verdict: isCertain ? .doesNotFit : .notJudged)
     }
 }

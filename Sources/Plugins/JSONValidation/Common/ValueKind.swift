@@ -1,7 +1,7 @@
-// Other modules of the package inline an `@inlinable` member only if its type is `@usableFromInline`: here, and in the files
-// beside this one.
+// Here and in the other files of this folder: other modules of the package inline an `@inlinable` member only if its
+// type is `@usableFromInline`.
 
-/// The kinds of value, a bit each. The first byte distinguishes them, except for the two kinds of number.
+/// The kinds of values, one bit each. The first byte tells them apart, except for the two kinds of numbers.
 @usableFromInline package enum ValueKind {
     @inlinable package static var null: UInt8 { 1 }
     @inlinable package static var `false`: UInt8 { 2 }

@@ -1,18 +1,17 @@
 import ErrandJSONSyntax
 
-/// The state of matching one value against several alternatives in a single pass over its bytes, so that no value is read
-/// once for each alternative, however deeply alternatives are nested.
+/// Matches a value against several alternatives in a single pass, so no value is read once per alternative, however
+/// deeply alternatives are nested.
 ///
-/// At every level each rule that is still relevant occurs once. The cost of a value for an alternative is the number of
-/// its problems; the error message describes the alternative with the lowest cost.
+/// At every level, each relevant rule occurs once. A value's cost for an alternative is its number of problems. The
+/// error message describes the alternative with the lowest cost.
 struct AlternativeMatch {
     struct Candidate {
-        /// A node that is not ambiguous for the kind of the value.
+        /// A node that isn't ambiguous for the kind of the value.
         var node: Int
         /// The node for the current key or element; -1 accepts any value.
         var expectedNode = -1
         var cost = 0
-        /// The number of required keys found.
         var required = 0
         /// The index of the same node's candidate for an enclosing value.
         var previous: Int32 = -1
@@ -22,7 +21,7 @@ struct AlternativeMatch {
         var start: Int
         var key: Int
         var isObject: Bool
-        /// The index of its first candidate; the candidates of the value inside follow.
+        /// The index of the level's first candidate. The candidates of the value inside follow.
         var first: Int
         var count = 0
         var object: Int
@@ -37,9 +36,9 @@ struct AlternativeMatch {
     let depth: Int
     var candidates: [Candidate] = []
     var levels: [Level] = []
-    /// For each node the index of its innermost candidate; -1 if it has none.
+    /// For each node, the index of its innermost candidate; -1 without one.
     var candidateIndexes: [Int32]
-    /// Duplicate keys, which are problems whichever alternative fits.
+    /// Duplicate keys, which are problems for every alternative.
     var duplicates: [JSONProblem] = []
     var duplicateCount = 0
 
@@ -62,14 +61,14 @@ struct AlternativeMatch {
 }
 
 extension Validator {
-    /// The result of `choose`: the value has been validated if `end` is past it, otherwise it has to fit `node`.
+    /// The result of `choose`. If `end` is after the value, it has been validated; otherwise, it must fit `node`.
     struct Choice {
         var node: Int
         var end: Int
         var isAtEnd = false
     }
 
-    /// Finds the alternative that a value fits, or the one with the lowest cost.
+    /// Finds the alternative that a value fits, or the alternative with the lowest cost.
     @inline(never) mutating func choose(
         _ text: Span<UInt8>, among node: Int, at start: Int, depth: Int
     ) -> Choice {
@@ -104,7 +103,7 @@ extension Validator {
         return Choice(node: node, end: end)
     }
 
-    /// Matches a value against several nodes; the candidates keep their costs. Nil if the rest of the text is not read.
+    /// Matches a value against several nodes. The candidates keep their costs. Returns `nil` if reading stopped.
     mutating func evaluate(
         _ text: Span<UInt8>, _ top: [Int], at start: Int, _ depth: Int
     ) -> (AlternativeMatch, Int)? {
@@ -146,7 +145,7 @@ extension Validator {
         problem(text, .value, depth, at: start) { _ in (expected, found) }
     }
 
-    /// The kind of the value that starts here; nil if no value does.
+    /// Returns the kind of the value that starts here, or `nil` if no value does.
     func kind(_ text: Span<UInt8>, at p: Int) -> UInt8? {
         switch text[p] {
         case JSONGrammar.quote: return ValueKind.string

@@ -1,37 +1,37 @@
 import ErrandJSONSyntax
 
-/// The keys of objects that were read before at the same place, in their order. They are known to differ, so that an object
-/// with some of them in the same order has no key twice: none has to be stored.
+/// The keys of earlier objects at the same place, in order. An order's keys are all different, so an object with some
+/// of them in the same order can't have duplicates, and its keys don't have to be stored.
 ///
-/// A place is that of a value in the objects and arrays around it: elements of an array share one, and the members of an object
-/// have a few, by their keys. Nothing follows from two values having the same place but that they may look alike.
+/// A place is a value's position in the arrays and objects around it. The elements of an array share a place; the
+/// members of an object share a few places, by key. Values at the same place are only likely to look alike.
 struct KeyOrders {
-    /// The most keys of an order, as an object has a bit for each in a word.
+    /// The maximum number of keys in an order, because an object has one bit per key in a word.
     static let maximumKeys = 64
-    /// How many keys are compared to find the current one; what lies between is missing in the object.
+    /// The number of keys to compare to find the current one. The object lacks the keys that are skipped.
     static let reach = 4
-    /// The most orders, which take 4 KB each.
+    /// The maximum number of orders, which take 4 KB each.
     private static let maximumOrders = 64
-    /// The places of the values in an object.
+    /// The number of bits that identify a place in an object.
     private static let placeBits: UInt64 = 3
 
     private struct Order {
-        /// Where its keys are, once it has any; there is room for all of them then.
+        /// The index of the first key, once there are keys. There is room for the maximum number of keys.
         var firstKey = -1
         var count = 0
-        /// How many objects in a row had other keys, or the same ones in another order.
+        /// The number of consecutive objects with other keys, or the same keys in another order.
         var misses = 0
     }
 
     private var orders: [Order] = []
     private var keys: [OrderedKey] = []
-    /// For each order the orders of the places in its objects; -1 where none was needed yet.
+    /// For each order, the orders of the places in its objects; -1 if not needed yet.
     private var places: [Int32] = []
 
-    /// The order of objects that are in none.
+    /// Returns the order of objects inside a frame without an order.
     mutating func first() -> Int32 { orders.isEmpty ? make() : 0 }
 
-    /// The order of objects in a member of an object with an order; the key of the member starts at this quote.
+    /// Returns the order of objects in a member of an object that has an order. The member's key starts at this quote.
     @inline(__always) mutating func order(in order: Int32, _ text: Span<UInt8>, _ quote: Int) -> Int32 {
         let place = Int(order) << Int(Self.placeBits) &+ Self.place(text, quote)
         let known = places[place]
@@ -43,7 +43,7 @@ struct KeyOrders {
 
     @inline(__always) private static func place(_ text: Span<UInt8>, _ quote: Int) -> Int {
         guard text.count &- quote > 8 else { return 0 }
-        // The bytes in front of the first quote.
+        // The bytes before the first quote.
         let word = Bytes.word(text, quote &+ 1)
         let others = word ^ 0x2222_2222_2222_2222
         let quotes = (others &- 0x0101_0101_0101_0101) & ~others & 0x8080_8080_8080_8080
@@ -51,8 +51,8 @@ struct KeyOrders {
         return Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> (64 - placeBits))
     }
 
-    /// No value has the order of one that it is within, except for the last order, which stays empty: the keys that are
-    /// compared with an order do not change while an object is open.
+    /// A nested value never has the order of an enclosing value, so the keys of an order don't change while an object
+    /// is compared with them. The exception is the last order, which stays empty.
     @inline(never) private mutating func make() -> Int32 {
         if orders.count < Self.maximumOrders {
             orders.append(Order())
@@ -61,7 +61,7 @@ struct KeyOrders {
         return Int32(orders.count - 1)
     }
 
-    /// Where the keys of an order are; they stay there.
+    /// Returns the position of an order's keys, which never changes.
     @inline(__always) func keys(of order: Int32) -> (first: Int, count: Int) {
         let order = orders[Int(order)]
         return (order.firstKey, order.count)
@@ -69,7 +69,7 @@ struct KeyOrders {
 
     @inline(__always) func key(at place: Int) -> OrderedKey { keys[place] }
 
-    /// The length of a key, if the text continues with it and its closing quote; at least 16 bytes are left.
+    /// Returns the length of a key if the text continues with it and its closing quote. At least 16 bytes must be left.
     @inline(__always) func length(ofKeyAt place: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         let key = keys[place]
         return key.starts(text, p) ? key.length : nil
@@ -77,14 +77,15 @@ struct KeyOrders {
 
     // MARK: Learning
 
-    /// Notes that an object had the keys of the order.
+    /// Records that an object had the keys of the order.
     @inline(__always) mutating func hit(_ order: Int32) { orders[Int(order)].misses = 0 }
 
-    /// Notes that an object had others; whether its keys are to replace these. If no object looks like another, few do.
+    /// Records that an object had other keys. Returns whether they should replace the order's, which becomes rarer the
+    /// more objects differ.
     mutating func miss(_ order: Int32) -> Bool {
         orders[Int(order)].misses &+= 1
         let misses = orders[Int(order)].misses
-        // What all places share for which there is no order left never has keys.
+        // The last order, which all remaining places share, never gets keys.
         return order < Self.maximumOrders - 1 && misses & (misses &- 1) == 0
     }
 
@@ -96,5 +97,44 @@ struct KeyOrders {
         }
         for (index, key) in new.enumerated() { keys[orders[Int(order)].firstKey + index] = key }
         orders[Int(order)].count = new.count
+    }
+}
+
+/// A key of an earlier object, prepared for comparison: its first 16 bytes with the closing quote, and its place in the
+/// text.
+struct OrderedKey: BitwiseCopyable {
+    private let word0: UInt64
+    private let mask0: UInt64
+    private let word1: UInt64
+    private let mask1: UInt64
+    let content: JSONContent
+    let hasEscapes: Bool
+
+    init(_ content: JSONContent, in text: Span<UInt8>, hasEscapes: Bool) {
+        (self.content, self.hasEscapes) = (content, hasEscapes)
+        (word0, mask0) = Self.word(content, in: text, from: 0)
+        (word1, mask1) = Self.word(content, in: text, from: 8)
+    }
+
+    var length: Int { content.count }
+
+    /// If the bytes up to the closing quote are equal, so are the keys, whatever escapes they have.
+    @inline(__always) func starts(_ text: Span<UInt8>, _ p: Int) -> Bool {
+        guard Bytes.word(text, p) & mask0 == word0, Bytes.word(text, p &+ 8) & mask1 == word1 else { return false }
+        return content.count < 16 || Self.isLong(content, text, p)
+    }
+
+    @inline(never) private static func isLong(_ content: JSONContent, _ text: Span<UInt8>, _ p: Int) -> Bool {
+        text.count - p > content.count && text[p + content.count] == JSONGrammar.quote
+            && Bytes.equal(text, p, text, content.start, count: content.count)
+    }
+
+    private static func word(_ content: JSONContent, in text: Span<UInt8>, from start: Int) -> (UInt64, UInt64) {
+        var (word, mask): (UInt64, UInt64) = (0, 0)
+        for index in 0..<8 where start + index <= content.count {
+            word |= UInt64(text[content.start + start + index]) << UInt64(8 * index)
+            mask |= 0xFF << UInt64(8 * index)
+        }
+        return (word, mask)
     }
 }

@@ -4,7 +4,7 @@ struct ShapeAlternative {
     var form: ShapeForm
     var checks: [JSONCheck] = []
 
-    /// Whether every value of this kind fits.
+    /// Returns whether every value of this kind fits.
     func isPlain(_ kind: UInt8) -> Bool {
         guard checks.isEmpty else { return false }
         return switch form {

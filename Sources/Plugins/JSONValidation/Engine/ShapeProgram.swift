@@ -19,10 +19,9 @@ final class ShapeProgram: Sendable {
     let checks: [JSONCheck]
     let tags: [TagRule]
     let tagged: [[Int32]]
-    /// Where the keys of an object are expected to begin with; each validation learns from a copy.
+    /// The keys that are expected to follow each other in an object at first. Each validation learns from a copy.
     let successors: [Int32]
     let root: Int
-    /// Why the shape cannot be used.
     private let fault: JSONProblem?
 
     init(_ compiler: ShapeCompiler, root: Int32) {
@@ -47,7 +46,7 @@ final class ShapeProgram: Sendable {
         self.root = Int(root)
     }
 
-    /// Validates a text; nil if it is valid.
+    /// Returns `nil` if the text is valid.
     func validate(_ text: Span<UInt8>, _ limits: JSONLimits) -> JSONValidationError? {
         if let fault { return JSONValidationError(problems: [fault], count: 1) }
         var validator = Validator(self, textCount: text.count, limits.clamped)
@@ -55,10 +54,11 @@ final class ShapeProgram: Sendable {
         return validator.problems.error
     }
 
-    /// For each key of an object, and behind them for the start of each object, the key that is expected next; -1 if none is.
+    /// Returns the key that is expected next: for each key of an object, then for the start of each object; -1 without
+    /// one.
     private static func successors(_ members: Int, _ objects: [ObjectRule]) -> [Int32] {
         var successors = [Int32](repeating: -1, count: members + objects.count)
-        // All keys of a wide object go to the key set, so that the fast comparison does not apply.
+        // Wide objects use the key set for all keys, so the fast comparison doesn't apply.
         for (index, object) in objects.enumerated() where !object.isWide && object.keys.count > 0 {
             let keys = object.keys
             successors[members + index] = keys.first
@@ -70,47 +70,46 @@ final class ShapeProgram: Sendable {
     }
 }
 
-/// The constraints of a value: its kinds, and a rule for each kind. Indexes are -1 without a rule.
+/// The constraints of a value: its kinds, and a rule per kind. An index is -1 without a rule.
 struct ShapeRule {
     var kinds: UInt8 = 0
     /// Kinds without further constraints.
     var plain: UInt8 = 0
     /// Kinds with several alternative rules.
     var ambiguous: UInt8 = 0
-    /// Whether the only constraint of a string is to have at least one character.
+    /// Whether the only constraint of a string is at least one character.
     var isNonEmptyString = false
     var hasChecks = false
     var string: Int32 = -1
     var number: Int32 = -1
     var array: Int32 = -1
     var object: Int32 = -1
-    /// The tag that discriminates ambiguous objects.
+    /// The tag that tells ambiguous objects apart.
     var tag: Int32 = -1
-    /// For the ambiguous kinds: nodes that are not ambiguous themselves, in `alternatives`.
+    /// The nodes for the ambiguous kinds, in `alternatives`. They aren't ambiguous themselves.
     var alternatives: Range<Int32> = 0..<0
     var checks: Range<Int32> = 0..<0
 }
 
 struct ObjectRule {
-    /// The keys that the rule names.
     var keys = KeyTable()
-    /// A bit for each required key of the first 64.
+    /// One bit for each required key among the first 64.
     var required: UInt64 = 0
     var requiredCount = 0
-    /// More than 64 keys: the key set determines which of them were found.
+    /// Whether there are more than 64 keys, in which case the key set determines which of them were found.
     var isWide = false
     var isClosed = false
     /// The node for the values of other keys.
     var others: Int32 = 0
     var count: Int32 = -1
-    /// Whether the end of an object needs more than the search for missing keys.
+    /// Whether the end of an object needs more than a search for missing keys.
     var needsClosing: Bool { isWide || count >= 0 }
 }
 
-/// A required key whose constants discriminate the objects of several shapes.
+/// A required key whose constants tell the objects of several shapes apart.
 struct TagRule {
     var key: KeyTable
-    /// Each constant; its `node` is the index in `tagged` of the nodes that have it.
+    /// The constants. Each one's `node` is the index in `tagged` of the nodes that have it.
     var values: KeyTable
     /// The constants of each node, in the order of the alternatives.
     var constants: [(node: Int32, values: [JSONConstant])]
@@ -135,7 +134,7 @@ struct NumberRule {
     var constants: Int32 = -1
 }
 
-/// A range of `members`, and the hash table in `slots` to find one of them.
+/// A range of `members`, and the hash table in `slots` for finding them.
 struct KeyTable {
     var first: Int32 = 0
     var count: Int32 = 0

@@ -1,8 +1,7 @@
 import ErrandJSONSyntax
 
-/// Reads a value that several alternatives compete for.
 extension Validator {
-    /// Reads a value; the candidates for it keep their costs. Nil if the rest of the text is not read.
+    /// Reads a value. The candidates for it keep their costs. Returns `nil` if reading stopped.
     mutating func readCompeting(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, from start: Int
     ) -> Int? {
@@ -79,7 +78,6 @@ extension Validator {
         }
     }
 
-    /// Prepares the candidates for the next element.
     private func element(_ match: inout AlternativeMatch, _ p: Int) -> Int? {
         let level = match.levels.count - 1
         match.levels[level].count += 1
@@ -90,7 +88,7 @@ extension Validator {
         return p
     }
 
-    /// Reads a key with its colon, and prepares the candidates for its value.
+    /// Reads a key and its colon, and prepares the candidates for its value.
     private mutating func readCompetingKey(
         _ text: Span<UInt8>, _ match: inout AlternativeMatch, _ p: Int
     ) -> Int? {
@@ -144,7 +142,7 @@ extension Validator {
     private mutating func stop(
         _ text: Span<UInt8>, _ match: AlternativeMatch, _ fault: JSONFault, at p: Int, isKey: Bool = false
     ) -> Int? {
-        // These are faults of the enclosing array or object, not of the value that was read last.
+        // These faults belong to the enclosing array or object, not to the last value.
         let isAround = isKey || [.key, .colon, .elementEnd, .memberEnd].contains(fault)
         problems.stop(
             .syntax, pointer: pointer(text, match, match.levels.count - (isAround ? 1 : 0)), expected: fault.expected,

@@ -1,7 +1,7 @@
 import ErrandJSONSyntax
 
 extension Validator {
-    /// Reads a key that is not the expected one; nil if the rest of the text is not read.
+    /// Reads a key other than the expected one. Returns `nil` if reading stopped.
     @inline(never) mutating func readKey(_ text: Span<UInt8>, _ p: Int, _ depth: Int) -> (end: Int, node: Int)? {
         if let end = skipInOrder(text, p) { return (end, ShapeProgram.any) }
         let scan = JSONGrammar.string(in: text, from: p + 1)
@@ -63,7 +63,7 @@ extension Validator {
         if nodes[Int(frame.node)].hasChecks { validateContainer(text, p, depth) }
     }
 
-    /// Finds missing required keys, and checks the count of a map.
+    /// Finds missing required keys, and checks the number of keys in a map.
     @inline(never) private mutating func validateObject(_ text: Span<UInt8>, _ rule: Int, _ depth: Int) {
         let rule = objectRules[rule]
         for bit in 0..<Int(rule.keys.count) {
@@ -91,7 +91,7 @@ extension Validator {
         }
     }
 
-    /// Runs custom checks for an array or an object without other problems.
+    /// Runs the custom checks of an array or object without other problems.
     private mutating func validateContainer(_ text: Span<UInt8>, _ p: Int, _ depth: Int) {
         guard problems.count == frame.problemsBefore else { return }
         let start = frame.start
@@ -108,9 +108,9 @@ extension Validator {
         }
     }
 
-    // MARK: Keys of a shape
+    // MARK: A shape's keys
 
-    /// The index of a key in `members`; -1 if the table does not contain it.
+    /// Returns the index of a key in `members`, or -1 if the table doesn't contain it.
     mutating func find(
         _ text: Span<UInt8>, _ content: JSONContent, _ hasEscapes: Bool, _ hash: UInt64, in table: KeyTable
     ) -> Int {
@@ -131,7 +131,6 @@ extension Validator {
             && Bytes.equal(pool.span, Int(rule.text), text, content.start, count: content.count)
     }
 
-    /// The bytes of a key of a shape.
     func key(_ member: KeyRule) -> ArraySlice<UInt8> {
         pool[Int(member.text)..<Int(member.text) + Int(member.length)]
     }

@@ -1,8 +1,8 @@
 import ErrandJSONSyntax
 
-/// Objects without constraints: their keys are compared with those of another object before they are stored.
+/// Handles objects without constraints: compares their keys with an earlier object's before storing them.
 extension Validator {
-    /// The order of the objects at the place of a value in the innermost frame.
+    /// Returns the order for objects at the place of a value in the innermost frame.
     @inline(__always) mutating func order(of text: Span<UInt8>) -> Int32 {
         if frame.order < 0 { return orders.first() }
         return frame.isObject ? orders.order(in: frame.order, text, frame.key) : frame.order
@@ -10,20 +10,20 @@ extension Validator {
 
     @inline(__always) mutating func beginOrder() {
         frame.orderedBefore = orderedKeys
-        // Keys that are not stored count as well; while this object has a key read, no object within it is open.
+        // Keys that aren't stored count as well. While this object reads a key, no object inside it is open.
         let isNear = keys.count &+ orderedKeys &+ KeyOrders.maximumKeys > keys.limit
         let (first, count) = orders.keys(of: frame.order)
         (frame.firstKey, frame.orderedCount) = (Int32(truncatingIfNeeded: first), Int32(truncatingIfNeeded: count))
         frame.member = count == 0 || isNear ? -1 : 0
     }
 
-    /// Takes the next key of the order, if the text continues with it; returns the length of its text.
+    /// Takes the next key of the order if the text continues with it. Returns the length of its text.
     @inline(__always) mutating func takeOrdered(_ text: Span<UInt8>, _ p: Int) -> Int? {
         guard frame.member >= 0, text.count &- p > 16 else { return nil }
         return takeOrdered(Int(frame.member), text, p)
     }
 
-    /// Takes the key of the order with this index, if the text continues with it; at least 17 bytes are left.
+    /// Takes the key at an index of the order if the text continues with it. At least 17 bytes must be left.
     @inline(__always) private mutating func takeOrdered(_ index: Int, _ text: Span<UInt8>, _ p: Int) -> Int? {
         guard index < Int(frame.orderedCount),
             let length = orders.length(ofKeyAt: Int(frame.firstKey) &+ index, text, p &+ 1)
@@ -34,7 +34,7 @@ extension Validator {
         return length
     }
 
-    /// Takes a later key of the order, if the text continues with one; otherwise stores the keys that were not stored.
+    /// Takes a later key of the order if the text continues with one. Otherwise, stores the keys that weren't stored.
     mutating func skipInOrder(_ text: Span<UInt8>, _ p: Int) -> Int? {
         guard frame.order >= 0, frame.member >= 0 else { return nil }
         let next = Int(frame.member) + 1
@@ -53,7 +53,7 @@ extension Validator {
         return nil
     }
 
-    /// Stores a key to find it again; those of an order, which are not stored, count as well.
+    /// Stores a key to find duplicates. The limit also counts keys that follow an order, which aren't stored.
     mutating func store(
         _ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool, hash: UInt64, object: Int
     ) -> ProbeOutcome {
@@ -71,7 +71,7 @@ extension Validator {
         }
     }
 
-    /// The keys that were stored for an object differ.
+    /// Learns the stored keys of an object, which are all different.
     @inline(never) private mutating func learn(_ text: Span<UInt8>) {
         let new = frame.keysBefore..<keys.count
         guard orders.miss(frame.order), new.count <= KeyOrders.maximumKeys else { return }

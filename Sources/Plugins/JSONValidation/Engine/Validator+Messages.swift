@@ -3,7 +3,7 @@ import ErrandJSONSyntax
 extension Validator {
     // MARK: Reporting
 
-    /// Counts a problem, and creates its text only if the list is not full.
+    /// Counts a problem. Creates its text only if the list isn't full.
     mutating func problem(
         _ text: Span<UInt8>, _ kind: JSONProblem.Kind, _ depth: Int, at p: Int,
         _ words: (borrowing Self) -> (expected: String, found: String)
@@ -42,7 +42,6 @@ extension Validator {
 
     // MARK: Descriptions
 
-    /// Describes the kinds that a node accepts.
     func kindWords(_ node: Int) -> [String] {
         let kinds = nodes[node].kinds
         if kinds == ValueKind.all { return ["a value"] }
@@ -75,7 +74,6 @@ extension Validator {
         return nodes[node].plain & ValueKind.number == ValueKind.integer
     }
 
-    /// Describes the constraint that a value of the right kind violates.
     func expected(_ node: Int, _ kind: UInt8, _ violation: Violation) -> String {
         if case .steps = violation { return tooManySteps.expected }
         if case .check(let index) = violation { return program.checks[Int(index)].expected }

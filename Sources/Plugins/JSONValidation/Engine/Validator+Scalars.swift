@@ -16,7 +16,7 @@ enum Violation {
     case range
     case check(Int32)
 
-    /// The cost for an alternative; constants weigh more, since they discriminate alternatives.
+    /// The cost for an alternative. Constants weigh more, because they tell alternatives apart.
     var weight: Int { if case .constant = self { 8 } else { 1 } }
 
     var kind: JSONProblem.Kind {
@@ -29,7 +29,7 @@ enum Violation {
 }
 
 extension Validator {
-    /// Reports a scalar that does not fit; `choose` reports it for a node with several rules for its kind.
+    /// Reports a scalar that doesn't fit. If a node has several rules for the kind, `choose` reports it instead.
     @inline(never) mutating func validateScalar(
         _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>, _ depth: Int
     ) {
@@ -42,7 +42,7 @@ extension Validator {
         }
     }
 
-    /// The constraint of an unambiguous node that a scalar violates; nil if it fits.
+    /// Returns the constraint of an unambiguous node that a scalar violates, or `nil` if it fits.
     mutating func violation(
         _ text: Span<UInt8>, _ node: Int, _ kind: UInt8, _ range: Range<Int>
     ) -> Violation? {
@@ -120,7 +120,7 @@ extension Validator {
         }
     }
 
-    /// Notes that a limit was met while alternatives are matched.
+    /// Records that a limit was exceeded while matching alternatives.
     private mutating func unjudged(_ violation: Violation) -> Violation {
         if isMatching {
             isUncertain = true
@@ -129,7 +129,7 @@ extension Validator {
         return violation
     }
 
-    /// Whether a custom check passes; nil if there are no steps left for a copy of the value.
+    /// Returns whether a custom check passes, or `nil` if no steps are left to copy the value.
     mutating func passes(_ text: Span<UInt8>, _ check: Int32, _ range: Range<Int>) -> Bool? {
         steps -= 1 + range.count / 8
         if steps < 0 {

@@ -1,9 +1,9 @@
 import ErrandJSONSyntax
 
-/// Objects of several shapes that a tag discriminates: the tag is read first, so that a value is matched against the shapes
-/// with its tag only.
+/// Handles objects of several shapes that a tag tells apart. Reads the tag first, so a value is matched only against
+/// the shapes with its tag.
 extension Validator {
-    /// Nil if the value has to be matched against all alternatives.
+    /// Chooses a shape by its tag. Returns `nil` if the value has to be matched against all alternatives.
     mutating func choose(_ text: Span<UInt8>, byTagOf node: Int, at start: Int, depth: Int) -> Choice? {
         let rule = program.tags[Int(nodes[node].tag)]
         switch find(text, rule.key, in: start) {
@@ -24,8 +24,8 @@ extension Validator {
         }
     }
 
-    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems for that one, otherwise
-    /// the tags of all that fit equally well.
+    /// Reports an unknown tag. If the rest of the object fits one shape best, reports the problems with that shape;
+    /// otherwise, the tags of all shapes that fit equally well.
     private mutating func choose(
         _ text: Span<UInt8>, without rule: TagRule, _ node: Int, _ start: Int, at p: Int?, _ depth: Int
     ) -> Choice {

@@ -1,4 +1,4 @@
-/// A regular expression, compiled once, or the reason why it is not supported.
+/// A regular expression that is compiled once, or the reason why it's not supported.
 struct JSONPattern: Sendable {
     let source: String
     let program: Result<PatternProgram, JSONShapeError>
@@ -10,7 +10,7 @@ struct JSONPattern: Sendable {
         }
     }
 
-    /// A literal of Swift, in whose source more is escaped.
+    /// Creates a pattern from the source of a Swift literal, which may escape more characters.
     init(literal source: String) {
         self.source = source
         var budget = CompileBudget.pattern
@@ -21,7 +21,7 @@ struct JSONPattern: Sendable {
 
     private init(_ error: JSONShapeError) { (source, program) = (error.pattern, .failure(error)) }
 
-    /// For a regular expression without a source, such as one that is built of components.
+    /// A regular expression without a source, such as one built from components.
     static let unreadable = JSONPattern(
         JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
 }

@@ -1,7 +1,7 @@
-/// Simple case folding (CaseFolding.txt of Unicode 17, status C and S), by which ECMA-262 compares characters without case
-/// under the flag `u` (section 22.2.2.7.3).
+/// Simple case folding (CaseFolding.txt of Unicode 17, statuses C and S), which ECMA-262 uses to compare characters
+/// without case under the flag `u` (section 22.2.2.7.3).
 enum PatternCaseFolding {
-    /// The characters that are equal without case, by each of them.
+    /// Maps each character to all characters that equal it without case.
     private static let classes: [UInt32: [UInt32]] = {
         var byTarget: [UInt32: [UInt32]] = [:]
         for (first, count, step, distance) in runs {
@@ -17,13 +17,13 @@ enum PatternCaseFolding {
         return classes
     }()
 
-    /// The characters that have others in their class, in order.
+    /// All characters that have case variants, in order.
     private static let members = classes.keys.sorted()
 
-    /// The characters that are equal to one without case, itself included; nil if there are no others.
+    /// Returns the characters that equal a character without case, including itself; `nil` without others.
     static func variants(of value: UInt32) -> [UInt32]? { classes[value] }
 
-    /// The ranges of the characters in some ranges that are equal to others.
+    /// Returns the ranges of the case variants of characters in the given ranges.
     static func variants(of ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
         var found: [ClosedRange<UInt32>] = []
         for range in ranges {
@@ -40,8 +40,8 @@ enum PatternCaseFolding {
         return found
     }
 
-    /// The first character of a run, how many there are, the step between them, and how far away the character is that they
-    /// are folded to.
+    /// A run's first character, number of characters, and step, and the distance to the character that each one folds
+    /// to.
     private static let runs: [(first: Int, count: Int, step: Int, distance: Int)] = [
         (65, 26, 1, 32), (192, 23, 1, 32), (216, 7, 1, 32), (256, 24, 2, 1), (306, 3, 2, 1), (313, 8, 2, 1),
         (

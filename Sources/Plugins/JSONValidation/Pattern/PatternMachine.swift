@@ -1,18 +1,17 @@
-/// The result of matching a pattern.
 @usableFromInline package enum PatternOutcome: Sendable {
     case matches, differs
     /// The limit of steps was reached first.
     case exceeded
 }
 
-/// Runs programs on well-formed UTF-8. One machine is used for many texts, one after the other.
+/// Runs programs on well-formed UTF-8. Reuse one machine for many texts, one after another.
 package struct PatternMachine {
-    /// Whether a pattern has to match the whole text, or a part of it.
+    /// Whether a pattern must match the whole text, or any part of it.
     package enum Scope: Sendable { case whole, anywhere }
 
     private struct Threads {
         var stepIndices: [Int32] = []
-        /// For each step the round in which it was last added.
+        /// For each step, the round in which it was last added.
         var rounds: [UInt32] = []
         var round: UInt32 = 0
 
@@ -29,15 +28,14 @@ package struct PatternMachine {
 
     private var spare: [(Threads, Threads)] = []
     private var stack: [Int32] = []
-    /// For each lookaround that was asked for, a bit for each position at which it matches.
+    /// For each lookaround used so far, one bit per position at which it matches.
     private var looks: [[UInt64]] = []
     private var left = 0
-    /// The steps that the last text took, with what a table took to make.
+    /// The steps that the last text took, including the steps for building a table.
     package private(set) var taken = 0
 
     package init() {}
 
-    /// Matches a text, in a limited number of steps.
     package mutating func run(
         _ program: PatternProgram, on text: Span<UInt8>, _ scope: Scope, budget: Int,
         usesTable: Bool = true
@@ -81,14 +79,14 @@ package struct PatternMachine {
         switch program.steps[Int(step)] {
         case .scalar(let expected): return expected == value
         case .set(let index):
-            // A search among the ranges takes longer.
+            // Searching the ranges takes longer.
             if value >= 0x80 { left -= 1 }
             return program.sets[Int(index)].contains(value)
         default: return false
         }
     }
 
-    /// Adds a step and all steps that follow without reading; returns whether they include the end of the pattern.
+    /// Adds a step and all steps that follow it without reading. Returns whether they include the end of the pattern.
     private mutating func add(
         _ step: Int32, to threads: inout Threads, _ program: PatternProgram, _ text: Span<UInt8>, _ position: Int,
         isWhole: Bool, stops: Bool
@@ -135,7 +133,8 @@ package struct PatternMachine {
         return looks[number][position / 64] >> UInt64(position % 64) & 1 != 0
     }
 
-    /// All positions at which a lookaround matches, by one reading of the text towards them: its content begins anywhere.
+    /// Finds all positions at which a lookaround matches. Its content can begin anywhere, so one pass toward the
+    /// positions suffices.
     private mutating func positions(_ program: PatternProgram, _ text: Span<UInt8>, _ look: PatternProgram.Look)
         -> [UInt64]
     {
@@ -182,5 +181,64 @@ package struct PatternMachine {
         var start = position - 1
         while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
         return scalar(text, at: start).map { ($0.0, start) }
+    }
+}
+
+/// Conditions on a position in well-formed UTF-8.
+enum PatternPosition {
+    static func holds(
+        _ assertion: PatternAssertion, _ text: Span<UInt8>, _ position: Int
+    ) -> Bool {
+        switch assertion {
+        case .start: position == 0
+        case .end: position == text.count
+        case .lineStart: position == 0 || isLineEnd(text, before: position)
+        case .lineEnd: position == text.count || isLineEnd(text, at: position)
+        case .boundary(let isNegative, let ignoresCase):
+            (isWord(text, before: position, ignoresCase) != isWord(text, at: position, ignoresCase)) != isNegative
+        }
+    }
+
+    // MARK: Words (ECMA-262, section 22.2.2.4.3)
+
+    private static func isWord(_ text: Span<UInt8>, at position: Int, _ ignoresCase: Bool) -> Bool {
+        guard position < text.count else { return false }
+        if text[position] < 0x80 { return isWord(text[position]) }
+        return ignoresCase && (matches(text, position, [0xC5, 0xBF]) || matches(text, position, [0xE2, 0x84, 0xAA]))
+    }
+
+    private static func isWord(
+        _ text: Span<UInt8>, before position: Int, _ ignoresCase: Bool
+    ) -> Bool {
+        guard position > 0 else { return false }
+        if text[position - 1] < 0x80 { return isWord(text[position - 1]) }
+        return ignoresCase
+            && (matches(text, position - 2, [0xC5, 0xBF]) || matches(text, position - 3, [0xE2, 0x84, 0xAA]))
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x5F, 0x61...0x7A: true
+        default: false
+        }
+    }
+
+    // MARK: Lines
+
+    private static func isLineEnd(_ text: Span<UInt8>, at position: Int) -> Bool {
+        if text[position] == 0x0A || text[position] == 0x0D { return true }
+        return matches(text, position, [0xE2, 0x80, 0xA8]) || matches(text, position, [0xE2, 0x80, 0xA9])
+    }
+
+    private static func isLineEnd(_ text: Span<UInt8>, before position: Int) -> Bool {
+        if text[position - 1] == 0x0A || text[position - 1] == 0x0D { return true }
+        return matches(text, position - 3, [0xE2, 0x80, 0xA8]) || matches(text, position - 3, [0xE2, 0x80, 0xA9])
+    }
+
+    private static func matches(
+        _ text: Span<UInt8>, _ position: Int, _ bytes: [UInt8]
+    ) -> Bool {
+        guard position >= 0, position + bytes.count <= text.count else { return false }
+        return bytes.indices.allSatisfy { text[position + $0] == bytes[$0] }
     }
 }

@@ -23,11 +23,11 @@ extension PatternParser {
         }
         let node = try disjunction()
         guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
-        // A separate group, so that a following quantifier repeats all of it.
+        // A separate group, so a following quantifier repeats all of it.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
 
-    /// The modifiers of `(?i:…)`, `(?i-ms:…)`, and none of `(?:…)`.
+    /// Parses the modifiers of `(?i:…)` and `(?i-ms:…)`, or the absence of any in `(?:…)`.
     private mutating func modifiers(_ start: Int) throws(PatternFault) {
         index += 1
         var (known, isOn): (Set<Unicode.Scalar>, Bool) = ([], true)
@@ -49,7 +49,7 @@ extension PatternParser {
         throw fault("has a group that is not closed", at: start)
     }
 
-    /// The name of a group up to its `>`, with escapes (section 22.2.1, RegExpIdentifierName).
+    /// Parses the name of a group up to its `>`, including escapes (section 22.2.1, RegExpIdentifierName).
     mutating func groupName() throws(PatternFault) -> String {
         let start = index
         var name = ""
@@ -69,5 +69,45 @@ extension PatternParser {
             name.unicodeScalars.append(part)
         }
         throw fault("has a group with an invalid name", at: start)
+    }
+}
+
+extension PatternParser {
+    mutating func quantifier() throws(PatternFault) -> (least: Int, most: Int?)? {
+        let start = index
+        switch peek {
+        case "*":
+            index += 1
+            return (0, nil)
+        case "+":
+            index += 1
+            return (1, nil)
+        case "?":
+            index += 1
+            return (0, 1)
+        case "{": index += 1
+        default: return nil
+        }
+        guard let least = count() else { throw fault("has a { that is not escaped", at: start) }
+        var most: Int? = least
+        if peek == "," {
+            index += 1
+            most = count()
+        }
+        guard next() == "}" else { throw fault("has a quantifier that is not closed", at: start) }
+        if let most, most < least { throw fault("has a quantifier that ends before it begins", at: start) }
+        return (least, most)
+    }
+
+    private mutating func count() -> Int? {
+        var value: Int?
+        while let scalar = peek, scalar >= "0", scalar <= "9" {
+            value = min((value ?? 0) * 10 + Int(scalar.value - 0x30), 1 << 27)
+            if value ?? 0 > Self.maximumCount {
+                note("repeats more than \(Self.maximumCount) times", at: index, .tooLarge)
+            }
+            index += 1
+        }
+        return value
     }
 }

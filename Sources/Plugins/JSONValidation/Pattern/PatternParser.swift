@@ -1,6 +1,5 @@
-/// Parses the syntax of ECMA-262 (section 22.2.1) with the flag `u`, without backreferences.
+/// Parses ECMA-262 syntax (section 22.2.1) with the flag `u`, except for backreferences.
 package struct PatternParser {
-    /// The maximum nesting of groups.
     static let maximumDepth = 100
     /// The maximum length of the source in Unicode scalars.
     static let maximumLength = 16_384
@@ -16,27 +15,26 @@ package struct PatternParser {
     let scalars: [Unicode.Scalar]
     var index = 0
     private var depth = 0
-    /// The modifiers of the group around.
+    /// The modifiers of the enclosing group.
     var flags = Flags()
-    /// The first thing that a regular expression may have, but that is not supported or too large.
+    /// The first syntax that is valid but unsupported, or exceeds a limit.
     private var first: PatternFault?
-    /// The remaining budget of compiling.
     var budget: CompileBudget
 
-    /// The sets of the pattern, each once.
+    /// The pattern's sets, each stored once.
     private(set) var sets: [PatternSet] = []
     private var numbers: [PatternSet: Int32] = [:]
 
-    /// Whether it is a literal of Swift, in which any punctuation may be escaped and names stand in `(?P<name>…)` too.
+    /// Whether the source is a Swift literal, which may escape any punctuation and name groups with `(?P<name>…)`.
     private(set) var isLiteral = false
 
     var groups = 0
     var names: Set<String> = []
-    /// The backreferences, which groups behind them may belong to.
+    /// The backreferences, which may refer to later groups.
     var numbered: [(group: Int, offset: Int)] = []
     var named: [(name: String, offset: Int)] = []
 
-    /// The tree of a pattern and its sets; throws for unsupported syntax too.
+    /// Returns the tree and the sets of a pattern. Also throws for unsupported syntax.
     static func parse(
         _ source: String, _ budget: inout CompileBudget, isLiteral: Bool
     ) throws(PatternFault) -> (node: PatternNode, sets: [PatternSet]) {
@@ -52,7 +50,7 @@ package struct PatternParser {
         return (node, parser.sets)
     }
 
-    /// Whether a text is a regular expression, also an unsupported one; nil if it is too large to decide.
+    /// Returns whether a text is a regular expression, even an unsupported one; `nil` if it's too large to decide.
     package static func isPattern(_ source: String) -> Bool? {
         let scalars = Array(source.unicodeScalars)
         var parser = PatternParser(scalars, CompileBudget(steps: 1_000_000 + scalars.count * 2, bytes: 16 << 20))
@@ -85,7 +83,7 @@ package struct PatternParser {
         PatternFault(reason: reason, offset: offset ?? index)
     }
 
-    /// Records syntax of ECMA-262 that this engine does not support; the rest is still parsed.
+    /// Records valid but unsupported syntax. Parsing continues.
     mutating func note(_ reason: String, at offset: Int, _ kind: PatternFault.Kind = .unsupported) {
         if first == nil { first = PatternFault(reason: reason, offset: offset, kind: kind) }
     }
@@ -95,7 +93,7 @@ package struct PatternParser {
         throw PatternFault(reason: budget.excess, offset: index, kind: .tooLarge)
     }
 
-    /// The number of a set, which is stored once.
+    /// Returns the number of a set. Equal sets are stored once.
     mutating func number(_ set: PatternSet) throws(PatternFault) -> Int32 {
         try spend(steps: set.ranges.count)
         if let known = numbers[set] { return known }
@@ -173,9 +171,195 @@ package struct PatternParser {
         }
     }
 
-    /// One character, or those that are equal to it without case.
+    /// Returns a node for a character, or for all characters that equal it without case.
     mutating func single(_ value: UInt32) throws(PatternFault) -> PatternNode {
         guard flags.ignoresCase, let others = PatternCaseFolding.variants(of: value) else { return .scalar(value) }
         return .set(try number(PatternSet(others.map { $0...$0 })))
+    }
+}
+
+extension PatternParser {
+    /// Parses an escape after its backslash.
+    mutating func escapeOutsideClass(_ start: Int) throws(PatternFault) -> PatternNode {
+        switch peek {
+        case "b", "B":
+            let isNegative = next() == "B"
+            return .assertion(.boundary(isNegative: isNegative, ignoresCase: flags.ignoresCase))
+        case "k":
+            index += 1
+            guard next() == "<" else { throw fault("has a backreference without a name", at: start) }
+            named.append((try groupName(), start))
+            note("has a backreference, which is not supported", at: start)
+            return .sequence([])
+        case let digit? where digit >= "1" && digit <= "9":
+            var group = 0
+            while let digit = peek, digit >= "0", digit <= "9" {
+                group = min(group * 10 + Int(digit.value - 0x30), 1 << 24)
+                index += 1
+            }
+            numbered.append((group, start))
+            note("has a backreference, which is not supported", at: start)
+            return .sequence([])
+        default: break
+        }
+        switch try escape(start, isInClass: false) {
+        case .character(let value): return try single(value)
+        case .set(let set): return .set(try number(flags.ignoresCase ? set.withoutCase : set))
+        }
+    }
+
+    /// The meaning of an escape, or of part of a class.
+    enum Part {
+        case character(UInt32)
+        case set(PatternSet)
+    }
+
+    /// Parses a class after its opening bracket, including the closing bracket.
+    mutating func characterClass(_ start: Int) throws(PatternFault) -> PatternSet {
+        var isNegated = false
+        if peek == "^" {
+            index += 1
+            isNegated = true
+        }
+        var ranges: [ClosedRange<UInt32>] = []
+        // A repeated set adds nothing new.
+        var known: Set<PatternSet> = []
+        while peek != "]" {
+            let first = index
+            let low = try classPart(start)
+            guard peek == "-", index + 1 < scalars.count, scalars[index + 1] != "]" else {
+                switch low {
+                case .character(let value): ranges.append(value...value)
+                case .set(let set):
+                    try spend(steps: set.ranges.count)
+                    if known.insert(set).inserted { ranges += set.ranges }
+                }
+                continue
+            }
+            index += 1
+            guard case .character(let lower) = low, case .character(let upper) = try classPart(start) else {
+                throw fault("has a range that does not go from one character to another", at: first)
+            }
+            if upper < lower { throw fault("has a range that ends before it begins", at: first) }
+            ranges.append(lower...upper)
+        }
+        index += 1
+        try spend(steps: ranges.count * 4)
+        var set = PatternSet(ranges)
+        if flags.ignoresCase {
+            try spend(steps: 4_000)
+            set = set.withoutCase
+        }
+        return isNegated ? set.inverted : set
+    }
+
+    private mutating func classPart(_ start: Int) throws(PatternFault) -> Part {
+        let index = index
+        try spend(steps: 1)
+        guard let scalar = next() else { throw fault("has a class that is not closed", at: start) }
+        return scalar == "\\" ? try escape(index, isInClass: true) : .character(scalar.value)
+    }
+
+    /// Parses an escape that represents characters, after its backslash.
+    private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> Part {
+        guard let letter = next() else { throw fault("ends within an escape", at: start) }
+        switch letter {
+        case "d": return .set(.digit)
+        case "D": return .set(PatternSet.digit.inverted)
+        case "w": return .set(flags.ignoresCase ? .wordWithoutCase : .word)
+        case "W": return .set((flags.ignoresCase ? PatternSet.wordWithoutCase : .word).inverted)
+        case "s": return .set(.space)
+        case "S": return .set(PatternSet.space.inverted)
+        case "p", "P": return .set(try property(start, isNegated: letter == "P"))
+        case "t": return .character(0x09)
+        case "n": return .character(0x0A)
+        case "v": return .character(0x0B)
+        case "f": return .character(0x0C)
+        case "r": return .character(0x0D)
+        case "b" where isInClass: return .character(0x08)
+        case "-" where isInClass: return .character(letter.value)
+        case "0":
+            if let digit = peek, digit >= "0", digit <= "9" { throw fault("has an octal escape", at: start) }
+            return .character(0)
+        case "c":
+            guard let control = next(), control.isASCII, control.properties.isAlphabetic else {
+                throw fault("has an invalid escape", at: start)
+            }
+            return .character(control.value & 0x1F)
+        case "x": return .character(try hexadecimal(2, start))
+        case "u": return .character(try unicode(start))
+        case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/":
+            return .character(letter.value)
+        default:
+            guard isLiteral, (0x21...0x7E).contains(letter.value), !letter.properties.isAlphabetic,
+                letter < "0" || letter > "9"
+            else { throw fault("has an invalid escape", at: start) }
+            return .character(letter.value)
+        }
+    }
+
+    /// Returns the value of an escape after its `u`. It may be half a surrogate pair, which no text contains.
+    mutating func unicode(_ start: Int) throws(PatternFault) -> UInt32 {
+        if peek == "{" {
+            index += 1
+            var value: UInt32 = 0
+            var count = 0
+            while let digit = peek?.hexadecimal {
+                value = min(value << 4 | digit, 0x11_0000)
+                (index, count) = (index + 1, count + 1)
+            }
+            guard next() == "}", count > 0 else { throw fault("has an invalid escape", at: start) }
+            if value > 0x10FFFF { throw fault("has an escape for no character", at: start) }
+            return value
+        }
+        let unit = try hexadecimal(4, start)
+        let behind = index
+        guard unit & 0xFC00 == 0xD800, skip("\\u"), peek != "{" else {
+            index = behind
+            return unit
+        }
+        var low: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = next()?.hexadecimal else {
+                index = behind
+                return unit
+            }
+            low = low << 4 | digit
+        }
+        guard low & 0xFC00 == 0xDC00 else {
+            index = behind
+            return unit
+        }
+        return 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
+    }
+
+    private mutating func hexadecimal(_ count: Int, _ start: Int) throws(PatternFault) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            guard let digit = next()?.hexadecimal else { throw fault("has an invalid escape", at: start) }
+            value = value << 4 | digit
+        }
+        return value
+    }
+
+    private mutating func property(_ start: Int, isNegated: Bool) throws(PatternFault) -> PatternSet {
+        guard next() == "{" else { throw fault("has an invalid escape", at: start) }
+        var name = ""
+        while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
+        guard scalars[index - 1] == "}", let property = PatternProperty.set(name) else {
+            throw fault("has a Unicode property that is not known", at: start)
+        }
+        try spend(steps: property.ranges.count)
+        return isNegated ? property.inverted : property
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var hexadecimal: UInt32? {
+        switch value {
+        case 0x30...0x39: value - 0x30
+        case 0x41...0x46, 0x61...0x66: (value | 0x20) - 0x57
+        default: nil
+        }
     }
 }

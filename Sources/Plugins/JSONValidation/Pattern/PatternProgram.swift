@@ -1,28 +1,26 @@
 import Synchronization
 
-/// One step of a compiled pattern.
 enum PatternStep: Sendable {
     case scalar(UInt32)
     case set(Int32)
-    /// Continues at both steps.
+    /// Continues with both steps.
     case fork(Int32, Int32)
     case jump(Int32)
     case assertion(PatternAssertion)
-    /// Continues where a lookaround, by its number, matches or does not match.
+    /// Continues if the numbered lookaround matches or, if negative, doesn't.
     case look(Int32, isNegative: Bool)
     case accept
 }
 
-/// A pattern as steps that a machine runs for all possible matches at once, without backtracking: the time is bounded by
-/// the length of the text times the number of steps, for every pattern.
+/// A pattern as steps. A machine tries all possible matches at once, without backtracking, so for every pattern the
+/// time is at most the length of the text times the number of steps.
 package final class PatternProgram: Sendable {
-    /// The maximum number of steps of a pattern, with counted repetitions expanded.
+    /// The maximum number of steps, with counted repetitions expanded.
     static let maximumSteps = 100_000
 
-    /// The content of a lookaround.
     struct Look {
         var entry: Int32
-        /// A content that looks ahead reads backwards, so that one reading of the text finds all places where it matches.
+        /// A lookahead is read backward, so a single pass over the text finds all positions at which it matches.
         var isAhead: Bool
     }
 
@@ -30,16 +28,16 @@ package final class PatternProgram: Sendable {
     let sets: [CompiledSet]
     let looks: [Look]
     private let tables = Mutex(PatternTables())
-    /// The room for its tables, shared with other patterns.
+    /// The memory for tables, shared with other patterns.
     private let room: PatternRoom
 
-    /// Compiles a pattern; throws ``PatternFault`` for unsupported syntax.
+    /// Compiles a pattern. Throws ``PatternFault``, also for unsupported syntax.
     convenience init(_ source: String) throws(PatternFault) {
         var budget = CompileBudget.pattern
         try self.init(source, &budget, PatternRoom())
     }
 
-    /// Compiles one of several patterns with a budget and a room in common.
+    /// Compiles one of several patterns that share a budget and memory for tables.
     package init(
         _ source: String, _ budget: inout CompileBudget, _ room: PatternRoom, isLiteral: Bool = false
     ) throws(PatternFault) {
@@ -52,12 +50,12 @@ package final class PatternProgram: Sendable {
         self.sets = sets.map { CompiledSet($0) }
     }
 
-    /// The table that replaces the steps for texts in ASCII, if there is one yet.
+    /// The table that replaces the steps for ASCII texts, if it has been built.
     package func table(_ scope: PatternMachine.Scope) -> PatternTable? { tables.withLock { $0[scope].table } }
 
-    /// Counts the steps that a text took. When texts have taken as many as making a table may take, the table is made.
+    /// Adds the steps that a text took. Once they add up to the cost of building a table, builds it.
     ///
-    /// - Returns: the steps that making it took.
+    /// - Returns: The steps that building took.
     func spent(_ count: Int, _ scope: PatternMachine.Scope) -> Int {
         let work = tables.withLock { $0[scope].spend(count) }
         guard let work else { return 0 }
@@ -67,7 +65,7 @@ package final class PatternProgram: Sendable {
         return made.work
     }
 
-    /// A set with a bit for each ASCII character, and sorted ranges for the rest.
+    /// A set with one bit per ASCII character, and sorted ranges for the rest.
     struct CompiledSet: Sendable {
         let low: UInt64
         let high: UInt64
@@ -92,12 +90,11 @@ package final class PatternProgram: Sendable {
     }
 }
 
-/// Generates the steps of a tree.
 private struct PatternCompiler {
     private(set) var steps: [PatternStep] = []
     private(set) var looks: [PatternProgram.Look] = []
     private(set) var budget: CompileBudget
-    /// The contents of lookarounds, which are generated after the rest.
+    /// The contents of lookarounds, which are generated last.
     private var pending: [(look: Int, node: PatternNode)] = []
 
     init(_ budget: CompileBudget) { self.budget = budget }
@@ -127,7 +124,7 @@ private struct PatternCompiler {
     }
 
     private mutating func add(_ node: PatternNode, isForward: Bool) throws(PatternFault) {
-        // Parts without steps count too, as they may be repeated.
+        // Parts without steps also cost budget, because they may be repeated.
         try spend(bytes: 0)
         switch node {
         case .empty: break
@@ -185,5 +182,49 @@ private struct PatternCompiler {
             if steps.count == before { break }
         }
         for fork in forks { steps[fork] = .fork(Int32(fork + 1), Int32(steps.count)) }
+    }
+}
+
+indirect enum PatternNode: Sendable {
+    case empty
+    case scalar(UInt32)
+    /// A set, by its number in the pattern.
+    case set(Int32)
+    case sequence([PatternNode])
+    case alternation([PatternNode])
+    /// A repetition, unbounded if `most` is `nil`. Greedy and lazy repetitions match the same strings.
+    case repetition(PatternNode, least: Int, most: Int?)
+    case assertion(PatternAssertion)
+    case look(PatternNode, isAhead: Bool, isNegative: Bool)
+}
+
+/// A condition on a position between two characters.
+enum PatternAssertion: Sendable {
+    case start, end
+    /// With the modifier `m`, these also match after and before line terminators.
+    case lineStart, lineEnd
+    /// A word boundary or its absence. Ignoring case adds two more word characters.
+    case boundary(isNegative: Bool, ignoresCase: Bool)
+}
+
+/// Explains why a regular expression is invalid or unsupported, and where.
+package struct PatternFault: Error, Hashable {
+    package enum Kind: Hashable {
+        /// The text isn't a regular expression.
+        case invalid
+        /// The text may be a regular expression, but uses unsupported syntax.
+        case unsupported
+        /// The text may be a regular expression, but exceeds a limit.
+        case tooLarge
+    }
+
+    /// Completes "the pattern …", for example "has a group that is not closed".
+    package var reason: String
+    /// The position in Unicode scalars.
+    package var offset: Int
+    package var kind = Kind.invalid
+
+    package func message(of pattern: String) -> String {
+        "the pattern \(MessageText.shown(pattern, limit: 200)) \(reason) (character \(offset))"
     }
 }

@@ -1,4 +1,4 @@
-/// A set of characters: sorted ranges that do not touch. Half surrogates may be in it; no text has one.
+/// A set of characters as sorted ranges that don't touch. It can contain half surrogates, which no text contains.
 struct PatternSet: Sendable, Hashable {
     private(set) var ranges: [ClosedRange<UInt32>]
 
@@ -15,7 +15,7 @@ struct PatternSet: Sendable, Hashable {
         }
     }
 
-    /// The character of a set with a single one.
+    /// The set's only character, or `nil` if it has more or fewer.
     var single: UInt32? { ranges.count == 1 && ranges[0].count == 1 ? ranges[0].lowerBound : nil }
 
     var inverted: PatternSet {
@@ -29,7 +29,7 @@ struct PatternSet: Sendable, Hashable {
         return PatternSet(found)
     }
 
-    /// With the characters that are equal to one of the set without case.
+    /// The set with all characters that equal one of its characters without case.
     var withoutCase: PatternSet {
         let more = PatternCaseFolding.variants(of: ranges)
         return more.isEmpty ? self : PatternSet(ranges + more)
@@ -48,7 +48,7 @@ struct PatternSet: Sendable, Hashable {
 
     static let digit = PatternSet([0x30...0x39])
     static let word = PatternSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// Without case, the long s and the Kelvin sign are word characters (section 22.2.2.7.3, WordCharacters).
+    /// Ignoring case, the long s and the Kelvin sign are word characters, too (section 22.2.2.7.3, WordCharacters).
     static let wordWithoutCase = word.withoutCase
     /// WhiteSpace and LineTerminator (sections 12.2 and 12.3).
     static let space = PatternSet([
@@ -56,6 +56,6 @@ struct PatternSet: Sendable, Hashable {
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
     static let lineEnd = PatternSet([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
-    /// The set of `.`: all characters except line terminators.
+    /// The set for `.`: all characters except line terminators.
     static let dot = lineEnd.inverted
 }

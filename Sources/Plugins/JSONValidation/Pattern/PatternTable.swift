@@ -1,20 +1,21 @@
-/// A pattern as a deterministic automaton over ASCII: one look-up for each character. Patterns with lookarounds or word
-/// boundaries have none, nor have those that would need many states; texts beyond ASCII are left to the machine.
+/// A pattern as a deterministic automaton over ASCII, which takes one lookup per character.
+///
+/// Patterns with lookarounds or word boundaries, or that would need many states, don't get a table. The machine matches
+/// texts beyond ASCII.
 package final class PatternTable: Sendable {
     static let maximumStates = 200
-    /// How many characters that are looked up count as a step.
+    /// The number of lookups that count as one step.
     static let charactersOfStep = 8
     static var matched: UInt16 { .max }
     static var dead: UInt16 { .max - 1 }
 
-    /// The class of each ASCII character.
     private let classes: [UInt8]
     private let classCount: Int
-    /// The next state by state and class.
+    /// The next state, by state and class.
     private let next: [UInt16]
-    /// For each state whether a text may end in it.
+    /// For each state, whether a text may end in it.
     private let accepts: [Bool]
-    /// The bytes that it takes.
+    /// The size of the table in bytes.
     let size: Int
 
     init(classes: [UInt8], classCount: Int, next: [UInt16], accepts: [Bool]) {
@@ -22,7 +23,7 @@ package final class PatternTable: Sendable {
         size = classes.count + next.count * 2 + accepts.count + 128
     }
 
-    /// The outcome for the text in a range; nil if it has characters beyond ASCII that matter.
+    /// Matches the text in a range. Returns `nil` if a character beyond ASCII affects the outcome.
     package func run(_ text: Span<UInt8>, _ range: Range<Int>) -> PatternOutcome? {
         var state = 0
         for index in range {
@@ -35,16 +36,15 @@ package final class PatternTable: Sendable {
         return accepts[state] ? .matches : .differs
     }
 
-    /// The result of making a table.
     struct Attempt {
         var table: PatternTable?
-        /// Whether more work might make one.
+        /// Whether building might succeed with more steps.
         var isUnfinished = false
-        /// The steps that it took.
+        /// The steps that building took.
         var work: Int
     }
 
-    /// Makes the table of a pattern in a limited number of steps; it may have none of a reasonable size.
+    /// Builds the table of a pattern in a limited number of steps, if a table of reasonable size exists.
     static func make(_ program: PatternProgram, _ scope: PatternMachine.Scope, work: Int) -> Attempt {
         var builder = PatternTableBuilder(program, scope, work: work)
         let isMade = builder.build()
@@ -57,16 +57,16 @@ package final class PatternTable: Sendable {
     }
 }
 
-/// The tables of a pattern, each of which is made when texts have taken as many steps as it may take.
+/// A pattern's tables. Each is built once matching has taken as many steps as building may take.
 struct PatternTables: Sendable {
     struct Entry: Sendable {
         private(set) var table: PatternTable?
-        /// Whether no table will be made, or another task makes one.
+        /// Whether no table will be built, or another task is building it.
         private var isClosed = false
         private var spent = 0
         private var threshold = 2_000
 
-        /// The steps that a table may take now; nil if it is not the time.
+        /// Returns the steps that building a table may take now, or `nil` if it's too early.
         mutating func spend(_ count: Int) -> Int? {
             if isClosed { return nil }
             spent += count

@@ -1,4 +1,4 @@
-/// Determinises the steps of a pattern.
+/// Determinizes a pattern's steps.
 struct PatternTableBuilder {
     private let steps: [PatternStep]
     private let sets: [PatternProgram.CompiledSet]
@@ -7,20 +7,20 @@ struct PatternTableBuilder {
     private(set) var classCount = 0
     private(set) var next: [UInt16] = []
     private(set) var accepts: [Bool] = []
-    /// The steps that may still be taken.
+    /// The steps left for building.
     private(set) var left: Int
     private var samples: [UInt32] = []
     private var numbers: [State: UInt16] = [:]
     private var states: [State] = []
-    /// For each step the round in which it was last visited.
+    /// For each step, the round in which it was last visited.
     private var visited: [UInt32]
     private var round: UInt32 = 0
     private var open: [Int32] = []
 
     private struct State: Hashable {
-        /// The steps that read, in order.
+        /// The steps that read a character, in order.
         var stepIndices: [Int32]
-        /// Whether the pattern has ended here, or would if the text ended.
+        /// Whether the pattern has matched here, or would match if the text ended here.
         var isAccepted: Bool
         var isAcceptedAtEnd: Bool
     }
@@ -31,7 +31,7 @@ struct PatternTableBuilder {
         visited = [UInt32](repeating: 0, count: program.steps.count)
     }
 
-    /// Whether it was stopped by the number of steps.
+    /// Whether building stopped because it ran out of steps.
     var isUnfinished: Bool { left < 0 }
 
     mutating func build() -> Bool {
@@ -39,7 +39,7 @@ struct PatternTableBuilder {
         let start = closure([0], isStart: true)
         guard number(start) == 0 else { return false }
         if isFloating, start.isAccepted {
-            // The pattern matches the empty string at the start: every text has a match.
+            // The pattern matches the empty string at the start, so it matches every text.
             (accepts, next) = ([true], samples.map { _ in PatternTable.matched })
             return true
         }
@@ -60,7 +60,7 @@ struct PatternTableBuilder {
         return true
     }
 
-    /// Groups the characters that no step distinguishes.
+    /// Groups characters that no step distinguishes.
     private mutating func classify() -> Bool {
         for step in steps {
             switch step {
@@ -68,7 +68,7 @@ struct PatternTableBuilder {
             default: break
             }
         }
-        // Each set splits the classes that it has a part of.
+        // Each set splits the classes that it partly contains.
         var (number, count) = ([Int](repeating: 0, count: 128), 1)
         func split(_ contains: (UInt32) -> Bool) {
             var split: [Int: Int] = [:]
@@ -117,7 +117,7 @@ struct PatternTableBuilder {
         }
     }
 
-    /// The number of a state; one that is decided has no row.
+    /// Returns the number of a state. States with a certain outcome don't get a row.
     private mutating func number(_ state: State) -> UInt16 {
         if isFloating, state.isAccepted, !states.isEmpty { return PatternTable.matched }
         if state.stepIndices.isEmpty, !states.isEmpty, !state.isAcceptedAtEnd { return PatternTable.dead }
@@ -127,10 +127,10 @@ struct PatternTableBuilder {
         return UInt16(states.count - 1)
     }
 
-    /// The steps that read and follow some steps without reading.
+    /// Returns the reading steps that are reachable from the given steps without reading.
     private mutating func closure(_ stepIndices: [Int32], isStart: Bool) -> State {
         var state = State(stepIndices: [], isAccepted: false, isAcceptedAtEnd: false)
-        // Behind an assertion of the end nothing can be read.
+        // After an end assertion, no step can read a character.
         for isAtEnd in [false, true] {
             round += 1
             open.removeAll(keepingCapacity: true)

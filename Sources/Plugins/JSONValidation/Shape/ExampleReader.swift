@@ -1,6 +1,7 @@
 import ErrandJSONSyntax
 
-/// Reads a text that the validator has accepted, so that its syntax is valid and its depth is bounded.
+/// Derives a shape from an example. The validator must have accepted the text, so its syntax is valid and its depth
+/// bounded.
 struct ExampleReader {
     private var p: Int
 
@@ -46,7 +47,7 @@ struct ExampleReader {
         return .object(members)
     }
 
-    /// Moves past a bracket or a comma; false after the closing bracket.
+    /// Advances past a bracket or comma. Returns false after the closing bracket.
     private mutating func next(_ text: Span<UInt8>, _ close: UInt8) -> Bool {
         skipSpace(text)
         guard p < text.count else { return false }
@@ -66,4 +67,103 @@ struct ExampleReader {
     }
 
     private mutating func skipSpace(_ text: Span<UInt8>) { p = JSONGrammar.skipSpace(in: text, from: p) }
+}
+
+/// The merged shape of all examples of one value.
+struct ExampleShape {
+    enum Number { case integer, any }
+    struct Object {
+        var keys: [String] = []
+        var members: [[UInt8]: ExampleShape] = [:]
+        /// The number of merged objects.
+        var count = 1
+    }
+
+    private var hasNull = false
+    private var hasBoolean = false
+    private var hasString = false
+    private var number: Number?
+    private var elements: [ExampleShape]?
+    private var object: Object?
+    /// The number of merged values.
+    private var count = 1
+
+    init() {}
+    static let null = with { $0.hasNull = true }
+    static let boolean = with { $0.hasBoolean = true }
+    static let string = with { $0.hasString = true }
+    static func number(isInteger: Bool) -> ExampleShape { with { $0.number = isInteger ? .integer : .any } }
+
+    /// Creates the shape of an array whose elements are already merged; `nil` for an empty array.
+    static func array(_ element: ExampleShape?) -> ExampleShape { with { $0.elements = element.map { [$0] } ?? [] } }
+
+    static func object(_ members: [(key: String, value: ExampleShape)]) -> ExampleShape {
+        var object = Object()
+        for (key, value) in members {
+            object.keys.append(key)
+            object.members[Array(key.utf8)] = value
+        }
+        return with { $0.object = object }
+    }
+
+    private static func with(_ change: (inout ExampleShape) -> Void) -> ExampleShape {
+        var shape = ExampleShape()
+        change(&shape)
+        return shape
+    }
+
+    mutating func merge(_ other: ExampleShape) {
+        count += other.count
+        hasNull = hasNull || other.hasNull
+        hasBoolean = hasBoolean || other.hasBoolean
+        hasString = hasString || other.hasString
+        if let new = other.number { number = number == nil || number == new ? new : .any }
+        if let new = other.elements?.first {
+            if elements?.isEmpty == false { elements?[0].merge(new) } else { elements = [new] }
+        } else if elements == nil {
+            elements = other.elements
+        }
+        guard let new = other.object else { return }
+        guard object != nil else { return object = new }
+        object?.merge(new)
+    }
+
+    var shape: JSONShape {
+        var shapes: [JSONShape] = []
+        if let object { shapes.append(object.shape) }
+        if let elements { shapes.append(.array(of: elements.first?.shape ?? .any)) }
+        if hasString { shapes.append(.string) }
+        if let number { shapes.append(number == .integer ? .integer : .number) }
+        if hasBoolean { shapes.append(.boolean) }
+        guard let first = shapes.first else { return .any }
+        let shape = shapes.count == 1 ? first : .either(shapes)
+        return hasNull ? .nullable(shape) : shape
+    }
+}
+
+extension ExampleShape.Object {
+    mutating func merge(_ other: Self) {
+        count += other.count
+        for key in other.keys {
+            let bytes = Array(key.utf8)
+            guard let value = other.members[bytes] else { continue }
+            if members[bytes] == nil {
+                keys.append(key)
+                members[bytes] = value
+            } else {
+                members[bytes]?.merge(value)
+            }
+        }
+    }
+
+    var shape: JSONShape {
+        .object(
+            members: keys.compactMap { key in
+                members[Array(key.utf8)].map { member in
+                    let shape = member.shape
+                    // A key that some objects lack is optional; it's nullable only if an example has null.
+                    return (key: key, value: member.count < count ? .optional(shape, allowsNull: false) : shape)
+                }
+            })
+    }
 }

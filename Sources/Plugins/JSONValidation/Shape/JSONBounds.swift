@@ -1,9 +1,9 @@
-/// A range expression of the standard library, with its text.
+/// A range expression whose bounds can be shown in messages.
 struct JSONBounds<Value: Comparable & Sendable>: Sendable {
     fileprivate var lower: Value?
     fileprivate var upper: Value?
     fileprivate var excludesUpper = false
-    /// For a range expression of another type.
+    /// Tests a range expression that isn't a standard library type.
     fileprivate var other: (@Sendable (Value) -> Bool)?
 
     init(_ range: some RangeExpression<Value> & Sendable) {
@@ -26,7 +26,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
         return excludesUpper ? value < upper : value <= upper
     }
 
-    /// The range in Swift's notation; nil for a range expression of another type.
+    /// The range in Swift's notation, or `nil` for a custom range expression.
     var text: String? {
         if other != nil { return nil }
         if let lower, let upper, lower == upper, !excludesUpper { return "\(lower)" }
@@ -35,7 +35,7 @@ struct JSONBounds<Value: Comparable & Sendable>: Sendable {
 }
 
 extension JSONBounds where Value == Int {
-    /// The range as an amount: "at least 1", "2 to 4"; nil for a range expression of another type, and for an empty range.
+    /// The range as an amount, such as "at least 1" or "2 to 4"; `nil` for a custom range expression or an empty range.
     var amount: String? {
         if excludesUpper, upper == lower ?? .min { return nil }
         let last = upper.map { excludesUpper ? $0 - 1 : $0 }

@@ -1,4 +1,4 @@
-/// A scalar that a value has to equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
+/// A scalar that a value must equal: `"draft"`, `3`, `0.5`, `true`, `nil`.
 public enum JSONConstant: Sendable, Hashable {
     /// `null`
     case null
@@ -15,20 +15,20 @@ public enum JSONConstant: Sendable, Hashable {
 extension JSONConstant: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-    /// Makes a string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes an integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int) { self = .integer(value) }
-    /// Makes a number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// Makes a boolean.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Makes null.
+    /// Creates null.
     public init(nilLiteral: ()) { self = .null }
 }
 
 extension JSONConstant: CustomStringConvertible {
-    /// The constant as JSON, for messages.
+    /// The constant as JSON, for messages. Long strings are shortened.
     public var description: String {
         switch self {
         case .null: "null"

@@ -1,3 +1,4 @@
+public import Errand
 public import ErrandEssentials
 
 /// The expected structure of a JSON document.
@@ -9,38 +10,39 @@ public import ErrandEssentials
 /// try users.validate(data)
 /// ```
 ///
-/// A dictionary literal is an object with those keys; other keys are allowed, unless it is `.object([…], closed: true)`.
-/// Every key is required unless its shape is `.optional`, and null is valid only for `.optional`, `.nullable`, `.null` and
-/// `.any`. An array literal is an array of elements that fit one of its shapes. A shape is compiled at its first use: keep
-/// a shape that is used often in a `static let`.
+/// A dictionary literal is an object with those keys. Other keys are allowed, unless you write
+/// `.object([…], closed: true)`. Every key is required unless its shape is `.optional`. Null is valid only for
+/// `.optional`, `.nullable`, `.null`, and `.any`. An array literal is an array whose elements fit one of its shapes.
 ///
-/// Shapes may be nested 1,000 levels deep. For a deeper one ``validate(_:limits:)`` rejects every text, with a problem of
-/// the kind ``JSONProblem/Kind/shape``.
+/// A shape is compiled on first use, so keep frequently used shapes in a `static let`.
+///
+/// You can nest shapes up to 1,000 levels. For a deeper shape, ``validate(_:limits:)`` rejects every text with a
+/// problem of the kind ``JSONProblem/Kind/shape``.
 public struct JSONShape: Sendable {
-    /// The maximum nesting of shapes.
     static let maximumDepth = 1_000
 
     let node: ShapeNode
 
     init(_ form: ShapeForm) { node = ShapeNode(form) }
 
-    /// Validates a JSON text, and throws its problems, up to a limit: violations of RFC 8259 and of the shape. Reads the
-    /// bytes in one pass without building objects. Memory grows with the depth of the text, and with the number of keys in
-    /// the open objects.
+    /// Validates a JSON text. Throws violations of RFC 8259 and of the shape, up to a limit.
+    ///
+    /// Reads the bytes in one pass and doesn't build objects. Memory grows with the depth of the text and the number of
+    /// keys in open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
         let error = data.withSpan { node.program.validate($0, limits) }
         if let error { throw error }
     }
 }
 
-/// A form with the program that it is compiled to at its first use. Copies of a shape share it.
+/// A form along with the program that it's compiled to on first use. Copies of a shape share one node.
 final class ShapeNode: Sendable {
     let form: ShapeForm
-    /// The nesting of shapes, including this one.
+    /// The nesting of shapes, counting this shape.
     private let depth: Int
     private let compiled = Once<ShapeProgram>()
 
-    /// The parts of a shape beyond the limit are dropped, so that releasing a shape needs a bounded stack.
+    /// Drops the parts of a shape that is too deep, so releasing a shape takes a bounded amount of stack.
     init(_ form: ShapeForm) {
         depth = 1 + form.innerDepth { $0.node.depth }
         self.form = depth > JSONShape.maximumDepth ? .tooDeep(levels: depth) : form
@@ -49,7 +51,6 @@ final class ShapeNode: Sendable {
     var program: ShapeProgram { compiled.value { ShapeCompiler.compile(self) } }
 }
 
-/// The forms of shapes.
 enum ShapeForm: Sendable {
     case any
     case null
@@ -69,7 +70,7 @@ enum ShapeForm: Sendable {
     /// Replaces a shape that is too deep.
     case tooDeep(levels: Int)
 
-    /// The depth of the deepest part; 0 without parts.
+    /// Returns the depth of the deepest part; 0 without parts.
     func innerDepth(_ depth: (JSONShape) -> Int) -> Int {
         switch self {
         case .array(let shape, _), .map(let shape, _), .nullable(let shape), .optional(let shape, _),
@@ -103,10 +104,10 @@ struct ObjectMember: Sendable {
     var shape: JSONShape
 }
 
-/// Identifies a recursive shape within itself.
+/// Identifies a recursive shape inside its own definition.
 final class ShapeReference: Sendable {}
 
-/// A custom check, with the description of what it expects.
+/// A custom check, with a description of the expected value.
 struct JSONCheck: Sendable {
     var expected: String
     var passes: @Sendable (JSONFragment) throws -> Bool
@@ -122,4 +123,227 @@ extension JSONShape {
         default: false
         }
     }
+}
+
+extension JSONShape {
+    /// A key's value that may be missing or null, like an optional property in Swift.
+    ///
+    /// Pass `allowsNull: false` to reject null. Outside an object, this is the same as `.nullable`.
+    public static func optional(_ shape: JSONShape, allowsNull: Bool = true) -> JSONShape {
+        JSONShape(.optional(shape, allowsNull: allowsNull))
+    }
+
+    /// A value that fits the shape or is null. As the value of a key, it must be present.
+    public static func nullable(_ shape: JSONShape) -> JSONShape { JSONShape(.nullable(shape)) }
+
+    /// A value that fits one of several shapes: `.either(.integer, .string)`.
+    ///
+    /// Objects that differ in their contents are told apart in the same pass. If no shape fits, the problems of the
+    /// closest one are reported.
+    public static func either(_ shapes: JSONShape...) -> JSONShape { JSONShape(.either(shapes)) }
+
+    /// A value that fits one of an array of shapes.
+    public static func either(_ shapes: [JSONShape]) -> JSONShape { JSONShape(.either(shapes)) }
+
+    /// A value that passes a custom check.
+    ///
+    /// ```swift
+    /// .custom("an even number", of: .integer) { $0.integer?.isMultiple(of: 2) == true }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - expected: Completes "expected …" in the message.
+    ///   - shape: The shape that is validated first; the check only receives values that fit it. Defaults to `.any`.
+    ///   - passes: Checks a copy of the value's bytes. If it throws, the check fails. Inside `.either`, it may be
+    ///     called for an alternative that doesn't apply.
+    public static func custom(
+        _ expected: String, of shape: JSONShape = .any, _ passes: @escaping @Sendable (JSONFragment) throws -> Bool
+    ) -> JSONShape {
+        JSONShape(.custom(shape, JSONCheck(expected: expected, passes: passes)))
+    }
+
+    /// A shape that contains itself, such as a tree.
+    ///
+    /// ```swift
+    /// let tree = JSONShape.recursive { tree in ["name": .string, "children": .array(of: tree)] }
+    /// ```
+    ///
+    /// Use the closure's parameter only inside the closure. Elsewhere, no value fits it.
+    public static func recursive(_ shape: (JSONShape) -> JSONShape) -> JSONShape {
+        let reference = ShapeReference()
+        return JSONShape(.recursive(reference, shape(JSONShape(.reference(reference)))))
+    }
+}
+
+extension JSONShape {
+    /// Any array.
+    public static let array = JSONShape(.array(.any, CountConstraint()))
+    /// Any object.
+    public static let object = JSONShape(.object([], closed: false))
+
+    /// An array whose elements all fit one shape. It may be empty.
+    public static func array(of element: JSONShape) -> JSONShape { JSONShape(.array(element, CountConstraint())) }
+
+    /// An array with a limited number of elements: `.array(of: .string, count: 1...5)`.
+    public static func array(of element: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
+        JSONShape(.array(element, CountConstraint(bounds: JSONBounds(count))))
+    }
+
+    /// An object with these keys. If `closed`, other keys are rejected: `.object(["id": .integer], closed: true)`.
+    ///
+    /// If a key is repeated, its last shape applies.
+    public static func object(_ members: KeyValuePairs<String, JSONShape>, closed: Bool = false) -> JSONShape {
+        object(members: members.map { ($0.key, $0.value) }, closed: closed)
+    }
+
+    /// An object with keys that are computed at run time. See ``object(_:closed:)``.
+    public static func object(
+        members: some Sequence<(key: String, value: JSONShape)>, closed: Bool = false
+    ) -> JSONShape {
+        var indices: [[UInt8]: Int] = [:]
+        var unique: [ObjectMember] = []
+        for (key, shape) in members {
+            let index = indices[Array(key.utf8)]
+            if let index {
+                unique[index].shape = shape
+            } else {
+                indices[Array(key.utf8)] = unique.count
+                unique.append(ObjectMember(key: key, shape: shape))
+            }
+        }
+        return JSONShape(.object(unique, closed: closed))
+    }
+
+    /// An object with any keys, whose values all fit one shape.
+    public static func map(of value: JSONShape) -> JSONShape { JSONShape(.map(value, CountConstraint())) }
+
+    /// A map with a limited number of keys: `.map(of: .number, count: 1...)`.
+    public static func map(of value: JSONShape, count: some RangeExpression<Int> & Sendable) -> JSONShape {
+        JSONShape(.map(value, CountConstraint(bounds: JSONBounds(count))))
+    }
+}
+
+extension JSONShape: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+    /// Creates an object with these keys. Each is required unless its shape is `.optional`; other keys are allowed.
+    public init(dictionaryLiteral elements: (String, JSONShape)...) {
+        self = .object(members: elements.map { (key: $0.0, value: $0.1) })
+    }
+
+    /// Creates an array: `[]` of anything, `[.string]` of strings, `[.string, .integer]` of strings and integers mixed.
+    public init(arrayLiteral elements: JSONShape...) {
+        self = .array(of: elements.isEmpty ? .any : elements.count == 1 ? elements[0] : .either(elements))
+    }
+}
+
+extension JSONShape {
+    /// Creates a shape from an example document.
+    ///
+    /// ```swift
+    /// let shape = try JSONShape(example: Data(#"[{"id": 1, "name": "Ada"}]"#.utf8))   // [["id": .integer, "name": .string]]
+    /// ```
+    ///
+    /// Objects are open and require every key in the example. The elements of an array are merged into one shape:
+    ///
+    /// - A key that some objects lack is optional.
+    /// - Integers mixed with other numbers become numbers.
+    /// - Null makes a shape nullable.
+    /// - Different types become alternatives.
+    ///
+    /// If the example only has null or an empty array, any value fits there. A number is an integer if it's written
+    /// without a fraction and an exponent.
+    ///
+    /// Throws ``JSONValidationError`` if the example isn't JSON or exceeds the standard limits.
+    public init(example: Data) throws(JSONValidationError) {
+        try JSONShape.any.validate(example)
+        let sample = example.withSpan { text in
+            var reader = ExampleReader(text)
+            return reader.read(text)
+        }
+        self = sample.shape
+    }
+}
+
+extension JSONShape {
+    /// Any value, including null.
+    public static let any = JSONShape(.any)
+    /// Only null.
+    public static let null = JSONShape(.null)
+    /// `true` or `false`, but not 0 or 1.
+    public static let boolean = JSONShape(.boolean)
+    /// Any number.
+    public static let number = JSONShape(.number(NumberConstraint()))
+    /// A number of any size without a fraction: 7, but also 7.0 and 7e2.
+    public static let integer = JSONShape(.number(NumberConstraint(isInteger: true)))
+    /// Any string.
+    public static let string = JSONShape(.string(StringConstraint()))
+
+    /// A number in a range: `.number(in: 0...1)`. Compared as a `Double`.
+    public static func number(in range: some RangeExpression<Double> & Sendable) -> JSONShape {
+        JSONShape(.number(NumberConstraint(numbers: JSONBounds(range))))
+    }
+
+    /// An integer in a range: `.integer(in: 1...)`. Integers that don't fit `Int` are outside every range.
+    public static func integer(in range: some RangeExpression<Int> & Sendable) -> JSONShape {
+        JSONShape(.number(NumberConstraint(isInteger: true, integers: JSONBounds(range))))
+    }
+
+    /// A string. If `nonEmpty`, it must have at least one character.
+    public static func string(nonEmpty: Bool) -> JSONShape {
+        nonEmpty
+            ? JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(atLeast: 1))))) : .string
+    }
+
+    /// A string with a limited length in Unicode scalars: `.string(length: 1...80)`.
+    public static func string(length: some RangeExpression<Int> & Sendable) -> JSONShape {
+        JSONShape(.string(StringConstraint(length: CountConstraint(bounds: JSONBounds(length)))))
+    }
+
+    /// A string that matches a regular expression literal as a whole: `.string(matching: /[a-z0-9-]+/)`.
+    ///
+    /// Interprets the literal's source like ``string(pattern:)`` and ignores the literal's options. If the expression
+    /// isn't supported or isn't a literal, ``validate(_:limits:)`` throws a problem of the kind
+    /// ``JSONProblem/Kind/shape``.
+    public static func string<Output>(matching pattern: Regex<Output>) -> JSONShape {
+        let source = pattern._literalPattern
+        return JSONShape(.string(StringConstraint(pattern: source.map { JSONPattern(literal: $0) } ?? .unreadable)))
+    }
+
+    /// A string that matches a regular expression as a whole: `try .string(pattern: "[a-z0-9-]+")`.
+    ///
+    /// The syntax is ECMA-262 with the flag `u`, as in JSON Schema, and applies to Unicode scalars. It supports groups,
+    /// classes, `\d \w \s \b` with their ASCII meaning, `\p{L}` and other properties and scripts, `. ^ $ |`, greedy,
+    /// lazy, and counted quantifiers, lookahead and lookbehind, and the modifiers `(?ims:…)`. Backreferences aren't
+    /// supported.
+    ///
+    /// The pattern is compiled once. Even for `(a+)+`, matching takes at most the length of the string times the length
+    /// of the pattern; see ``JSONLimits/maximumPatternSteps``.
+    ///
+    /// Throws ``JSONShapeError`` if the pattern is invalid, unsupported, or too large.
+    public static func string(pattern source: String) throws(JSONShapeError) -> JSONShape {
+        let pattern = JSONPattern(source)
+        if case .failure(let error) = pattern.program { throw error }
+        return JSONShape(.string(StringConstraint(pattern: pattern)))
+    }
+
+    /// One of several constants: `.enumeration("draft", "sent", 3, nil)`.
+    public static func enumeration(_ constants: JSONConstant...) -> JSONShape { JSONShape(.constants(constants)) }
+
+    /// One of an array of constants: `.enumeration(Status.allCases.map { .string($0.rawValue) })`.
+    public static func enumeration(_ constants: [JSONConstant]) -> JSONShape { JSONShape(.constants(constants)) }
+}
+
+/// Thrown if a pattern isn't a valid regular expression, or isn't supported.
+public struct JSONShapeError: DescribedError, Sendable, Hashable {
+    /// The source of the pattern.
+    public let pattern: String
+    /// The reason, which completes "the pattern …".
+    public let reason: String
+    /// The position in the pattern, in Unicode scalars.
+    public let offset: Int
+
+    /// A sentence that contains the pattern.
+    public var description: String { PatternFault(reason: reason, offset: offset).message(of: pattern) }
+
+    /// Always 1.
+    public var errorCode: Int { 1 }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A value that is created at its first use.
+/// A value that is created on first use.
 final class Once<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 
     func value(_ make: () -> Value) -> Value {
         if let value = made.withLock({ $0 }) { return value }
-        // Created without the lock, so that no caller waits for another; of concurrent callers the first one wins.
+        // Created outside the lock, so no caller waits for another. If callers race, the first to store its value wins.
         let new = make()
         return made.withLock { value in
             if let value { return value }

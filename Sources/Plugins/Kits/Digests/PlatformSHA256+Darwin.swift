@@ -8,7 +8,7 @@ extension PlatformSHA256 {
 struct CryptoKitSHA256: RunningSHA256 {
     private var digest = SHA256()
 
-    // The pointer is the span's, for the length of the call.
+    // The span owns the pointer, which is only used during the call.
     mutating func update(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBytes { unsafe digest.update(bufferPointer: $0) }
     }

@@ -6,11 +6,11 @@ extension PlatformSHA256 {
     static func platform() -> (any RunningSHA256)? { OpenSSLSHA256() }
 }
 
-/// SHA-256 by OpenSSL's libcrypto, loaded when it is first needed: it uses the processor's SHA instructions.
+/// SHA-256 from OpenSSL's libcrypto, which uses the processor's SHA instructions. Loaded on first use.
 struct OpenSSLSHA256: RunningSHA256 {
     private let context: Context
 
-    /// Nil where there is no libcrypto.
+    /// Returns `nil` if libcrypto isn't available.
     init?() {
         guard let library = Library.shared(), let context = Context(library) else { return nil }
         self.context = context
@@ -19,9 +19,9 @@ struct OpenSSLSHA256: RunningSHA256 {
     mutating func update(_ bytes: Span<UInt8>) { context.update(bytes) }
     func finalized() -> [UInt8] { context.finalized() }
 
-    /// Owned by one digest, which one task at a time updates.
-    // Safe: `context` is made here, freed once at the end, and leaves the object only as an argument of libcrypto.
-    // Sendable: the only reference is the digest's, and a value that is mutated is not shared.
+    /// Owned by one digest, which only one task at a time updates.
+    // Safe: `context` is created here, freed once in `deinit`, and only leaves the object as an argument to libcrypto.
+    // Sendable: only the digest refers to it, and a value that is being mutated isn't shared.
     @safe
     private final class Context: @unchecked Sendable {
         private let library: Library
@@ -40,14 +40,14 @@ struct OpenSSLSHA256: RunningSHA256 {
         deinit { unsafe library.free(context) }
 
         func update(_ bytes: Span<UInt8>) {
-            // The pointer is the span's, for the length of the call; libcrypto reads `count` bytes.
+            // The span owns the pointer, which is only used during the call. libcrypto reads `count` bytes.
             unsafe bytes.withUnsafeBytes { bytes in
                 if let base = bytes.baseAddress { _ = unsafe library.update(context, base, bytes.count) }
             }
         }
 
         func finalized() -> [UInt8] {
-            // EVP_MAX_MD_SIZE; libcrypto writes the 32 bytes of SHA-256.
+            // EVP_MAX_MD_SIZE. libcrypto writes the 32 bytes of SHA-256.
             var result = [UInt8](repeating: 0, count: 64)
             var count: UInt32 = 0
             guard unsafe library.end(context, &result, &count) == 1 else { return [] }
@@ -55,8 +55,8 @@ struct OpenSSLSHA256: RunningSHA256 {
         }
     }
 
-    /// The functions of the EVP interface that this needs (EVP_DigestInit(3)).
-    // Safe: libcrypto is never unloaded once these were found in it.
+    /// The functions of the EVP interface that the digest uses (EVP_DigestInit(3)).
+    // Safe: libcrypto is never unloaded after these functions were found in it.
     @safe
     private struct Library: Sendable {
         let new: @convention(c) () -> OpaquePointer?
@@ -68,7 +68,8 @@ struct OpenSSLSHA256: RunningSHA256 {
 
         private static let loaded = Mutex<Library?>(nil)
 
-        /// Nil where there is none. Only success is kept: a process with too many open files may load it later.
+        /// Returns `nil` if libcrypto isn't available. Caches only success, so a process with too many open files can
+        /// load it later.
         static func shared() -> Library? {
             loaded.withLock { loaded in
                 if loaded == nil { loaded = load() }
@@ -100,7 +101,8 @@ struct OpenSSLSHA256: RunningSHA256 {
             unsafe self.end = Self.function(end)
         }
 
-        /// The function at a symbol's address: POSIX has `dlsym` return it in the representation of a C function pointer.
+        /// Returns the function at a symbol's address. POSIX lets `dlsym` return it in the representation of a C
+        /// function pointer.
         private static func function<Function>(_ symbol: UnsafeMutableRawPointer) -> Function {
             unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
         }

@@ -1,12 +1,12 @@
-/// A SHA-256 that is updated piece by piece, by the fastest implementation of the platform.
+/// A SHA-256 that is updated piece by piece, using the platform's fastest implementation.
 package protocol RunningSHA256: Sendable {
     mutating func update(_ bytes: Span<UInt8>)
-    /// The digest; no update may follow.
+    /// Returns the digest. Don't update it afterwards.
     func finalized() -> [UInt8]
 }
 
 package enum PlatformSHA256 {
-    /// The platform's own where there is one, otherwise the portable one.
+    /// Returns the platform's implementation if there is one, or the portable one.
     package static func make() -> any RunningSHA256 { platform() ?? PortableSHA256() }
 }
 

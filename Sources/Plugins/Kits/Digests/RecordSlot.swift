@@ -1,7 +1,7 @@
 package import ErrandEssentials
 import ErrandSupport
 
-/// A small record in a file that has two slots for it, written in turn, so that one is intact at every moment.
+/// A small record in a file with two slots, which are written alternately, so at least one is always intact.
 ///
 /// ```
 ///   0  magic, 8 bytes
@@ -14,7 +14,7 @@ package enum RecordSlot {
     package static let size = 16 << 10
     private static let headSize = 8 + 8 + 4 + 32
 
-    /// The bytes of a slot; nil if the content is too long for one.
+    /// Returns the bytes of a slot, or `nil` if the content is too long.
     package static func bytes(_ payload: Data, sequence: UInt64, magic: [UInt8]) -> [UInt8]? {
         guard payload.count <= size - headSize else { return nil }
         var bytes = magic
@@ -24,9 +24,9 @@ package enum RecordSlot {
         return bytes + payload
     }
 
-    /// The newest intact record at the beginning of a file.
+    /// Returns the newest intact record at the start of a file.
     ///
-    /// - Parameter decode: makes the record of its content; nil for one that cannot be used.
+    /// - Parameter decode: Creates a record from its content, or returns `nil` if the content can't be used.
     package static func newest<Record>(
         _ bytes: [UInt8], magic: [UInt8], decode: (ArraySlice<UInt8>) -> Record?
     ) -> (record: Record, sequence: UInt64)? {
@@ -39,7 +39,7 @@ package enum RecordSlot {
         }.max { $0.sequence < $1.sequence }
     }
 
-    /// The content of a slot; nil if the slot is damaged, or no other could follow it.
+    /// Returns the content of a slot, or `nil` if the slot is damaged or has the last possible sequence number.
     private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
         let bytes = Array(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }

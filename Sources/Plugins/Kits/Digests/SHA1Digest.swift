@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// SHA-1 (FIPS 180-4, section 6.1), for services that still sign with it. Not for anything new: it is broken.
+/// SHA-1 (FIPS 180-4, section 6.1), for services that still sign with it. Don't use it for anything new: it's broken.
 package struct SHA1Digest: MessageDigest {
     package static let blockByteCount = BlockBuffer.blockByteCount
 

@@ -1,6 +1,6 @@
 import ErrandSupport
 
-/// SHA-256 (FIPS 180-4, section 6.2), fed piece by piece, with a state that can be saved and taken up again.
+/// SHA-256 (FIPS 180-4, section 6.2), updated piece by piece, with a state that you can save and restore.
 ///
 /// ```swift
 /// var digest = SHA256Digest()
@@ -18,7 +18,7 @@ package struct SHA256Digest: MessageDigest {
     private var words: Words
     private var buffer: BlockBuffer
 
-    /// Eight words in registers rather than in an array.
+    /// Eight words in registers instead of an array.
     private typealias Words = SIMD8<UInt32>
 
     package init() {
@@ -27,7 +27,7 @@ package struct SHA256Digest: MessageDigest {
         buffer = BlockBuffer()
     }
 
-    /// Bytes taken in so far.
+    /// The number of bytes so far.
     package var count: UInt64 { buffer.byteCount }
 
     package mutating func update(_ bytes: Span<UInt8>) {
@@ -38,7 +38,7 @@ package struct SHA256Digest: MessageDigest {
         Self.bytes(of: buffer.finished(words, bigEndianLength: true, Self.process))
     }
 
-    /// Everything needed to go on later, in another process too: 40 to 103 bytes, the same on every platform.
+    /// The state to continue with later, even in another process: 40 to 103 bytes, the same on every platform.
     package var state: [UInt8] {
         var result: [UInt8] = []
         result.append(bigEndian: buffer.byteCount)
@@ -47,7 +47,7 @@ package struct SHA256Digest: MessageDigest {
         return result
     }
 
-    /// Takes up a saved state; nil if it is none. That it was not changed is for the caller to know.
+    /// Restores a saved state, or returns `nil` if it's malformed. The caller must ensure that it wasn't modified.
     package init?(state: some Collection<UInt8>) {
         let state = Array(state)
         guard state.count >= 8 + Self.byteCount else { return nil }
@@ -71,8 +71,8 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// The 64 rounds of one block. The message schedule is never in memory: of its 64 words only the next sixteen are
-    /// kept, in variables, each replaced by the one that is needed sixteen rounds later.
+    /// Runs the 64 rounds of one block. The message schedule is never stored in memory: variables hold its next sixteen
+    /// words, and each is replaced by the word that is needed sixteen rounds later.
     @inline(__always)
     private static func rounds(_ words: Words, _ block: Span<UInt8>) -> Words {
         var (a, b, c, d) = (words[0], words[1], words[2], words[3])
@@ -133,7 +133,7 @@ package struct SHA256Digest: MessageDigest {
         }
     }
 
-    /// The word of the schedule that follows sixteen others: the first, second, tenth and fifteenth of them.
+    /// Returns the schedule's next word after sixteen others, from their first, second, tenth, and fifteenth.
     @inline(__always)
     private static func next(_ first: UInt32, _ second: UInt32, _ tenth: UInt32, _ fifteenth: UInt32) -> UInt32 {
         let s0 = second.rotatedRight(7) ^ second.rotatedRight(18) ^ second &>> 3

@@ -1,10 +1,12 @@
+package import ErrandHTTP
 import ErrandSupport
+import Synchronization
 
-/// Whose something is that outlives the process, without a secret: a keyed hash of each identity.
+/// Identifies the user who owns persistent state, without storing secrets: a keyed hash of each identity.
 ///
-/// Each stamp has a random key, so that two of them don't show that they are of one user.
+/// Each stamp has a random key, so two stamps don't reveal that they belong to the same user.
 package struct UserStamp: Codable, Hashable, Sendable {
-    /// The source of an identity, such as the name of a header field, and the identity.
+    /// An identity and its source, such as the name of a header field.
     package typealias Identity = (source: String, identity: String)
 
     private let key: [UInt8]
@@ -13,9 +15,9 @@ package struct UserStamp: Codable, Hashable, Sendable {
     /// The hashes of the cookies' names and values.
     private let cookies: [String: String]
 
-    /// The prefix of the source of a single cookie; its name follows.
+    /// The prefix of the source of a single cookie, followed by the cookie's name.
     package static let cookiePrefix = "cookie "
-    /// The most identities, and the most cookies, that are kept.
+    /// The maximum number of identities, and of cookies, to keep.
     private static let limit = 32
 
     package init(_ identities: [Identity]) {
@@ -31,7 +33,7 @@ package struct UserStamp: Codable, Hashable, Sendable {
             if source.hasPrefix(Self.cookiePrefix) {
                 cookies[hash(source)] = hash(identity)
             } else {
-                // The length of the source keeps the two apart.
+                // The source's length separates it from the identity.
                 users.insert(hash("\(source.utf8.count) \(source)\(identity)"))
             }
         }
@@ -41,17 +43,21 @@ package struct UserStamp: Codable, Hashable, Sendable {
         self.cookies = cookies.filter { names.contains($0.key) }
     }
 
-    /// Whether nothing is known of the user.
+    /// Whether the stamp doesn't identify anyone.
     package var isEmpty: Bool { users.isEmpty && cookies.isEmpty }
 
-    /// Whether these are the identities of the same user. A cookie may be new or missing, but not all of them, and none may
-    /// have another value.
+    /// Returns whether the identities are the same user's.
+    ///
+    /// Cookies may be added or missing, but at least one must remain, and their values must not change.
     package func matches(_ identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return users == other.users && matchesCookies(of: other)
     }
 
-    /// Whether all of the stamp's identities are among these. For a stamp that was made before a request had all of them.
+    /// Returns whether the identities include all of the stamp's. Use it if the stamp was created before the request
+    /// had all identities.
+    ///
+    /// Cookies are compared as in ``matches(_:)``.
     package func isContained(in identities: [Identity]) -> Bool {
         let other = UserStamp(identities, key: key)
         return Set(users).isSubset(of: other.users) && matchesCookies(of: other)
@@ -67,4 +73,84 @@ package struct UserStamp: Codable, Hashable, Sendable {
         }
         return !isWithout
     }
+}
+
+/// A keyed digest (RFC 2104) with any of the digests here.
+///
+/// ```swift
+/// let code = HMAC<SHA256Digest>.code(for: message, key: key)
+/// ```
+package struct HMAC<Digest: MessageDigest>: Sendable {
+    private var inner = Digest()
+    private var outer = Digest()
+
+    /// Creates an HMAC with a key of any length. A key longer than a block is replaced by its digest.
+    package init(key: some Sequence<UInt8>) {
+        var block = Array(key)
+        if block.count > Digest.blockByteCount { block = Digest.digest(of: block) }
+        block += repeatElement(0, count: Digest.blockByteCount - block.count)
+        inner.update(block.map { $0 ^ 0x36 })
+        outer.update(block.map { $0 ^ 0x5c })
+    }
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) { inner.update(bytes) }
+
+    /// Returns the code of all bytes so far. You can add more bytes afterwards.
+    package func finalized() -> [UInt8] {
+        var outer = outer
+        outer.update(inner.finalized())
+        return outer.finalized()
+    }
+
+    package static func code(for message: some Sequence<UInt8>, key: some Sequence<UInt8>) -> [UInt8] {
+        var hmac = HMAC(key: key)
+        hmac.update(message)
+        return hmac.finalized()
+    }
+}
+
+/// The user who owns a persistent transfer: the user in its record or, without one, the user of its first request.
+package final class TransferUser: Sendable {
+    private struct State {
+        /// The user in the record; `nil` for a new transfer.
+        var expected: UserStamp?
+        /// The newest stamp, and the marks that it was created from.
+        var newest: (marks: Set<UserMark>, stamp: UserStamp)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Sets the user whose transfer is continued, or `nil` for a new transfer.
+    package func expect(_ stamp: UserStamp?) { state.withLock { $0 = State(expected: stamp) } }
+
+    /// Throws ``AnotherUser`` if a request with these marks isn't from the user who started the transfer.
+    package func check(_ marks: Set<UserMark>) throws {
+        guard let expected = state.withLock({ $0.expected }), !expected.matches(marks.identities) else { return }
+        throw AnotherUser()
+    }
+
+    /// Returns the user to record, from the marks of the transfer's requests. Before the first request, returns the
+    /// user in the record.
+    package func stamp(of marks: Set<UserMark>?) -> UserStamp? {
+        state.withLock { state in
+            guard let marks else { return state.expected }
+            if let newest = state.newest, newest.marks == marks { return newest.stamp }
+            // Keeps the same stamp while it matches, so a record changes only when its user's credentials do.
+            let known = state.expected.flatMap { $0.matches(marks.identities) ? $0 : nil }
+            let stamp = known ?? UserStamp(marks.identities)
+            state.newest = (marks, stamp)
+            return stamp
+        }
+    }
+}
+
+/// Another user's request was about to continue a transfer.
+package struct AnotherUser: Error {
+    package init() {}
+}
+
+extension Set<UserMark> {
+    fileprivate var identities: [UserStamp.Identity] { map { ($0.source, $0.identity) } }
 }

@@ -1,16 +1,17 @@
 import ErrandMessageSyntax
 
-/// One range of bytes in a `Range` field (RFC 9110, section 14.1.2).
+/// A byte range in a `Range` field (RFC 9110, section 14.1.2).
 public enum ByteRange: Sendable, Hashable {
-    /// `0-499`, both ends included.
+    /// `0-499`, including both ends.
     case closed(Int64, Int64)
     /// `500-`
     case from(Int64)
-    /// `-500`: the last bytes.
+    /// `-500`, the last bytes.
     case suffix(Int64)
 
-    /// The ranges of a `Range: bytes=…` field; nil for another unit and for anything that is not valid, which a
-    /// recipient ignores (section 14.2). At most 64 ranges.
+    /// Parses the ranges of a `Range: bytes=…` field, at most 64.
+    ///
+    /// Returns `nil` for another unit or an invalid field, which a recipient ignores (section 14.2).
     public static func parse(_ value: String) -> [ByteRange]? {
         guard let equals = value.utf8.firstIndex(of: UInt8(ascii: "=")),
             ASCII.equalsIgnoringCase(String(value[..<equals]), "bytes")
@@ -42,7 +43,8 @@ public enum ByteRange: Sendable, Hashable {
         }
     }
 
-    /// The bytes that the range selects of a representation, the end excluded; nil if it selects none (section 14.1.1).
+    /// Returns the bytes that the range selects from a representation, or `nil` if it doesn't select any (section
+    /// 14.1.1).
     public func resolved(length: Int64) -> Range<Int64>? {
         switch self {
         case .closed(let first, let last): first < length ? first..<(last < length ? last + 1 : length) : nil
@@ -53,7 +55,7 @@ public enum ByteRange: Sendable, Hashable {
 }
 
 extension ByteRange: CustomStringConvertible {
-    /// The range as it stands behind `bytes=`.
+    /// The range as it appears after `bytes=`.
     public var description: String {
         switch self {
         case .closed(let first, let last): "\(first)-\(last)"
@@ -63,14 +65,14 @@ extension ByteRange: CustomStringConvertible {
     }
 }
 
-/// A `Content-Range` of bytes (RFC 9110, section 14.4).
+/// A `Content-Range` in bytes (RFC 9110, section 14.4).
 public enum ContentRange: Sendable, Hashable {
-    /// `bytes 7-9/10`, both ends included; the total is nil for `*`.
+    /// `bytes 7-9/10`, including both ends. The total is `nil` for `*`.
     case part(first: Int64, last: Int64, total: Int64?)
-    /// `bytes */10`, of a 416.
+    /// `bytes */10`, as sent with status 416.
     case unsatisfied(total: Int64)
 
-    /// Reads a field value; nil for another unit and for numbers that contradict one another.
+    /// Parses a field value. Returns `nil` for another unit, or for numbers that contradict each other.
     public init?(parsing value: String) {
         let words = value.split(whereSeparator: { $0 == " " || $0 == "\t" })
         guard words.count == 2, ASCII.equalsIgnoringCase(String(words[0]), "bytes") else { return nil }
@@ -83,7 +85,7 @@ public enum ContentRange: Sendable, Hashable {
             return
         }
         let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        // The end excluded has to be a number as well.
+        // The end of a half-open range must fit the type as well.
         guard ends.count == 2, let first = ASCII.digits(ends[0]), let last = ASCII.digits(ends[1]), first <= last,
             last < .max, parts[1] == "*" || total.map({ last < $0 }) ?? false
         else { return nil }

@@ -1,19 +1,21 @@
 public import ErrandMessageSyntax
 
-/// A `Content-Disposition` (RFC 6266): how a response is meant to be shown, and the name to save it under.
+/// A `Content-Disposition` (RFC 6266): how to show a response, and the name to save it under.
 ///
 /// ```swift
 /// ContentDisposition(parsing: #"attachment; filename="a.txt"; filename*=UTF-8''%C3%A4.txt"#).fileName    // "ä.txt"
 /// ContentDisposition(fileName: "ä.txt").description
 /// ```
 public struct ContentDisposition: Sendable, Hashable {
-    /// `attachment`, `inline` or another, in lower case; empty where a server leaves it out.
+    /// The type in lowercase, such as `attachment` or `inline`. Empty if the server leaves it out.
     public var type: String
-    /// The parameters as they came, `filename*` still encoded.
+    /// The parameters as received, with `filename*` still encoded.
     public var parameters: FieldParameters
 
-    /// Reads a field value; of one longer than 8 KiB only the beginning. A backslash within quotes escapes the next
-    /// character (RFC 9110, section 5.6.4), but in a part of a form, `form-data`, it stays: browsers write it as it is.
+    /// Parses a field value. Reads only the first 8 KiB.
+    ///
+    /// A backslash within quotes escapes the next character (RFC 9110, section 5.6.4). In `form-data`, the type of a
+    /// form's parts, backslashes are kept, because browsers don't escape them.
     public init(parsing value: String) {
         let text = value.utf8.count > Self.limit ? String(value.unicodeScalars.prefix(Self.limit)) : value
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.utf8.endIndex
@@ -25,7 +27,8 @@ public struct ContentDisposition: Sendable, Hashable {
         parameters = type == "form-data" ? FieldParameters(ofForm: rest) : FieldParameters(parsing: rest)
     }
 
-    /// Makes a disposition for a file name: `filename` in ASCII, and `filename*` where that loses something.
+    /// Creates a disposition for a file name, with an ASCII `filename`, and `filename*` if ASCII can't represent the
+    /// name.
     public init(_ type: String = "attachment", fileName: String) {
         self.type = type.lowercased()
         let plain = String(
@@ -35,17 +38,19 @@ public struct ContentDisposition: Sendable, Hashable {
         if plain != fileName { parameters.all.append(.init("filename*", ExtendedValue.encode(fileName))) }
     }
 
-    /// The name to save under: `filename*` before `filename` (section 4.3). As it was sent: it may hold slashes, `..`
-    /// and control characters, so it is not a path until it has been made safe.
+    /// The name to save under. Prefers `filename*` over `filename` (section 4.3).
+    ///
+    /// The name is exactly as sent and may contain slashes, `..`, and control characters. Sanitize it before you use it
+    /// in a path.
     public var fileName: String? {
-        // A value in quotes is not encoded, whatever its name says.
+        // A quoted value isn't encoded, whatever the parameter's name.
         for parameter in parameters.all where parameter.name == "filename*" && !parameter.isQuoted {
             if let name = ExtendedValue.decode(parameter.value), !name.isEmpty { return name }
         }
         return parameters.all.first { $0.name == "filename" && !$0.value.isEmpty }?.value
     }
 
-    /// Longer than any name that a file can have.
+    /// Longer than any possible file name.
     private static let limit = 8 << 10
 }
 

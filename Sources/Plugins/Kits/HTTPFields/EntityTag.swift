@@ -5,18 +5,19 @@ import ErrandSupport
 public struct EntityTag: Sendable, Hashable {
     /// The text between the quotes.
     public let opaque: String
-    /// Whether the tag says only that two representations are equivalent, not that their bytes are the same.
+    /// Whether the tag only identifies equivalent representations, whose bytes may differ.
     public let isWeak: Bool
 
-    /// Makes a tag; nil if the text contains a quote, a control character or DEL, which no tag may contain.
+    /// Creates a tag. Returns `nil` if the text contains a quote, a control character, or DEL, which a tag can't
+    /// contain.
     public init?(_ opaque: String, isWeak: Bool = false) {
         guard opaque.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }) else { return nil }
         self.opaque = opaque
         self.isWeak = isWeak
     }
 
-    /// Reads one tag; nil for anything else. A space within the quotes, which the grammar forbids, is accepted, because
-    /// servers send it and compare it.
+    /// Parses a single tag, or returns `nil`. Accepts a space within the quotes, which the grammar forbids, because
+    /// servers send and compare such tags.
     public init?(parsing text: some StringProtocol) {
         var bytes = Substring(text).utf8
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -27,29 +28,29 @@ public struct EntityTag: Sendable, Hashable {
         self.init(opaque, isWeak: isWeak)
     }
 
-    /// Whether both are strong and the same (section 8.8.3.2): for ranges, where bytes are joined.
+    /// Returns whether both tags are strong and the same (section 8.8.3.2). Use it for ranges, whose bytes are joined.
     public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && matchesWeakly(other) }
 
-    /// Whether both are the same, weak or not (section 8.8.3.2): for `If-None-Match`.
+    /// Returns whether the tags are the same, whether weak or not (section 8.8.3.2). Use it for `If-None-Match`.
     public func matchesWeakly(_ other: EntityTag) -> Bool { opaque.hasSameBytes(as: other.opaque) }
 
-    /// Whether both are the same byte by byte (section 8.8.3.2): Unicode's canonical equivalence does not apply.
+    /// Compares tags byte by byte (section 8.8.3.2), without Unicode's canonical equivalence.
     public static func == (a: EntityTag, b: EntityTag) -> Bool { a.isWeak == b.isWeak && a.matchesWeakly(b) }
 }
 
 extension EntityTag: CustomStringConvertible {
-    /// The tag as it stands in a field.
+    /// The tag as it appears in a field.
     public var description: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
 }
 
-/// The value of `If-None-Match` or `If-Match` (RFC 9110, section 13.1): any tag, or one of a list.
+/// The value of `If-None-Match` or `If-Match` (RFC 9110, section 13.1).
 public enum EntityTagCondition: Sendable, Hashable {
     /// `*`
     case any
-    /// At least one tag; items of the list that are no entity tags were left out.
+    /// A list of at least one tag. List items that aren't entity tags are left out.
     case tags([EntityTag])
 
-    /// Reads a field value; nil if there is no tag in it.
+    /// Parses a field value. Returns `nil` if it doesn't contain a tag.
     public init?(parsing value: String) {
         if ASCII.trimmed(value[...]) == "*" {
             self = .any
@@ -60,7 +61,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         self = .tags(tags)
     }
 
-    /// Whether the condition names the tag, by weak comparison, as `If-None-Match` requires.
+    /// Returns whether the condition includes a tag by weak comparison, as `If-None-Match` requires.
     public func matchesWeakly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true
@@ -68,7 +69,7 @@ public enum EntityTagCondition: Sendable, Hashable {
         }
     }
 
-    /// Whether the condition names the tag, by strong comparison, as `If-Match` requires.
+    /// Returns whether the condition includes a tag by strong comparison, as `If-Match` requires.
     public func matchesStrongly(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true

@@ -2,10 +2,12 @@ import ErrandEssentials
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Parameter values with a charset and a language (RFC 8187): `UTF-8'en'na%C3%AFve`.
+/// Encodes and decodes parameter values with a charset and language (RFC 8187), such as `UTF-8'en'na%C3%AFve`.
 public enum ExtendedValue {
-    /// The decoded text; nil for another form, bytes that are not in the charset, and charsets other than UTF-8,
-    /// ISO-8859-1 and US-ASCII. ISO-8859-1 is read as windows-1252, as everywhere; see `Charset`.
+    /// Decodes a value. Returns `nil` if it's malformed or its bytes aren't valid in the charset.
+    ///
+    /// Supports UTF-8, ISO-8859-1, and US-ASCII, and returns `nil` for other charsets. ISO-8859-1 is decoded as
+    /// windows-1252, as everywhere; see `Charset`.
     public static func decode(_ value: some StringProtocol) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
@@ -20,10 +22,10 @@ public enum ExtendedValue {
         }
     }
 
-    /// The text as `UTF-8''…`, all but `attr-char` percent-encoded (section 3.2.1).
+    /// Encodes text as `UTF-8''…`, percent-encoding all characters except `attr-char` (section 3.2.1).
     public static func encode(_ text: String) -> String { "UTF-8''" + PercentEncoding.encode(text, allowed: isPlain) }
 
-    /// `attr-char`: a token character that is none of `*`, `'` and `%`.
+    /// `attr-char`: a token character other than `*`, `'`, and `%`.
     private static func isPlain(_ byte: UInt8) -> Bool {
         ASCII.isToken(byte) && byte != UInt8(ascii: "*") && byte != UInt8(ascii: "'") && byte != UInt8(ascii: "%")
     }

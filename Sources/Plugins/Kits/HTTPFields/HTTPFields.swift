@@ -1,3 +1,3 @@
-// Start here: the grammar of HTTP's other fields, as values and pure functions: entity tags, ranges, `Link` …
+// Start here: values and pure functions for HTTP's less common fields, such as entity tags, ranges, and `Link`.
 //
 // Structured/  structured fields (RFC 9651)

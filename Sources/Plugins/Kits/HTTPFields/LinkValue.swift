@@ -2,27 +2,27 @@ public import ErrandEssentials
 public import ErrandHTTP
 public import ErrandMessageSyntax
 
-/// One link of a `Link` field (RFC 8288): `<https://example.com/?page=2>; rel="next"`.
+/// A link in a `Link` field (RFC 8288), such as `<https://example.com/?page=2>; rel="next"`.
 ///
 /// ```swift
 /// let links = LinkValue.parse(response.headers)
 /// let next = links.first { $0.relations.contains("next") }?.url(relativeTo: response.url)
 /// ```
 public struct LinkValue: Sendable, Hashable {
-    /// The target as it is written, a URI reference.
+    /// The target as written, which is a URI reference.
     public var target: String
-    /// The parameters as they came.
+    /// The parameters as received.
     public var parameters: FieldParameters
-    /// Whether the bytes of the target on the wire are Latin-1 and not UTF-8. Defaults to false.
+    /// Whether the target's bytes on the wire are Latin-1 instead of UTF-8. Defaults to false.
     public var isLatin1 = false
 
-    /// Makes a link.
+    /// Creates a link.
     public init(target: String, parameters: FieldParameters) {
         self.target = target
         self.parameters = parameters
     }
 
-    /// The links of one or more field lines, in order; text that is no link is skipped. At most 256 links.
+    /// Parses the links in one or more field lines, in order. Skips text that isn't a link. Returns at most 256 links.
     public static func parse(_ values: [String]) -> [LinkValue] {
         var links: [LinkValue] = []
         for value in values {
@@ -32,7 +32,7 @@ public struct LinkValue: Sendable, Hashable {
         return links
     }
 
-    /// The links of the `Link` fields, in order; text that is no link is skipped. At most 256 links.
+    /// Parses the links in the `Link` fields, in order. Skips text that isn't a link. Returns at most 256 links.
     public static func parse(_ headers: HTTPHeaders) -> [LinkValue] {
         let links = headers.lazy.filter { $0.name == .link }.flatMap { field in
             parse([field.value]).map { link in
@@ -44,31 +44,31 @@ public struct LinkValue: Sendable, Hashable {
         return Array(links.prefix(256))
     }
 
-    /// The relation types in lower case: of the first `rel` (section 3.3), which may name several.
+    /// The relation types in lowercase, from the first `rel` parameter (section 3.3), which may contain several.
     public var relations: [String] {
         (parameters["rel"] ?? "").split(whereSeparator: { $0 == " " || $0 == "\t" }).map { $0.lowercased() }
     }
 
-    /// The title: `title*` before `title` (section 3.4.1).
+    /// The title. Prefers `title*` over `title` (section 3.4.1).
     public var title: String? { parameters["title*"].flatMap { ExtendedValue.decode($0) } ?? parameters["title"] }
 
-    /// The URI reference of the link's context, where that is not the resource itself.
+    /// The URI reference of the link's context, if the context isn't the resource itself.
     public var anchor: String? { parameters["anchor"] }
 
-    /// The target as an absolute URL, resolved against the URL of the response as browsers do (WHATWG URL); nil if it is not
-    /// a URL.
+    /// Resolves the target against the response's URL, as browsers do (WHATWG URL). Returns `nil` if the result isn't a
+    /// URL.
     public func url(relativeTo base: URL) -> URL? { try? reference.resolved(against: base) }
 
-    /// The target as a reference to a URL, with the bytes that were on the wire.
+    /// The target as a URL reference, with its original bytes.
     public var reference: URLReference { URLReference(target, isLatin1: isLatin1) }
 }
 
 extension LinkValue: CustomStringConvertible {
-    /// The link as it stands in a field.
+    /// The link as it appears in a field.
     public var description: String { "<\(target)>\(parameters)" }
 }
 
-/// Finds one link after the other. A comma ends a link only outside of `<…>` and quoted strings.
+/// Reads one link after another. A comma ends a link only outside `<…>` and quoted strings.
 private struct LinkScanner {
     private var rest: Substring
 

@@ -1,34 +1,35 @@
 import ErrandMessageSyntax
 
-/// One `name=value` of a query or of a form (WHATWG URL, section 5), as it is written and decoded.
+/// A `name=value` pair of a query or form (WHATWG URL, section 5), both as written and decoded.
 ///
 /// ```swift
 /// QueryItem.split("q=swift+lang&page=2").first { $0.name == "q" }?.value       // "swift lang"
 /// ```
 public struct QueryItem: Sendable, Hashable {
-    /// The name as it is written, percent-encoded.
+    /// The name as written, percent-encoded.
     public var encodedName: Substring
-    /// The value as it is written, percent-encoded; nil where there is no `=`.
+    /// The value as written, percent-encoded; `nil` if the item has no `=`.
     public var encodedValue: Substring?
 
-    /// Makes an item of text that is already percent-encoded.
+    /// Creates an item from text that is already percent-encoded.
     public init(encodedName: Substring, encodedValue: Substring?) {
         self.encodedName = encodedName
         self.encodedValue = encodedValue
     }
 
-    /// The decoded name; `+` is a space, and text that cannot be decoded stays as it is.
+    /// The decoded name, with `+` as a space. Text that can't be decoded is left as it is.
     public var name: String { PercentEncoding.decodeLeniently(encodedName, plusIsSpace: true) }
 
-    /// The decoded value; `+` is a space, and text that cannot be decoded stays as it is. Nil where there is no `=`.
+    /// The decoded value, with `+` as a space, or `nil` if the item has no `=`. Text that can't be decoded is left as
+    /// it is.
     public var value: String? { encodedValue.map { PercentEncoding.decodeLeniently($0, plusIsSpace: true) } }
 
-    /// The items of a query without its `?`, or of a form, in order; none for empty text.
+    /// Splits a form, or a query without its `?`, into its items in order. Returns an empty array for empty text.
     ///
     /// - Parameters:
-    ///   - query: the query or the form.
-    ///   - keepingEmpty: whether the empty items between two `&` are returned too, so that joining the descriptions
-    ///     with `&` restores the text; false by default.
+    ///   - query: The query or form.
+    ///   - keepingEmpty: Whether to return empty items between two `&`, too. Joining the descriptions with `&` then
+    ///     restores the text. Defaults to false.
     public static func split(_ query: some StringProtocol, keepingEmpty: Bool = false) -> [QueryItem] {
         if query.isEmpty { return [] }
         let parts = Substring(query).utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: !keepingEmpty)
@@ -43,6 +44,6 @@ public struct QueryItem: Sendable, Hashable {
 }
 
 extension QueryItem: CustomStringConvertible {
-    /// The item as it is written.
+    /// The item as written.
     public var description: String { encodedValue.map { "\(encodedName)=\($0)" } ?? String(encodedName) }
 }

@@ -1,4 +1,4 @@
-/// A policy of a `RateLimit-Policy` field: how many requests a server takes in which time
+/// A policy in a `RateLimit-Policy` field: how many requests a server accepts in a time window
 /// (draft-ietf-httpapi-ratelimit-headers-10, section 3).
 ///
 /// ```swift
@@ -8,23 +8,23 @@
 public struct QuotaPolicy: Sendable, Hashable {
     /// The name, which a ``ServiceLimit`` refers to.
     public let name: String
-    /// The number of requests in a window, from 1.
+    /// The number of requests per window, at least 1.
     public let quota: Int
-    /// The length of the window, 136 years at most; nil where the server does not say.
+    /// The length of the window, at most 136 years; `nil` if the server doesn't specify it.
     public let window: Duration?
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(name: String, quota: Int, window: Duration?) {
         (self.name, self.quota, self.window) = (name, quota, window)
     }
 
-    /// The time for one request; nil without a window.
+    /// The average time per request, or `nil` without a window.
     public var interval: Duration? { window.map { $0 / Double(max(1, quota)) } }
 
-    /// Reads a `RateLimit-Policy` field.
+    /// Parses a `RateLimit-Policy` field into at most 16 policies.
     ///
-    /// Returns at most 16 policies. Members without a name or a quota are left out; a value that is no list, or longer
-    /// than 4,096 bytes, has none.
+    /// Leaves out members without a name or a quota. Returns an empty array if the value isn't a list or is longer than
+    /// 4,096 bytes.
     public static func parse(_ value: String) -> [QuotaPolicy] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes,
             let list = try? StructuredField.List(parsing: value)

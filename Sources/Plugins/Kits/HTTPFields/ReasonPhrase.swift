@@ -1,10 +1,11 @@
-/// The reason phrases of statuses, for people: `503 Service Unavailable` (RFC 9110, section 15, and the RFCs that the
-/// registry of statuses names).
+/// Human-readable reason phrases for statuses, such as `503 Service Unavailable` (RFC 9110, section 15, and the RFCs in
+/// the status registry).
 public enum ReasonPhrase {
-    /// The phrase of a status; nil for one without a registered phrase.
+    /// Returns the registered phrase for a status, or `nil`.
     public static func of(_ status: Int) -> String? { phrases[status] }
 
-    /// The status with its phrase, `503 Service Unavailable`; without a registered phrase, `status 599`.
+    /// Returns the status with its phrase, such as `503 Service Unavailable`, or `status 599` if no phrase is
+    /// registered.
     public static func describing(_ status: Int) -> String {
         of(status).map { "\(status) \($0)" } ?? "status \(status)"
     }

@@ -1,4 +1,4 @@
-/// A limit of a `RateLimit` field: how many requests a server still takes, and for how long
+/// A limit in a `RateLimit` field: how many more requests a server accepts, and for how long
 /// (draft-ietf-httpapi-ratelimit-headers-10, section 4).
 ///
 /// ```swift
@@ -6,22 +6,22 @@
 /// ServiceLimit.tightest(of: limits)?.reset        // 30 seconds
 /// ```
 public struct ServiceLimit: Sendable, Hashable {
-    /// The name of the ``QuotaPolicy`` that it belongs to; nil in the forms of older drafts.
+    /// The name of the limit's ``QuotaPolicy``, or `nil` in the syntax of older drafts.
     public let policy: String?
-    /// The number of requests that are left, from 0.
+    /// The number of requests left, at least 0.
     public let remaining: Int
-    /// The time until the limit is renewed, 136 years at most; nil where the server does not say.
+    /// The time until the limit is reset, at most 136 years; `nil` if the server doesn't specify it.
     public let reset: Duration?
 
-    /// Makes a limit.
+    /// Creates a limit.
     public init(policy: String? = nil, remaining: Int, reset: Duration?) {
         (self.policy, self.remaining, self.reset) = (policy, remaining, reset)
     }
 
-    /// Reads a `RateLimit` field: a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`).
+    /// Parses a `RateLimit` field into at most 16 limits.
     ///
-    /// Returns at most 16 limits. Members without a number of requests are left out; a value that is neither form, or
-    /// longer than 4,096 bytes, has none.
+    /// Accepts a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`). Leaves out members without a
+    /// number of requests. Returns an empty array if the value is neither, or is longer than 4,096 bytes.
     public static func parse(_ value: String) -> [ServiceLimit] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes else { return [] }
         if let list = try? StructuredField.List(parsing: value) {
@@ -36,14 +36,15 @@ public struct ServiceLimit: Sendable, Hashable {
         return limit.map { [$0] } ?? []
     }
 
-    /// Reads the fields `RateLimit-Remaining` and `RateLimit-Reset` of the drafts up to 06; nil unless both are
+    /// Parses the `RateLimit-Remaining` and `RateLimit-Reset` fields of drafts up to 06. Returns `nil` unless both are
     /// numbers.
     public init?(remaining: String, reset: String) {
         guard let reset = RateLimitGrammar.integer(reset) else { return nil }
         self.init(nil, RateLimitGrammar.integer(remaining), reset)
     }
 
-    /// The limit with the fewest requests left; of several, the one that is renewed last. Nil if there is none.
+    /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, prefers the limit that is
+    /// reset last.
     public static func tightest(of limits: some Sequence<ServiceLimit>) -> ServiceLimit? {
         limits.min { a, b in
             a.remaining == b.remaining
@@ -57,9 +58,9 @@ public struct ServiceLimit: Sendable, Hashable {
     }
 }
 
-/// The bounds and the numbers that both fields have in common.
+/// The bounds and number syntax that both fields share.
 enum RateLimitGrammar {
-    /// A field says what it has to in some dozens of bytes.
+    /// A valid field only takes a few dozen bytes.
     static let maximumBytes = 4_096
     static let maximumMembers = 16
 
@@ -68,6 +69,6 @@ enum RateLimitGrammar {
         return try? StructuredField.Item(parsing: text).value.integer
     }
 
-    /// Nil for a negative number.
+    /// Returns `nil` for a negative number.
     static func seconds(_ number: Int64) -> Duration? { number >= 0 ? .seconds(min(number, 1 << 32)) : nil }
 }

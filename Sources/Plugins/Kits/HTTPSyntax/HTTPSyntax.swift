@@ -1,4 +1,4 @@
-// The whole grammar by one import. Who needs a part of it imports the module of that part, and builds no more.
+// Exports all grammar modules with one import. To build less, import only the module that you need.
 @_exported public import ErrandHTTPFields
 @_exported public import ErrandJSONSyntax
 @_exported public import ErrandMessageSyntax

@@ -1,41 +1,41 @@
-/// The reason why a text is not JSON (RFC 8259).
+/// The reason why a text isn't JSON (RFC 8259).
 ///
-/// ``expected`` and ``found(in:at:)`` are its words for people: "a colon", "'}'".
+/// For messages, ``expected`` and ``found(in:at:)`` describe the fault in words, such as "a colon" and "'}'".
 public enum JSONFault: UInt8, Sendable, Hashable {
-    /// Nothing is wrong.
+    /// No fault.
     case none
     /// The text ends within a string.
     case unterminatedString
-    /// A control character stands in a string without an escape.
+    /// A string contains a control character that isn't escaped.
     case controlCharacter
-    /// A backslash begins no escape.
+    /// A backslash doesn't begin a valid escape.
     case badEscape
-    /// An escaped surrogate without its other half.
+    /// An escaped surrogate is missing its other half.
     case loneSurrogate
-    /// Bytes of a string that are not UTF-8 (RFC 3629).
+    /// A string contains bytes that aren't UTF-8 (RFC 3629).
     case invalidUTF8
-    /// A digit is missing in a number.
+    /// A number is missing a digit.
     case badNumber
-    /// A digit follows a zero that begins a number.
+    /// A number begins with a zero followed by another digit.
     case leadingZero
-    /// A word begins like `true`, `false` or `null`, and is none of them.
+    /// A word begins like `true`, `false`, or `null`, but isn't one of them.
     case badLiteral
-    /// No value begins where one has to.
+    /// A value is missing.
     case value
-    /// No key begins where one has to.
+    /// A key is missing.
     case key
-    /// The colon behind a key is missing.
+    /// The colon after a key is missing.
     case colon
-    /// Neither a comma nor the bracket follows an element.
+    /// An element isn't followed by a comma or the closing bracket.
     case elementEnd
-    /// Neither a comma nor the brace follows a member.
+    /// A member isn't followed by a comma or the closing brace.
     case memberEnd
-    /// Something follows the value of the text.
+    /// The text continues after its value.
     case end
-    /// The text has no value.
+    /// The text doesn't contain a value.
     case empty
 
-    /// The expected text.
+    /// Describes the expected text.
     public var expected: String {
         switch self {
         case .none, .value, .empty: "a value"
@@ -55,7 +55,7 @@ public enum JSONFault: UInt8, Sendable, Hashable {
         }
     }
 
-    /// The text that was found at an index, or at the end; quotes at most one visible ASCII character.
+    /// Describes the text at an index, or the end of the text. Quotes at most one visible ASCII character.
     public func found(in bytes: Span<UInt8>, at index: Int) -> String {
         switch self {
         case .empty: return "an empty text"

@@ -1,15 +1,19 @@
-/// The tokens of JSON text (RFC 8259), to the letter, over bytes in memory.
+import ErrandMessageSyntax
+
+/// Scans the tokens of JSON text, exactly as RFC 8259 defines them.
 ///
 /// ```swift
 /// let text = Array(#""a\n""#.utf8)
-/// let end = JSONGrammar.string(in: text.span, from: 1)                    // behind the first quote
+/// let end = JSONGrammar.string(in: text.span, from: 1)                    // after the first quote
 /// let isString = end.fault == .none && end.index == text.count            // true
 /// ```
 ///
-/// These functions are the layer for parsers that count nanoseconds: each takes a text and the index at which its token
-/// begins, allocates nothing, and returns where the token ends, or where it is wrong and why. An index beyond the text is a
-/// programming error and stops the program. A ``JSONTokenizer`` reads tokens one after the other, cut text among it;
-/// ``JSONStringScan`` follows a string that comes in pieces.
+/// These functions are for parsers that count nanoseconds. Each takes a text and the index at which its token begins.
+/// It doesn't allocate, and returns the end of the token, or the position of its fault and the reason. An index beyond
+/// the text is a programming error and stops the program.
+///
+/// To read one token after another, also from incomplete text, use ``JSONTokenizer``. To follow a string that arrives
+/// in pieces, use ``JSONStringScan``.
 public enum JSONGrammar {
     /// `"`
     @inlinable public static var quote: UInt8 { 0x22 }
@@ -19,7 +23,7 @@ public enum JSONGrammar {
     @inlinable public static var comma: UInt8 { 0x2C }
     /// `:`
     @inlinable public static var colon: UInt8 { 0x3A }
-    /// `{`; its closing brace is two behind it in ASCII, as the closing bracket is behind `[`.
+    /// `{`. In ASCII, `}` is two after it, as `]` is two after `[`.
     @inlinable public static var openBrace: UInt8 { 0x7B }
     /// `}`
     @inlinable public static var closeBrace: UInt8 { 0x7D }
@@ -28,14 +32,14 @@ public enum JSONGrammar {
     /// `]`
     @inlinable public static var closeBracket: UInt8 { 0x5D }
 
-    // MARK: White space (section 2)
+    // MARK: Whitespace (section 2)
 
-    /// Whether the byte is white space: space, tab, line feed or carriage return.
+    /// Returns whether a byte is whitespace: space, tab, line feed, or carriage return.
     @inlinable @inline(__always) public static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// The index of the next byte that is not white space, or the end.
+    /// Returns the index of the next byte that isn't whitespace, or the end.
     @inlinable @inline(__always) public static func skipSpace(in bytes: Span<UInt8>, from start: Int) -> Int {
         start < bytes.count && bytes[start] <= 0x20 ? skipSpaces(in: bytes, from: start) : start
     }
@@ -53,9 +57,10 @@ public enum JSONGrammar {
 
     // MARK: Numbers (section 6)
 
-    /// A number, from its minus sign or first digit to behind its last digit.
+    /// Scans a number, starting at its minus sign or first digit.
     ///
-    /// - Returns: where it ends, and whether it has neither fraction nor exponent. Its value is a ``JSONNumber``.
+    /// - Returns: The end of the number, and whether it has neither a fraction nor an exponent. Use ``JSONNumber`` to
+    ///   get its value.
     @inlinable @inline(__always)
     public static func number(in bytes: Span<UInt8>, from start: Int) -> (end: JSONTokenEnd, isPlain: Bool) {
         var index = start
@@ -96,12 +101,12 @@ public enum JSONGrammar {
         return index
     }
 
-    /// Whether the byte is one of the ten digits.
+    /// Returns whether a byte is an ASCII digit.
     @inlinable @inline(__always) public static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     // MARK: true, false, null (section 3)
 
-    /// `true`, `false` or `null`, from its first letter to behind its last.
+    /// Scans `true`, `false`, or `null`, starting at its first letter.
     @inlinable @inline(__always)
     public static func literal(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
         if bytes.count &- start >= 4 {
@@ -116,16 +121,250 @@ public enum JSONGrammar {
     }
 }
 
-/// The end of a token, or the index and the fault of an invalid one.
+/// The end of a token, or the index and reason of a fault.
 @frozen public struct JSONTokenEnd: Sendable, Hashable {
-    /// Behind the token; the byte at fault in an invalid one.
+    /// The index after the token, or of the faulty byte.
     public var index: Int
     /// ``JSONFault/none`` for a valid token.
     public var fault: JSONFault
 
-    /// Makes a result; a valid token by default.
+    /// Creates a result, by default for a valid token.
     @inlinable @inline(__always) public init(_ index: Int, _ fault: JSONFault = .none) {
         self.index = index
         self.fault = fault
+    }
+}
+
+// Tells a fault at the end of incomplete input, which more bytes may fix, from a definite fault.
+extension JSONGrammar {
+    /// Returns whether more bytes could fix the string in which a scan found a fault.
+    static func mayGoOn(_ end: JSONTokenEnd, in bytes: Span<UInt8>) -> Bool {
+        let index = end.index
+        let left = bytes.count - index
+        switch end.fault {
+        case .unterminatedString: return true
+        case .invalidUTF8: return UTF8Sequence.isBeginning(in: bytes, at: index)
+        case .badEscape: return left < 6 && bytes[index + 1] == 0x75 && areDigits(in: bytes, from: index + 2)
+        case .loneSurrogate:
+            guard left < 12, let unit = hexUnit(in: bytes, from: index + 2), unit < 0xDC00 else { return false }
+            // The low half: \uDC00 to \uDFFF.
+            return (left < 7 || bytes[index + 6] == backslash) && (left < 8 || bytes[index + 7] == 0x75)
+                && (left < 9 || bytes[index + 8] | 0x20 == 0x64)
+                && (left < 10 || ASCII.hexValue(bytes[index + 9]) ?? 0 >= 0xC)
+                && (left < 11 || areDigits(in: bytes, from: index + 10))
+        default: return false
+        }
+    }
+
+    private static func areDigits(in bytes: Span<UInt8>, from start: Int) -> Bool {
+        for index in start..<bytes.count where !ASCII.isHexDigit(bytes[index]) { return false }
+        return true
+    }
+
+    /// Returns whether the bytes from an index to the end are, or begin like, `true`, `false`, or `null`.
+    static func mayBecomeLiteral(_ bytes: Span<UInt8>, from start: Int) -> Bool {
+        for literal in ["true", "false", "null"] where bytes.count - start <= literal.utf8.count {
+            var isBeginning = true
+            for (index, byte) in zip(start..<bytes.count, literal.utf8) where bytes[index] != byte {
+                isBeginning = false
+            }
+            if isBeginning { return true }
+        }
+        return false
+    }
+}
+
+// Strings (RFC 8259, section 7).
+extension JSONGrammar {
+    /// Scans a string, starting after its opening quote. The end is after the closing quote.
+    ///
+    /// The bytes must be UTF-8, control characters must be escaped, and surrogates must come in pairs, because half a
+    /// pair isn't a character and can't be part of a Swift string. Use ``unescaped(_:)`` to get the content.
+    @inlinable @inline(__always)
+    public static func string(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
+        var index = start
+        while bytes.count &- index >= 8 {
+            let found = JSONWord.unusual(JSONWord.load(bytes, at: index))
+            if found == 0 {
+                index &+= 8
+                continue
+            }
+            index &+= found.trailingZeroBitCount &>> 3
+            return bytes[index] == quote ? JSONTokenEnd(index &+ 1) : unusualString(in: bytes, from: index)
+        }
+        return unusualString(in: bytes, from: index)
+    }
+
+    @usableFromInline @inline(never)
+    static func unusualString(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte >= 0x80 {
+                let length = UTF8Sequence.length(in: bytes, at: index)
+                if length == 0 { return JSONTokenEnd(index, .invalidUTF8) }
+                index += length
+            } else if byte == quote {
+                return JSONTokenEnd(index + 1)
+            } else if byte == backslash {
+                let end = escape(in: bytes, from: index)
+                if end.fault != .none { return end }
+                index = end.index
+            } else if byte < 0x20 {
+                return JSONTokenEnd(index, .controlCharacter)
+            } else {
+                index += 1
+                while bytes.count &- index >= 8 {
+                    let found = JSONWord.unusual(JSONWord.load(bytes, at: index))
+                    index &+= found == 0 ? 8 : found.trailingZeroBitCount &>> 3
+                    if found != 0 { break }
+                }
+            }
+        }
+        return JSONTokenEnd(index, .unterminatedString)
+    }
+
+    /// Scans an escape, starting at its backslash. A surrogate pair counts as one escape.
+    public static func escape(in bytes: Span<UInt8>, from start: Int) -> JSONTokenEnd {
+        let left = bytes.count - start
+        guard left >= 2 else { return JSONTokenEnd(bytes.count, .unterminatedString) }
+        let letter = bytes[start + 1]
+        guard letter == 0x75 else {
+            return character(escapedAs: letter) == nil ? JSONTokenEnd(start, .badEscape) : JSONTokenEnd(start + 2)
+        }
+        guard let unit = hexUnit(in: bytes, from: start + 2) else { return JSONTokenEnd(start, .badEscape) }
+        if unit & 0xF800 != 0xD800 { return JSONTokenEnd(start + 6) }
+        guard unit < 0xDC00, left >= 12, bytes[start + 6] == backslash, bytes[start + 7] == 0x75,
+            let low = hexUnit(in: bytes, from: start + 8), low & 0xFC00 == 0xDC00
+        else { return JSONTokenEnd(start, .loneSurrogate) }
+        return JSONTokenEnd(start + 12)
+    }
+
+    /// Returns the character that a backslash and a letter represent, or `nil` if the letter is `u` or isn't valid.
+    public static func character(escapedAs letter: UInt8) -> UInt8? {
+        switch letter {
+        case 0x62: 0x08
+        case 0x66: 0x0C
+        case 0x6E: 0x0A
+        case 0x72: 0x0D
+        case 0x74: 0x09
+        case quote, backslash, 0x2F: letter
+        default: nil
+        }
+    }
+
+    /// Returns the value of four hexadecimal digits, or `nil` if the text has fewer at this index.
+    public static func hexUnit(in bytes: Span<UInt8>, from start: Int) -> UInt32? {
+        guard bytes.count - start >= 4 else { return nil }
+        var unit: UInt32 = 0
+        for index in start..<start + 4 {
+            guard let digit = ASCII.hexValue(bytes[index]) else { return nil }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    /// Returns the index of the next quote, backslash, control character, or byte beyond ASCII, or the end.
+    @inlinable @inline(__always) public static func asciiEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while bytes.count &- index >= 8 {
+            let found = JSONWord.unusual(JSONWord.load(bytes, at: index))
+            if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        while index < bytes.count, isPlain(bytes[index]), bytes[index] < 0x80 { index &+= 1 }
+        return index
+    }
+
+    /// Returns the index of the next quote, backslash, or control character, or the end. Doesn't check bytes beyond
+    /// ASCII.
+    @inlinable public static func plainEnd(in bytes: Span<UInt8>, from start: Int) -> Int {
+        var index = start
+        while bytes.count &- index >= 8 {
+            let found = JSONWord.delimiters(JSONWord.load(bytes, at: index), controls: true)
+            if found != 0 { return index &+ found.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        while index < bytes.count, isPlain(bytes[index]) { index &+= 1 }
+        return index
+    }
+
+    @inlinable @inline(__always) static func isPlain(_ byte: UInt8) -> Bool {
+        byte != quote && byte != backslash && byte >= 0x20
+    }
+
+    /// Returns whether the content of a string has escapes.
+    @inlinable public static func hasEscapes(_ content: Span<UInt8>) -> Bool {
+        var index = 0
+        while content.count &- index >= 8 {
+            if JSONWord.backslashes(JSONWord.load(content, at: index)) != 0 { return true }
+            index &+= 8
+        }
+        while index < content.count {
+            if content[index] == backslash { return true }
+            index &+= 1
+        }
+        return false
+    }
+
+    /// Returns whether the text contains the bytes of a name at an index, written without escapes.
+    @inlinable @inline(__always)
+    package static func hasName(_ name: Span<UInt8>, in text: [UInt8], at start: Int) -> Bool {
+        let text = text.span
+        guard text.count &- start >= name.count else { return false }
+        var index = 0
+        while name.count &- index >= 8 {
+            guard JSONWord.load(text, at: start &+ index) == JSONWord.load(name, at: index) else { return false }
+            index &+= 8
+        }
+        while index < name.count {
+            guard text[start &+ index] == name[index] else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// Returns the UTF-8 content of a string with escapes resolved. Pass the bytes between its quotes.
+    ///
+    /// The result is exact for a string that ``string(in:from:)`` has accepted. Otherwise, it ends at the first invalid
+    /// escape.
+    public static func unescaped(_ content: Span<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        // An escape is never shorter than its character.
+        result.reserveCapacity(content.count)
+        var index = 0
+        while index < content.count {
+            var end = plainEnd(in: content, from: index)
+            // Copies quotes and control characters, which only an invalid string contains.
+            while end < content.count, content[end] != backslash { end += 1 }
+            for place in index..<end { result.append(content[place]) }
+            index = end
+            guard index < content.count else { break }
+            guard let scalar = scalar(ofEscapeIn: content, from: &index) else { break }
+            if scalar.isASCII {
+                result.append(UInt8(truncatingIfNeeded: scalar.value))
+            } else {
+                result += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+            }
+        }
+        return result
+    }
+
+    /// Returns the content of a string in a part of an array, with escapes resolved.
+    public static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] { unescaped(content.span) }
+
+    /// Returns the character of the escape at an index, and advances the index past it; `nil` if the escape is invalid.
+    static func scalar(ofEscapeIn bytes: Span<UInt8>, from index: inout Int) -> Unicode.Scalar? {
+        guard bytes.count - index >= 2 else { return nil }
+        let letter = bytes[index + 1]
+        index += 2
+        guard letter == 0x75 else { return character(escapedAs: letter).map { Unicode.Scalar($0) } }
+        guard var value = hexUnit(in: bytes, from: index) else { return nil }
+        index += 4
+        if value & 0xFC00 == 0xD800, bytes.count - index >= 6, let low = hexUnit(in: bytes, from: index + 2) {
+            value = 0x10000 + (value & 0x3FF) << 10 + low & 0x3FF
+            index += 6
+        }
+        return Unicode.Scalar(value)
     }
 }

@@ -4,23 +4,23 @@
 /// let seventy = JSONNumber(Array("7e1".utf8).span).integer      // 70
 /// ```
 ///
-/// It is exact: the digits, whatever their number, and a power of ten.
+/// The value is exact: it stores all digits, however many, and a power of ten.
 public struct JSONNumber: Sendable {
     private let isNegative: Bool
-    /// The digits as one number; the first nineteen of more.
+    /// The digits as one number. If there are more than nineteen, the first nineteen.
     private let mantissa: UInt64
-    /// The power of ten by which the digits are multiplied.
+    /// The power of ten that the digits are multiplied by.
     private let power: Int
-    /// All digits, 0 to 9, if there are more than nineteen between the first and the last one that is not zero; else empty.
+    /// All digits as 0 to 9, without leading and trailing zeros. Empty if nineteen or fewer remain.
     private let digits: [UInt8]
 
-    /// Larger exponents count as this one: it is beyond any number of digits that a text can have, and small enough for
-    /// one more digit in an `Int` of any width.
+    /// The exponent that larger exponents are reduced to. It exceeds the number of digits in any text, and leaves room
+    /// for one more digit in an `Int` of any width.
     public static let maximumExponent = Int.max / 16
 
     private static let maximumDigits = 19
 
-    /// Reads a number, from its minus sign or first digit to its last digit.
+    /// Reads a number that spans the whole text, from its minus sign or first digit.
     public init(_ text: Span<UInt8>) {
         let isNegative = text.count > 0 && text[0] == 0x2D
         let first = isNegative ? 1 : 0
@@ -52,7 +52,7 @@ public struct JSONNumber: Sendable {
         (self.isNegative, self.mantissa, self.power, self.digits) = (isNegative, mantissa, power, digits)
     }
 
-    /// A number of many digits, without the zeros at both ends.
+    /// Creates a number with many digits, without the zeros at both ends.
     private init(_ isNegative: Bool, _ decimal: Span<UInt8>, _ power: Int) {
         var (digits, power): ([UInt8], Int) = ([], power)
         for index in 0..<decimal.count where decimal[index] != 0x2E {
@@ -66,8 +66,8 @@ public struct JSONNumber: Sendable {
         self.init(isNegative, mantissa, power, digits.count <= Self.maximumDigits ? [] : digits)
     }
 
-    /// The value of an exponent, from its sign or first digit to the end of its number: at most ``maximumExponent``,
-    /// either way.
+    /// Returns the value of an exponent, from its sign or first digit to the end of the number. Clamped to
+    /// ±``maximumExponent``.
     public static func exponent(in bytes: Span<UInt8>, from start: Int) -> Int {
         let isNegative = start < bytes.count && bytes[start] == 0x2D
         var exponent = 0
@@ -82,13 +82,13 @@ public struct JSONNumber: Sendable {
     /// Whether the value is zero.
     public var isZero: Bool { mantissa == 0 }
 
-    /// Whether the number has no fraction, whatever its size.
+    /// Whether the number is integral, whatever its size.
     public var isIntegral: Bool { isZero || withoutTrailingZeros.power >= 0 }
 
-    /// The value if it has no fraction and fits `Int`: 70, 70.0 and 7e1 alike; else nil.
+    /// The value if it's integral and fits `Int`, or `nil`. 70, 70.0, and 7e1 are the same.
     public var integer: Int? { integer(Int.self) }
 
-    /// The value in a type of any width if it has no fraction and fits; else nil. Nothing is rounded.
+    /// Returns the value as an integer type if it's integral and fits, or `nil`. Never rounds.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         if isZero { return 0 }
         let (mantissa, power) = withoutTrailingZeros
@@ -109,7 +109,7 @@ public struct JSONNumber: Sendable {
         return Self.appendingZeros(power, to: value)
     }
 
-    /// A value other than zero, multiplied by a power of ten; nil beyond the range of its type.
+    /// Multiplies a nonzero value by a power of ten. Returns `nil` if it overflows.
     private static func appendingZeros<Value: FixedWidthInteger>(_ count: Int, to value: Value) -> Value? {
         var value = value
         var left = count
@@ -121,7 +121,7 @@ public struct JSONNumber: Sendable {
         return value
     }
 
-    /// The mantissa and the power of ten of a number other than zero, the former as small as it can be.
+    /// The smallest mantissa of a nonzero number, with its power of ten.
     private var withoutTrailingZeros: (mantissa: UInt64, power: Int) {
         var (mantissa, power) = (mantissa, power)
         guard digits.isEmpty else { return (mantissa, power) }
@@ -136,7 +136,7 @@ public struct JSONNumber: Sendable {
         guard digits.isEmpty else { return rounded { Double($0) } ?? .nan }
         if isZero { return isNegative ? -0.0 : 0 }
         if mantissa < 1 << 53, abs(power) <= 22 {
-            // Both are exact, so that the single operation rounds correctly.
+            // Both are exact, so the single operation rounds correctly.
             let (digits, scale) = (Double(mantissa), Self.powers[abs(power)])
             let value = power < 0 ? digits / scale : digits * scale
             return isNegative ? -value : value
@@ -156,11 +156,11 @@ public struct JSONNumber: Sendable {
         return isNegative ? -value : value
     }
 
-    /// The value by the C library.
+    /// Rounds the value with the C library.
     private func rounded<Value>(_ read: (String) -> Value?) -> Value? {
         guard !digits.isEmpty else { return read("\(isNegative ? "-" : "")\(mantissa)e\(power)") }
-        // No value and no middle between two has so many digits; whether there are more decides at most how a middle
-        // rounds.
+        // No value, and no midpoint between two values, has this many digits. Any further digits can only decide how a
+        // midpoint rounds.
         let taken = digits.prefix(800)
         var text = String(decoding: taken.map { $0 + 0x30 }, as: UTF8.self)
         var power = power + digits.count - taken.count
@@ -179,7 +179,7 @@ public struct JSONNumber: Sendable {
 }
 
 extension JSONNumber {
-    /// The value of a text that is a number and nothing else; nil for any other text.
+    /// Returns the value of a text that consists of one number, or `nil` for any other text.
     package static func double(_ text: [UInt8]) -> Double? {
         guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
         let end = JSONGrammar.number(in: text.span, from: 0).end
@@ -188,25 +188,54 @@ extension JSONNumber {
     }
 }
 
-// Numbers that the grammar has accepted, by their places in a text.
+// Reads valid numbers by their ranges in a text.
 extension JSONNumber {
-    /// The value if it has no fraction and fits `Int`; else nil.
     package static func integer(in text: Span<UInt8>, _ range: Range<Int>) -> Int? {
         JSONNumber(text.extracting(range)).integer
     }
 
-    /// The nearest `Double`; infinite beyond its range.
     package static func double(in text: Span<UInt8>, _ range: Range<Int>) -> Double? {
         JSONNumber(text.extracting(range)).double
     }
 
-    /// Whether the number has no fraction, whatever its size.
     package static func isIntegral(in text: Span<UInt8>, _ range: Range<Int>) -> Bool {
         JSONNumber(text.extracting(range)).isIntegral
     }
 
-    /// The value of an exponent, from its sign or first digit to the end of its number.
     package static func exponent(in text: Span<UInt8>, _ range: Range<Int>) -> Int {
         exponent(in: text.extracting(range), from: 0)
     }
+}
+
+/// A decimal number of at most nineteen digits as 64 bits and a power of two, which is enough to round it once.
+///
+/// The lowest bit of the significand also records any lower bits, so converting it to a narrower type rounds correctly.
+struct BinaryFraction {
+    let significand: UInt64
+    let exponent: Int
+
+    /// Multiplies an integer by a power of ten. Returns `nil` for zero, and for powers beyond ±19.
+    init?(_ mantissa: UInt64, _ power: Int) {
+        guard mantissa != 0, abs(power) < Self.powers.count else { return nil }
+        if power < 0 {
+            let divisor = Self.powers[-power]
+            let (above, below) = (mantissa.leadingZeroBitCount, divisor.leadingZeroBitCount)
+            let dividend = mantissa << UInt64(above)
+            // Half of the dividend is less than the divisor, whose highest bit is set, so the quotient can't overflow.
+            let (quotient, remainder) = (divisor << UInt64(below)).dividingFullWidth((dividend >> 1, dividend << 63))
+            significand = quotient | (remainder == 0 ? 0 : 1)
+            exponent = below - above - 63
+        } else {
+            let (high, low) = mantissa.multipliedFullWidth(by: Self.powers[power])
+            guard high != 0 else {
+                (significand, exponent) = (low, 0)
+                return
+            }
+            let shift = UInt64(high.leadingZeroBitCount)
+            significand = high << shift | low >> (64 - shift) | (low << shift == 0 ? 0 : 1)
+            exponent = 64 - Int(shift)
+        }
+    }
+
+    private static let powers: [UInt64] = (0..<20).map { count in (0..<count).reduce(1) { power, _ in power * 10 } }
 }

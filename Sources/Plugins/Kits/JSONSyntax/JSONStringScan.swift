@@ -1,41 +1,41 @@
 import ErrandMessageSyntax
 
-/// Finds the end of a string (RFC 8259, section 7) that comes in pieces, at any split of its bytes.
+/// Finds the end of a string (RFC 8259, section 7) that arrives in pieces, however its bytes are split.
 ///
 /// ```swift
-/// var scan = JSONStringScan()                                 // behind the opening quote
+/// var scan = JSONStringScan()                                 // after the opening quote
 /// let none = scan.end(in: [0x61, 0x5C])                       // nil: the piece ends within an escape
-/// let end = scan.end(in: [0x22, 0x22])                        // 2: behind the closing quote
+/// let end = scan.end(in: [0x22, 0x22])                        // 2: after the closing quote
 /// ```
 ///
-/// A piece is looked at once, eight bytes at a time, and nothing of it is kept. By default only the end is found; a
-/// scan that checks escapes and control characters keeps the first of their faults, and goes on. UTF-8 and pairs of
-/// surrogates, which a piece may break, are left to what decodes the string.
+/// The scan reads each piece once, eight bytes at a time, and doesn't keep any of it. By default, it only finds the
+/// end. With checks, it also records the first fault in an escape or control character, and continues. It never checks
+/// UTF-8 or surrogate pairs, which pieces may split; whatever decodes the string has to.
 public struct JSONStringScan: Sendable {
-    /// The first fault, and its index in the piece that has it; nil if there is none, and without checks.
+    /// The first fault, and its index in the piece that contains it. `nil` without a fault, or without checks.
     public private(set) var fault: (fault: JSONFault, index: Int)?
 
     @usableFromInline let checks: Bool
-    /// 1 behind a backslash, then 2 more than the hexadecimal digits that are missing; 0 outside of escapes.
+    /// 0 outside escapes, 1 after a backslash, and 2 + the number of missing digits in a hexadecimal escape.
     @usableFromInline var pending: UInt8 = 0
 
-    /// Starts behind the opening quote.
+    /// Starts a scan after the opening quote.
     ///
-    /// - Parameter checks: whether escapes and control characters are checked; false by default.
+    /// - Parameter checks: Whether to check escapes and control characters. Defaults to false.
     @inlinable public init(checks: Bool = false) { self.checks = checks }
 
-    /// The index behind the closing quote; nil if the string goes on beyond the piece.
+    /// Returns the index after the closing quote, or `nil` if the string continues beyond the piece.
     ///
     /// - Parameters:
-    ///   - bytes: the next piece.
-    ///   - start: where in it the string begins, or goes on.
+    ///   - bytes: The next piece.
+    ///   - start: The index in the piece at which the string begins or continues.
     @inlinable @inline(__always)
     public mutating func end(in bytes: Span<UInt8>, from start: Int = 0) -> Int? {
         var index = start
         let count = bytes.count
         if pending != 0 { index = finishEscape(in: bytes, from: index) }
         while index < count {
-            // Eight bytes at once where none of them is special.
+            // Skips eight bytes at a time as long as they're all plain.
             while count &- index >= 8 {
                 let found = JSONWord.delimiters(JSONWord.load(bytes, at: index), controls: checks)
                 if found != 0 {
@@ -62,12 +62,12 @@ public struct JSONStringScan: Sendable {
         return nil
     }
 
-    /// The same in an array.
+    /// Scans an array; see the overload for a span.
     public mutating func end(in bytes: [UInt8], from start: Int = 0) -> Int? {
         end(in: bytes.span, from: start)
     }
 
-    /// Passes over the rest of an escape as far as the piece goes.
+    /// Skips the rest of an escape, up to the end of the piece.
     @usableFromInline mutating func finishEscape(in bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while pending != 0, index < bytes.count {
@@ -92,5 +92,41 @@ public struct JSONStringScan: Sendable {
 
     @usableFromInline mutating func note(_ fault: JSONFault, _ index: Int) {
         if self.fault == nil { self.fault = (fault, index) }
+    }
+}
+
+/// Searches eight bytes of text at a time, with the first byte lowest. In a result, each matching byte has its high bit
+/// set. Only the lowest of these bits is reliable, because a borrow propagates upward.
+@usableFromInline enum JSONWord {
+    /// Loads eight bytes, which must exist. Compiles to a single load: the part has eight bytes, so accessing it needs
+    /// no checks.
+    @inlinable @inline(__always) static func load(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        let part = bytes.extracting(index..<index &+ 8)
+        let low = UInt64(part[0]) | UInt64(part[1]) &<< 8 | UInt64(part[2]) &<< 16 | UInt64(part[3]) &<< 24
+        let high = UInt64(part[4]) | UInt64(part[5]) &<< 8 | UInt64(part[6]) &<< 16 | UInt64(part[7]) &<< 24
+        return low | high &<< 32
+    }
+
+    /// Finds quotes, backslashes, control characters, and bytes beyond ASCII.
+    @inlinable @inline(__always) static func unusual(_ word: UInt64) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word
+        let found =
+            controls | ((quotes &- 0x0101_0101_0101_0101) & ~quotes) | ((slashes &- 0x0101_0101_0101_0101) & ~slashes)
+        return (found | word) & 0x8080_8080_8080_8080
+    }
+
+    /// Finds quotes, backslashes and, if `controls`, control characters.
+    @inlinable @inline(__always) static func delimiters(_ word: UInt64, controls: Bool) -> UInt64 {
+        let quotes = word ^ 0x2222_2222_2222_2222
+        var found = (quotes &- 0x0101_0101_0101_0101) & ~quotes
+        if controls { found |= (word &- 0x2020_2020_2020_2020) & ~word }
+        return (found & 0x8080_8080_8080_8080) | backslashes(word)
+    }
+
+    @inlinable @inline(__always) static func backslashes(_ word: UInt64) -> UInt64 {
+        let slashes = word ^ 0x5C5C_5C5C_5C5C_5C5C
+        return (slashes &- 0x0101_0101_0101_0101) & ~slashes & 0x8080_8080_8080_8080
     }
 }

@@ -1,1 +1,1 @@
-// The grammar of JSON text, as pure functions over bytes: ``JSONTokenizer`` reads tokens, ``JSONGrammar`` scans.
+// JSON grammar as pure functions over bytes: ``JSONTokenizer`` reads tokens, ``JSONGrammar`` scans.

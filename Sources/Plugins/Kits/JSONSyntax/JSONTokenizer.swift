@@ -1,4 +1,4 @@
-/// Reads JSON text (RFC 8259) token by token as they are pulled, whole text or the beginning of one.
+/// Reads JSON text (RFC 8259) one token at a time, from a complete text or the beginning of one.
 ///
 /// ```swift
 /// var tokenizer = JSONTokenizer(Array(#"{"id": 7, "na"#.utf8), isComplete: false)
@@ -6,33 +6,35 @@
 /// while let token = tokenizer.next() { states.append(token.state) }      // .whole five times, then .cut
 /// ```
 ///
-/// It throws nothing: each token says by its state whether it is whole, cut by the end of the input or malformed, and
-/// who reads decides what to accept. Behind a malformed token it goes on with the next: a string ends at its closing
-/// quote whatever stands in it, a number or a word before white space, a quote, a bracket, a comma or a colon.
+/// The tokenizer never throws. Each token's state tells whether it's whole, cut off by the end of the input, or
+/// malformed, and you decide what to accept. After a malformed token, reading continues with the next one. A malformed
+/// string extends to its closing quote; a malformed number or word ends before whitespace, a quote, a bracket, a comma,
+/// or a colon.
 ///
-/// The order of tokens and the depth of nesting are the caller's to check. Each byte is read once, or twice in a
-/// malformed string; nothing is allocated. White space is skipped; a byte order mark is not, and is no token.
+/// You have to check the order of tokens and the nesting depth yourself. Each byte is read once, or twice in a
+/// malformed string, and reading doesn't allocate. Whitespace is skipped. A byte order mark isn't skipped, and isn't a
+/// valid token.
 ///
-/// A copy reads the same tokens again, which is how to look ahead.
+/// To look ahead, copy the tokenizer: the copy reads the same tokens again.
 public struct JSONTokenizer: Sendable {
-    /// The index behind the last token.
+    /// The index after the last token.
     public private(set) var position = 0
 
     private let text: [UInt8]
     private let isComplete: Bool
 
-    /// Starts at the first byte.
+    /// Creates a tokenizer that starts at the first byte.
     ///
     /// - Parameters:
-    ///   - bytes: the text.
-    ///   - isComplete: whether the text ends with the bytes. If it may go on, a token that the end breaks is cut, and
-    ///     not malformed. True by default.
+    ///   - bytes: The text.
+    ///   - isComplete: Whether the bytes are the whole text. If false, a token that the end of the input breaks is cut
+    ///     instead of malformed. Defaults to true.
     public init(_ bytes: [UInt8], isComplete: Bool = true) {
         text = bytes
         self.isComplete = isComplete
     }
 
-    /// The next token; nil at the end.
+    /// Returns the next token, or `nil` at the end.
     public mutating func next() -> JSONToken? {
         let start = JSONGrammar.skipSpace(in: text.span, from: position)
         guard start < text.count else {
@@ -91,14 +93,14 @@ public struct JSONTokenizer: Sendable {
             return JSONToken(.invalid, start..<max(last, start + 1), .malformed(.value, at: start))
         }
         let isWhole = end.fault == .none && end.index == last
-        // A literal has an end of its own; more digits may follow a number.
+        // A literal ends by itself, but more digits may follow a number.
         if isOpen, mayGoOn, !isWhole || kind == .number { return JSONToken(kind, start..<last, .cut) }
         if isWhole { return JSONToken(kind, start..<last) }
         let fault = end.fault != .none ? end.fault : kind == .number ? .badNumber : .badLiteral
         return JSONToken(kind, start..<last, .malformed(fault, at: end.index))
     }
 
-    /// Whether a byte belongs to the word before it.
+    /// Returns whether a byte belongs to the word before it.
     private static func isWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, JSONGrammar.quote, JSONGrammar.comma, JSONGrammar.colon, JSONGrammar.openBrace,

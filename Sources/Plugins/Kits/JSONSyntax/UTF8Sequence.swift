@@ -1,6 +1,6 @@
 /// Well-formed UTF-8 beyond ASCII (Unicode, table 3-7; RFC 3629, section 4).
 enum UTF8Sequence {
-    /// The length in bytes of the sequence that starts at an index; 0 if it is not well-formed or not complete.
+    /// Returns the length in bytes of the sequence at an index, or 0 if it's ill-formed or incomplete.
     @inline(__always) static func length(in bytes: Span<UInt8>, at index: Int) -> Int {
         let left = bytes.count - index
         let first = bytes[index]
@@ -22,11 +22,11 @@ enum UTF8Sequence {
         }
     }
 
-    /// Whether the bytes from an index to the end begin a sequence, and are not all of it.
+    /// Returns whether the bytes from an index to the end are the beginning of an incomplete sequence.
     static func isBeginning(in bytes: Span<UInt8>, at index: Int) -> Bool {
         let left = bytes.count - index
         guard left > 0, left < 4 else { return false }
-        // Any tail that the bytes allow completes them, if one does.
+        // If any tail completes the sequence, so does one of these two.
         for tail: UInt8 in [0x80, 0xBF] {
             var completed = [UInt8](repeating: tail, count: 4)
             for offset in 0..<left { completed[offset] = bytes[index + offset] }

@@ -1,33 +1,36 @@
+public import ErrandEssentials
+public import ErrandHTTP
 import ErrandJSONSyntax
 
-/// Replaces the values of chosen fields in a JSON text; every other byte stays as it is. Accepts a text that is cut
-/// off.
+/// Masks the values of secret fields in a JSON text, which may be truncated. All other bytes stay the same.
 package struct JSONMasker {
     private let bytes: [UInt8]
     private let isSecret: (Span<UInt8>) -> Bool
     private var tokens: JSONTokenizer
     private var secretRanges: [Range<Int>] = []
     private var secrets: [String] = []
-    /// The closing brace or bracket of each container that is open.
+    /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
 
-    /// What may follow: a value, a name, or what ends a value.
+    /// What may come next: a value, a name, or what follows a value.
     private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
     private var place = Place.value
-    /// Whether the tokens so far are those of one JSON text.
+    /// Whether the tokens so far form a single JSON text.
     private var isJSON = true
 
-    /// Containers within one another; a text with more is not masked.
+    /// The maximum nesting of containers. Deeper texts aren't masked.
     private static let maximumDepth = 256
 
-    /// The text with the mask as a string in place of each secret value, and the secret strings and words that it
-    /// replaces. A field whose name has an escape sequence counts as secret. Nil for text that is not JSON as far as it
-    /// goes.
+    /// Replaces each secret value with the mask as a string. Returns the text, and the secret strings and words that
+    /// were replaced.
+    ///
+    /// A field counts as secret if its name contains an escape sequence. Returns `nil` if the text isn't JSON, as far
+    /// as it goes.
     ///
     /// - Parameters:
-    ///   - isStrict: whether the text has to be JSON to the letter of RFC 8259. Otherwise it may be several values, or have
-    ///     words that JSON doesn't know, as long as it is clear which fields it has.
-    ///   - isSecret: whether the field of that name, in UTF-8, holds a secret.
+    ///   - isStrict: Whether the text must strictly follow RFC 8259. If false, it may consist of several values or
+    ///     contain words that JSON doesn't know, as long as its fields are clear.
+    ///   - isSecret: Returns whether the field with a name, in UTF-8, holds a secret.
     package static func masked(
         _ bytes: [UInt8], with mask: String, isStrict: Bool = true,
         where isSecret: (Span<UInt8>) -> Bool
@@ -58,9 +61,9 @@ package struct JSONMasker {
         return result + bytes[end...]
     }
 
-    /// Records whether a token may stand where it does, and is one of JSON.
+    /// Records whether a token is valid JSON and allowed at this place.
     private mutating func check(_ token: JSONToken) {
-        // In another charset than UTF-8 it is still clear where a string ends.
+        // In a charset other than UTF-8, strings still end at the same quotes.
         if case .malformed(let fault, _) = token.state, fault != .invalidUTF8, fault != .loneSurrogate {
             isJSON = false
         }
@@ -103,19 +106,19 @@ package struct JSONMasker {
                 if name.contains(JSONGrammar.backslash) || isSecret(name.span) { maskValue() }
             case .string, .number, .literal: break
             case .invalid:
-                // A word of any kind hides nothing; a control character may.
+                // An unknown word can't hide a field, but a control character can.
                 guard bytes[token.range.lowerBound] > 0x20 else { return false }
             }
         }
         return true
     }
 
-    /// Skips the value of a secret field, and records its position and its content.
+    /// Skips the value of a secret field, and records its range and contents.
     private mutating func maskValue() {
         var range: Range<Int>?
         var depth = 0
         repeat {
-            // What ends the container or the member is left to the scan.
+            // Leaves the token that ends the container or member to the scan.
             var ahead = tokens
             guard let token = ahead.next() else { break }
             switch token.kind {
@@ -123,7 +126,7 @@ package struct JSONMasker {
             case .closeBrace, .closeBracket: depth -= 1
             case .string:
                 var behind = ahead
-                // Names within a secret value are not secret.
+                // Names inside a secret value aren't secret.
                 if depth == 0 || behind.next()?.kind != .colon { secrets.append(text(token.content)) }
             case .comma, .colon: if depth == 0 { depth = -1 }
             case .number, .literal: secrets.append(text(token.range))
@@ -139,4 +142,22 @@ package struct JSONMasker {
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+extension Redactor {
+    /// Returns a JSON text with the values of secret fields masked and all other bytes unchanged. The text may be
+    /// truncated.
+    ///
+    /// Returns `nil` if the text isn't JSON as far as it goes, because its secrets are unknown.
+    public mutating func json(_ bytes: some Sequence<UInt8>) -> Data? { json(bytes, isStrict: true) }
+
+    /// - Parameter isStrict: Pass false to accept several values, and words that JSON doesn't know.
+    mutating func json(_ bytes: some Sequence<UInt8>, isStrict: Bool) -> Data? {
+        let masked = JSONMasker.masked(Array(bytes), with: Redaction.mask, isStrict: isStrict) {
+            redaction.isSecret($0)
+        }
+        guard let masked else { return nil }
+        for secret in masked.secrets { remember(secret) }
+        return Data(masked.bytes)
+    }
 }

@@ -3,11 +3,11 @@ import ErrandHTTP
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Masks the parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and secret values within other
+/// Masks the parts of a multipart body (RFC 2046, section 5.1) whose names are secret, and the secret values in other
 /// parts.
 ///
-/// It accepts more than is valid, so that no field that some server may read stays unmasked: any line end, a body that
-/// is cut off, folded fields. A part whose head cannot be read counts as secret.
+/// Accepts more than the standard allows, so it masks every field that some server may read: any line end, truncated
+/// bodies, and folded fields. A part whose head can't be read counts as secret.
 struct MultipartMasker {
     private let bytes: [UInt8]
     private let delimiter: [UInt8]
@@ -18,7 +18,7 @@ struct MultipartMasker {
         (self.bytes, delimiter) = (bytes, boundary.isEmpty ? [] : Array("--\(boundary)".utf8))
     }
 
-    /// Nil for a body without a part.
+    /// Returns the masked body, or `nil` without any parts.
     mutating func masked(by redactor: inout Redactor, depth: Int) -> [UInt8]? {
         guard !delimiter.isEmpty else { return nil }
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -28,17 +28,17 @@ struct MultipartMasker {
             let (line, end) = (line(at: position), end(of: position))
             result += bytes[position..<end]
             position = end
-            // The line break between a content and its delimiter.
+            // The line break between a part's content and its delimiter.
             if line.isEmpty { continue }
             if isLastDelimiter(line) { break }
             part(&redactor, depth)
         }
-        // Text behind the last delimiter belongs to no part.
+        // Text after the last delimiter doesn't belong to a part.
         result += bytes[position...]
         return result
     }
 
-    /// The head and the content of a part, up to the next delimiter.
+    /// Masks the head and content of a part, up to the next delimiter.
     private mutating func part(_ redactor: inout Redactor, _ depth: Int) {
         var (fields, isReadable) = ([(name: String, value: String)](), true)
         while position < bytes.count {
@@ -64,8 +64,10 @@ struct MultipartMasker {
         }
     }
 
-    /// A field with the lines that continue it (RFC 5322, section 2.2.3), in which a secret is masked line by line. Nil
-    /// for a line that is no field: as some server may take it for a part of one, it is masked too.
+    /// Reads a field with its continuation lines (RFC 5322, section 2.2.3), and masks a secret line by line.
+    ///
+    /// Returns `nil` for a line that isn't a field. Such a line is masked as well, because a server may read it as part
+    /// of a field.
     private mutating func field(_ redactor: inout Redactor) -> (name: String, value: String)? {
         var lines: [(text: ArraySlice<UInt8>, end: ArraySlice<UInt8>)] = []
         repeat {
@@ -82,7 +84,7 @@ struct MultipartMasker {
             for line in lines { result += line.text + line.end }
             return (name, value)
         }
-        // Elsewhere it may be folded in another way.
+        // Elsewhere, the value may be folded differently.
         redactor.remember(value)
         if values.count > 1 { for value in values { redactor.remember(Self.trimmed(value)) } }
         if colon != nil { result += "\(name): ".utf8 }
@@ -103,17 +105,17 @@ struct MultipartMasker {
         fields.contains { field in
             switch field.name.lowercased() {
             case "content-disposition":
-                // Servers differ in what a backslash within quotes means.
+                // Servers disagree about backslashes within quotes.
                 (ContentDisposition(parsing: field.value).parameters.all + FieldParameters(parsing: field.value).all)
                     .contains { ["name", "name*"].contains($0.name) && redaction.isSecret($0.value) }
-            // Nothing can be masked within such a coding.
+            // Values in such an encoding can't be masked.
             case "content-transfer-encoding": !["7bit", "8bit", "binary"].contains(field.value.lowercased())
             default: false
             }
         }
     }
 
-    /// The bytes before the line break of the next delimiter, or of the end; the position is behind it afterwards.
+    /// Returns the bytes before the line break of the next delimiter, or before the end, and advances past them.
     private mutating func content() -> ArraySlice<UInt8> {
         let start = position
         while position < bytes.count, !isDelimiter(line(at: position)) { position = end(of: position) }
@@ -126,7 +128,6 @@ struct MultipartMasker {
         return bytes[start..<stop]
     }
 
-    /// The line without its end.
     private func line(at start: Int) -> ArraySlice<UInt8> {
         var stop = end(of: start)
         if stop > start, bytes[stop - 1] == UInt8(ascii: "\n") { stop -= 1 }
@@ -134,7 +135,7 @@ struct MultipartMasker {
         return bytes[start..<stop]
     }
 
-    /// The start of the next line.
+    /// Returns the start of the next line.
     private func end(of start: Int) -> Int {
         bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
     }

@@ -2,19 +2,20 @@ public import ErrandEssentials
 public import ErrandHTTP
 import ErrandMessageSyntax
 
-/// A body for people to read; see ``Redactor/body(_:contentType:contentCoding:)``.
+/// A body that is safe to show to people. See ``Redactor/body(_:contentType:contentCoding:)``.
 public enum RedactedBody: Sendable, Hashable {
-    /// The bytes, with only the values of secrets replaced.
+    /// The bytes, in which only secret values are replaced.
     case shown(Data)
-    /// The bytes are left out because their secrets cannot be masked; with the reason, in words.
+    /// The bytes are omitted because their secrets can't be masked. The reason is human-readable.
     case omitted(reason: String)
 }
 
 extension Redactor {
-    /// A body, which may be cut off, with the values of secret fields masked and every other byte as it was: JSON, forms,
-    /// XML, HTML, and multipart bodies with their parts. A body without a type is taken for what it looks like. Other types
-    /// have no names for secrets and are shown. Left out is a body that is not of its declared type, is in a content
-    /// coding, or looks like JSON and isn't: its secrets are unknown.
+    /// Returns a body with the values of secret fields masked and all other bytes unchanged. The body may be truncated.
+    ///
+    /// Masks JSON, forms, XML, HTML, and multipart bodies including their parts. If the type is unknown, it's guessed
+    /// from the bytes. Other types don't name their fields, and are shown unchanged. The body is omitted if its secrets
+    /// are unknown: it doesn't match its declared type, has a content coding, or looks like JSON but isn't.
     ///
     /// ```swift
     /// var redactor = Redactor()
@@ -24,9 +25,9 @@ extension Redactor {
     /// ```
     ///
     /// - Parameters:
-    ///   - bytes: the body, or its beginning.
-    ///   - contentType: in any case, with its parameters; nil where it is not known.
-    ///   - contentCoding: the `Content-Encoding` of the bytes.
+    ///   - bytes: The body, or its beginning.
+    ///   - contentType: The content type with its parameters, in any case; `nil` if it's unknown.
+    ///   - contentCoding: The `Content-Encoding` of the bytes.
     public mutating func body(
         _ bytes: Data, contentType: String?, contentCoding: String? = nil
     ) -> RedactedBody {
@@ -64,12 +65,12 @@ extension Redactor {
         return undeclared(bytes, isUnknown: essence.isEmpty)
     }
 
-    /// A body of another type, or of none, by its look.
+    /// Masks a body of another or unknown type, according to its first bytes.
     private mutating func undeclared(_ bytes: Data, isUnknown: Bool) -> RedactedBody {
         let isMarked = bytes.starts(with: [0xEF, 0xBB, 0xBF])
         switch bytes.dropFirst(isMarked ? 3 : 0).first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            // Several values, and words that JSON doesn't know, hide no name.
+            // Several values, and words that JSON doesn't know, can't hide a name.
             if let masked = json(bytes, isStrict: false) { return .shown(masked) }
             guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(bytes) }
             return .omitted(reason: "it looks like JSON and isn't, so its secrets are unknown")
@@ -78,7 +79,7 @@ extension Redactor {
         }
     }
 
-    /// Whether the bytes begin with a name and `=`.
+    /// Returns whether the bytes begin with a name and `=`.
     private static func looksLikeForm(_ bytes: Data) -> Bool {
         let name = bytes.prefix { ASCII.isUnreserved($0) || "%+[]".utf8.contains($0) }
         return !name.isEmpty && name.endIndex < bytes.endIndex && bytes[name.endIndex] == UInt8(ascii: "=")
@@ -86,7 +87,7 @@ extension Redactor {
 
     private mutating func undeclaredForm(_ bytes: Data) -> RedactedBody {
         if let text = String(validating: bytes, as: UTF8.self) { return .shown(Data(form(text).utf8)) }
-        // In another charset: nothing is masked in it, so it is shown only if nothing has to be.
+        // In another charset, values can't be masked, so the body is shown only if it doesn't need masking.
         let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         guard form(text) == text else { return .omitted(reason: "its secrets cannot be masked within its charset") }
         return .shown(bytes)

@@ -1,1 +1,2 @@
-// ``RedactedBody`` is what a `Redactor` of ErrandHTTP leaves of a body: JSON, forms and multipart bodies without secrets.
+// Start here: ``RedactedBody`` is a JSON, form, XML, HTML, or multipart body whose secrets a `Redactor` of ErrandHTTP
+// has masked.

@@ -1,11 +1,12 @@
 import ErrandHTTP
 import ErrandMessageSyntax
 
-/// Replaces secret values in XML and HTML: the content of elements and the values of attributes whose names are secret, and
-/// what a secret name stands before, as in `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
-/// Every other byte stays as it is.
+/// Masks secret values in XML and HTML. All other bytes stay the same.
 ///
-/// It is no parser and accepts everything: a text that is cut off, and tags in comments, are read as a lenient parser may
+/// Masks the content of elements and the values of attributes with secret names, and values that follow a secret name,
+/// as in `<key>password</key><string>…</string>` and `<input name="password" value="…">`.
+///
+/// This isn't a parser, and accepts everything. It reads truncated text, and tags in comments, as a lenient parser may
 /// read them.
 struct XMLMasker {
     private let bytes: [UInt8]
@@ -13,20 +14,20 @@ struct XMLMasker {
     private var position = 0
     private var result: [UInt8] = []
     private var secrets: [String] = []
-    /// The last text was the name of a secret.
+    /// Whether the last text was the name of a secret.
     private var expectsSecret = false
 
     private static let mask = Array(Redaction.mask.utf8)
-    /// Elements of HTML that have no content.
+    /// HTML elements without content.
     private static let voids: Set<String> = ["input", "meta", "link", "img", "param", "br", "hr", "source", "embed"]
-    /// Attributes that name what their element holds.
+    /// Attributes that name the content of their element.
     private static let namingAttributes: Set<String> = ["name", "key", "id", "type", "property", "field", "for"]
 
     private init(_ bytes: [UInt8], _ isSecret: @escaping (String) -> Bool) {
         (self.bytes, self.isSecret) = (bytes, isSecret)
     }
 
-    /// The masked text, and the secrets in it. Nil for text in which a tag can't be told from other bytes, as in UTF-16.
+    /// Returns the masked text and the secrets in it, or `nil` if tags can't be told from other bytes, as in UTF-16.
     static func masked(
         _ bytes: [UInt8], where isSecret: (String) -> Bool
     ) -> (bytes: [UInt8], secrets: [String])? {
@@ -56,7 +57,7 @@ struct XMLMasker {
         }
     }
 
-    /// Text between tags.
+    /// Masks or copies the text between tags.
     private mutating func text(_ range: Range<Int>) {
         let trimmed = trimmed(range)
         if trimmed.isEmpty {
@@ -75,7 +76,6 @@ struct XMLMasker {
         result += bytes[range]
     }
 
-    /// Whether a text is a name, of a secret.
     private func names(_ text: String) -> Bool {
         text.utf8.count <= 64 && !text.utf8.contains(where: { $0 <= 0x20 }) && isSecret(text)
     }
@@ -111,7 +111,7 @@ struct XMLMasker {
         if isNamed || isSecret(name) || isSecret(local(name)) { maskContent(of: Array(name.utf8)) }
     }
 
-    /// Reads attributes without moving on; returns the position behind the tag.
+    /// Reads attributes without advancing. Returns the position after the tag.
     private mutating func attributes(_ found: inout [(name: String, value: Range<Int>)]) -> Int {
         let start = position
         defer { position = start }
@@ -141,7 +141,7 @@ struct XMLMasker {
         return bytes.count
     }
 
-    /// Masks everything up to the end of the element, or of the text.
+    /// Masks everything up to the end of the element or the text.
     private mutating func maskContent(of name: [UInt8]) {
         let start = position
         var (depth, end) = (1, bytes.count)
@@ -173,7 +173,7 @@ struct XMLMasker {
             let text = trimmed(from..<piece.endIndex)
             if text.isEmpty { continue }
             secrets.append(string(text))
-            // A `<key>` may hold a secret, or the name of one.
+            // A `<key>` can contain a secret, or the name of a secret.
             expectsSecret = names(string(text))
         }
         result += bytes[start..<content.lowerBound] + Self.mask + bytes[content.upperBound..<end]

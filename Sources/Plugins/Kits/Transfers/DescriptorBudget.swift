@@ -1,9 +1,9 @@
 import ErrandSupport
 import Synchronization
 
-/// Admits transfers until they use half of the file descriptors that this process may open; further ones wait in order.
+/// Limits transfers to half of the file descriptors that this process may open. Other transfers wait in order.
 ///
-/// Uploads and downloads of one process share it: each counts the files and the sockets that it opens.
+/// All uploads and downloads of a process share the budget. Each counts the files and sockets it opens.
 public final class DescriptorBudget: Sendable {
     /// The budget of this process.
     public static let shared = DescriptorBudget { capacity(limit: SystemQueries.openFileLimit ?? 256) }
@@ -21,13 +21,13 @@ public final class DescriptorBudget: Sendable {
 
     private let state = Mutex(State())
     private let capacity: @Sendable () -> Int
-    /// Whether this task runs within an admitted transfer: if such a transfer waited, it could wait for itself.
+    /// Whether this task runs within an admitted transfer. Nested transfers don't wait, to avoid a deadlock.
     @TaskLocal private static var isInside = false
 
     package init(capacity: @escaping @Sendable () -> Int) { self.capacity = capacity }
 
-    /// Runs a body once `weight` descriptors are available. `onWait` is called if it has to wait. Throws
-    /// `CancellationError` as soon as the task is cancelled.
+    /// Runs a body once `weight` descriptors are available. Calls `onWait` if it has to wait. Throws
+    /// `CancellationError` if the task is cancelled while waiting.
     public func withDescriptors<Value>(
         for weight: Int, onWait: () -> Void, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -57,7 +57,7 @@ public final class DescriptorBudget: Sendable {
                 let (isCancelled, admitted) = state.withLock { state -> (Bool, [Waiter]) in
                     if Task.isCancelled { return (true, []) }
                     state.waiters.append(Waiter(id: id, weight: weight, continuation: continuation), id)
-                    // Another transfer may have ended meanwhile.
+                    // Another transfer may have ended in the meantime.
                     return (false, admit(&state))
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -95,6 +95,6 @@ public final class DescriptorBudget: Sendable {
 
     private func resume(_ admitted: [Waiter]) { admitted.forEach { $0.continuation.resume() } }
 
-    /// Half of the limit, from 6 to 4,096: more transfers at once are not faster.
+    /// Half of the limit, but at least 6 and at most 4,096, because more concurrent transfers aren't faster.
     package static func capacity(limit: UInt64) -> Int { Int(min(max(limit / 2, 6), 4096)) }
 }

@@ -1,17 +1,17 @@
 public import Errand
 import Synchronization
 
-/// Pauses and resumes transfers, from any thread.
+/// Pauses and resumes transfers. Safe to use from any thread.
 ///
 /// ```swift
 /// let control = TransferControl()
 /// let download = agent.download(GetVideo(destination: folder), control: control)
-/// control.pause()      // closes the connections; what has arrived is kept
+/// control.pause()      // closes the connections, keeps the received bytes
 /// control.resume()     // transfers the rest
 /// ```
 ///
-/// A transfer that would start over keeps its connection and stops reading. While it is paused, only the request's deadline
-/// applies. One control may serve several transfers.
+/// A transfer that couldn't resume keeps its connection and stops reading instead. While a transfer is paused, only the
+/// request's deadline applies. You can use one control for several transfers.
 public final class TransferControl: Sendable {
     private struct State {
         var isPaused = false
@@ -26,10 +26,10 @@ public final class TransferControl: Sendable {
     /// Creates a control that isn't paused.
     public init() {}
 
-    /// Whether ``pause()`` was called and ``resume()`` was not.
+    /// Whether transfers are paused.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Pauses the transfers; what has arrived is kept.
+    /// Pauses the transfers, and keeps the bytes transferred so far.
     public func pause() {
         let interrupts = state.withLock { state in
             state.isPaused = true
@@ -48,7 +48,7 @@ public final class TransferControl: Sendable {
         waiters.forEach { $0.resume() }
     }
 
-    /// Returns once the control isn't paused. Throws `CancellationError` when the task is cancelled.
+    /// Returns once the control isn't paused. Throws `CancellationError` if the task is cancelled.
     public func waitUntilResumed() async throws {
         guard isPaused else { return }
         let id = state.withLock { state in
@@ -69,16 +69,16 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// Records the interruption first, so that the interrupted body can see its reason.
+    /// Record the interruption first, so the interrupted body can see why it ended.
     private func run(_ interrupt: @Sendable () -> Bool, _ id: Int) {
         state.withLock { _ = $0.interrupted.insert(id) }
         if !interrupt() { state.withLock { _ = $0.interrupted.remove(id) } }
     }
 
-    /// Runs a body that ``pause()`` interrupts, at once if the control is paused already: then this throws
-    /// ``PauseInterruption``.
+    /// Runs a body that ``pause()`` can interrupt, in which case this throws ``PauseInterruption``. If the control is
+    /// already paused, the interruption comes immediately.
     ///
-    /// - Parameter interrupt: ends the body, and returns whether it did.
+    /// - Parameter interrupt: Ends the body, and returns whether it did.
     public func interruptible<Value>(
         _ interrupt: @escaping @Sendable () -> Bool, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -99,10 +99,10 @@ public final class TransferControl: Sendable {
         }
     }
 
-    /// The response to a request. A pause that comes before it ends the request if `mayInterrupt` says so, and this throws
-    /// ``PauseInterruption``; the body isn't interrupted by it.
+    /// Sends a request and returns its response. A pause before the response arrives ends the request if `mayInterrupt`
+    /// returns `true`, and this throws ``PauseInterruption``. A pause doesn't interrupt the response's body.
     ///
-    /// - Parameter onStart: receives a closure that ends the request as a pause does.
+    /// - Parameter onStart: Receives a closure that ends the request like a pause.
     public func send(
         _ exchange: Exchange, _ next: Next, mayInterrupt: @escaping @Sendable () -> Bool,
         onStart: (@escaping @Sendable () -> Void) -> Void = { _ in }
@@ -121,14 +121,14 @@ public final class TransferControl: Sendable {
             sending.cancel()
         }
         if !sending.isCancelled { return response }
-        // The interruption came between the head and this line: the body was cancelled with its task.
+        // The interruption came after the head arrived, and it cancelled the body along with its task.
         response.body.cancel()
         try Task.checkCancellation()
         throw PauseInterruption()
     }
 }
 
-/// A transfer ended because it was paused; filters catch it and never throw it to a caller.
+/// Ends a transfer that was paused. Filters catch this error and never throw it to callers.
 public struct PauseInterruption: Error {
     /// Creates the error.
     public init() {}

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The failure of a download or an upload, beyond those that the network and the server report in an `ErrandError`.
+/// A failure of a download or an upload. Network and server failures throw `ErrandError` instead.
 ///
 /// ```swift
 /// do { _ = try await agent.send(GetVideo(destination: folder)) } catch let error as TransferError where error.code == .noSpace {
@@ -9,71 +9,70 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// A failure loses nothing. Of a download, the previous file stays in place, and the received bytes are kept if they can be
-/// resumed; the next start of an upload resumes from the bytes that the server has.
+/// Transferred bytes aren't lost. A failed download leaves the previous file in place and keeps received bytes that can
+/// be resumed. An upload resumes from the bytes that the server has.
 public struct TransferError: Error, Sendable {
-    /// The kind of failure; codes may be added.
+    /// The kind of failure. More codes may be added.
     public typealias Code = FailureCode<TransferError>
 
     /// The kind of failure.
     public let code: Code
-    /// The expected and the actual result, for developers, in a sentence without a full stop. Files are named by their
-    /// whole paths.
+    /// The expected and the actual result, for developers. A sentence without a full stop, with files' full paths.
     public let message: String
-    /// The request of the transfer; nil for what is asked of a directory.
+    /// The transfer's request, or `nil` if the operation concerned a directory.
     public var request: HTTPRequest?
 
-    /// Creates an error without a request, which the filter of the transfer adds.
+    /// Creates an error without a request. The transfer's filter adds it.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// Whether the same transfer may succeed when it is sent again later, with nothing changed on this side.
+    /// Whether the same transfer may succeed later without changes on this device.
     public var isRetryable: Bool {
         [.busy, .serverDigestMismatch, .fileFailed, .mirrorMismatch, .changedTooOften, .tooManyOpenFiles].contains(code)
     }
 
-    /// One line: the code, the request with its secrets masked, and the message.
+    /// The code, the request with its secrets masked, and the message, on one line.
     public var description: String {
         [code.description, request?.description, message].compactMap(\.self).joined(separator: ": ")
     }
 }
 
 extension FailureCode<TransferError> {
-    /// A method, a header field, a checksum, a body or a destination that makes no sense for a transfer.
+    /// The method, a header field, the checksum, the body, or the destination isn't valid for a transfer.
     public static var invalidRequest: Self { Self("invalidRequest", 1) }
-    /// Another download, perhaps in another process, writes to the same destination; or the same upload is running.
+    /// Another download in any process writes to the same destination, or the same upload is running.
     public static var busy: Self { Self("busy", 2) }
-    /// The directory of the destination does not exist.
+    /// The destination's directory doesn't exist.
     public static var noDirectory: Self { Self("noDirectory", 3) }
-    /// A directory, a device or a symbolic link exists in place of the file.
+    /// A directory, a device, or a symbolic link is in the file's place.
     public static var notAFile: Self { Self("notAFile", 4) }
     /// The process may not write to the destination's directory, or the file system is read-only.
     public static var noPermission: Self { Self("noPermission", 5) }
-    /// The file does not fit on the disk, into the user's quota, or into a file of this file system.
+    /// The file exceeds the space on the disk, the user's quota, or the file system's maximum file size.
     public static var noSpace: Self { Self("noSpace", 6) }
-    /// Any other failure of the file system; of an upload, each.
+    /// Any other file system failure. For uploads, every file system failure.
     public static var fileFailed: Self { Self("fileFailed", 7) }
-    /// The process or the system has too many open files. A download waits until that has passed; listing the partial
-    /// downloads of a directory throws it.
+    /// The process or the system has too many open files. Downloads wait until files can be opened; listing partial
+    /// downloads throws this error.
     public static var tooManyOpenFiles: Self { Self("tooManyOpenFiles", 8) }
-    /// The whole file arrived, and its SHA-256 is not the request's checksum.
+    /// The complete file's SHA-256 doesn't match the request's checksum.
     public static var expectedChecksumMismatch: Self { Self("expectedChecksumMismatch", 9) }
-    /// The bytes do not have the server's own digest (RFC 9530), also after they were fetched a second time.
+    /// The bytes don't match the server's digest (RFC 9530), even after fetching them a second time.
     public static var serverDigestMismatch: Self { Self("serverDigestMismatch", 10) }
-    /// The server sends the file only in a content coding that the transport cannot decode; the message names it.
+    /// The server only sends the file in a content coding that the transport can't decode. The message names it.
     public static var unsupportedContentCoding: Self { Self("unsupportedContentCoding", 11) }
-    /// The decoded file is larger than the options of a download allow; or the body of an upload is larger than the server
-    /// takes (`Upload-Limit`, `Tus-Max-Size`), and nothing more was sent.
+    /// The decoded file exceeds the limit in the download's options, or the upload's body exceeds the server's limit
+    /// (`Upload-Limit`, `Tus-Max-Size`), which stops the upload.
     public static var tooLarge: Self { Self("tooLarge", 12) }
-    /// The rest is available from another URL only, such as a mirror, and nothing shows that it belongs to the bytes on
-    /// disk. A checksum does.
+    /// The rest is only available from another URL, such as a mirror, and can't be matched to the bytes on disk. Set a
+    /// checksum to allow this.
     public static var mirrorMismatch: Self { Self("mirrorMismatch", 13) }
-    /// In each of several attempts the file changed, or the server lost what it had of an upload.
+    /// The file changed, or the server lost an upload's bytes, in each of several attempts.
     public static var changedTooOften: Self { Self("changedTooOften", 14) }
-    /// A response from which no file can be made, such as a part that was not requested, or from which an upload cannot
-    /// continue, such as one that leads from https to http.
+    /// The response can't be used. For example, it contains a part that wasn't requested, or redirects an upload from
+    /// https to http.
     public static var unusableResponse: Self { Self("unusableResponse", 15) }
 }
 
@@ -82,7 +81,7 @@ extension TransferError: CodedError {}
 extension TransferError: RequestFailure {}
 
 extension TransferError {
-    /// The sentence for people.
+    /// The sentence to show to users.
     public var failureSentence: FailureSentence {
         switch code {
         case .busy: .alreadyRunning

@@ -1,18 +1,19 @@
 public import Errand
 import Synchronization
 
-/// A running transfer: its events, in order, for one reader. A newer status replaces one that the reader has not received yet.
+/// A running transfer and the sequence of its events, for one reader. A new status replaces a status that the reader
+/// hasn't received yet.
 ///
-/// Leaving the loop over it, or cancelling the task of the loop, cancels the transfer.
+/// Leaving the loop over the events, or cancelling its task, cancels the transfer.
 public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
-    /// The type of an event.
+    /// An event of the transfer.
     public typealias Element = TransferEvent<Output>
 
     private let handle: RequestHandle<Response<Output>>
     private let control: TransferControl
     private let feed: TransferFeed
 
-    /// Starts a request whose filter pauses and reports as its ``TransferCall`` says.
+    /// Starts a request. Its filter finds the control and the receiver of reports in its ``TransferCall`` tag.
     public init<R: Request>(
         _ request: R, on agent: some Agent, control: TransferControl, options: CallOptions
     ) where R.Output == Output {
@@ -23,44 +24,44 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
         (self.control, self.feed) = (control, feed)
     }
 
-    /// The activity of the transfer.
+    /// The transfer's activity.
     public var activity: Activity { handle.activity }
 
-    /// Pauses the transfer, and whatever else its ``TransferControl`` was passed to.
+    /// Pauses the transfer, and all others that share its ``TransferControl``.
     public func pause() { control.pause() }
-    /// Resumes the transfer where it was paused.
+    /// Resumes the transfer, and all others that share its ``TransferControl``.
     public func resume() { control.resume() }
     /// Whether the transfer is paused.
     public var isPaused: Bool { control.isPaused }
     /// Cancels the transfer.
     public func cancel() { handle.cancel() }
 
-    /// The response, once the transfer is complete. Cancelling the task that awaits this does not cancel the transfer. Throws
+    /// The response of the completed transfer. Cancelling a task that awaits it doesn't cancel the transfer. Throws
     /// ``TransferError`` and `ErrandError`.
     public var response: Response<Output> {
         get async throws { try await handle.value }
     }
 
-    /// An iterator over the events; make only one.
+    /// Creates an iterator over the events. Create only one.
     public func makeAsyncIterator() -> Iterator {
         Iterator(observer: LoopObserver(handle), feed: feed, signals: feed.signals.makeAsyncIterator())
     }
 
-    /// Cancels the transfer when the loop over it is left.
+    /// Cancels the transfer when its loop ends.
     final class LoopObserver: Sendable {
         let handle: RequestHandle<Response<Output>>
         init(_ handle: RequestHandle<Response<Output>>) { self.handle = handle }
         deinit { handle.cancel() }
     }
 
-    /// The iterator of the events.
+    /// The iterator over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let observer: LoopObserver
         let feed: TransferFeed
         var signals: AsyncStream<Void>.Iterator
         var isOver = false
 
-        /// The next event, ``TransferEvent/finished(_:)`` as the last, then nil. Throws the error of the transfer.
+        /// Returns the next event; the last is ``TransferEvent/finished(_:)``. Throws the transfer's error.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> TransferEvent<Output>? {
@@ -68,7 +69,7 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
             let handle = observer.handle
             while true {
                 if let report = feed.take() { return TransferEvent(report) }
-                // Cancellation of the task ends the signals only; the transfer has to be cancelled too.
+                // Cancelling the task only ends the signals, so cancel the transfer as well.
                 let signal: Void? = await withTaskCancellationHandler {
                     await signals.next(isolation: actor)
                 } onCancel: {
@@ -83,13 +84,13 @@ public struct TransferHandle<Output: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// An event of a transfer, in order of time. Cases may be added: write a `default`.
+/// An event of a transfer, in chronological order. More cases may be added, so write a `default`.
 public enum TransferEvent<Output: Sendable>: Sendable {
-    /// The bytes moved and the state. The last one before the end counts all bytes.
+    /// The byte counts or the state changed. The last status counts all bytes.
     case progress(TransferStatus)
-    /// A wait, a retry or a restart.
+    /// The transfer waits, retries, or restarts.
     case notice(TransferNotice)
-    /// The response that ended the transfer; no event follows.
+    /// The transfer is complete. This is the last event.
     case finished(Response<Output>)
 
     init(_ report: TransferReport) {
@@ -101,25 +102,25 @@ public enum TransferEvent<Output: Sendable>: Sendable {
     }
 }
 
-/// What a filter reports of a transfer while it runs, whatever its output is.
+/// A report from a transfer's filter, independent of the transfer's output type.
 public enum TransferReport: Sendable, Hashable {
-    /// The bytes moved and the state.
+    /// The byte counts or the state changed.
     case progress(TransferStatus)
-    /// A wait, a retry or a restart.
+    /// The transfer waits, retries, or restarts.
     case notice(TransferNotice)
 }
 
-/// What a call hands to the filter that transfers for it, as a tag: `exchange.tags[TransferCall.self]`.
+/// A tag that tells a transfer's filter how to pause and report: `exchange.tags[TransferCall.self]`.
 public struct TransferCall: TagKey, Sendable {
-    /// A call that nobody pauses or watches.
+    /// A call without a control or a receiver of reports.
     public static var defaultValue: TransferCall { TransferCall() }
 
     /// Pauses and resumes the transfer.
     public let control: TransferControl
-    /// Receives every report, on any thread, one at a time.
+    /// Receives all reports, one at a time, on any thread.
     public let report: @Sendable (TransferReport) -> Void
 
-    /// Creates the value of a tag.
+    /// Creates a tag.
     public init(
         control: TransferControl = TransferControl(), report: @escaping @Sendable (TransferReport) -> Void = { _ in }
     ) {
@@ -127,13 +128,13 @@ public struct TransferCall: TagKey, Sendable {
     }
 }
 
-/// The reports of a transfer that wait for its one reader. A status replaces one that nothing followed.
+/// Buffers reports for a transfer's only reader. A status replaces the last report if that is a status too.
 final class TransferFeed: Sendable {
     private let reports = Mutex<[TransferReport]>([])
     private let signal: AsyncStream<Void>.Continuation
-    /// Yields after reports are posted; ends with the transfer.
+    /// Yields when there are new reports, and ends with the transfer.
     let signals: AsyncStream<Void>
-    /// The number of reports kept for a slow reader; the oldest are dropped first.
+    /// The maximum number of buffered reports. The oldest are dropped first.
     private static var limit: Int { 256 }
 
     init() { (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }

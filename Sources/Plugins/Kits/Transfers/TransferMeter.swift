@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Counts the bytes of a transfer and reports them: in order, at intervals, and always with the last report.
+/// Counts a transfer's bytes and reports them in order, at most once per interval. The last report is always delivered.
 public final class TransferMeter: Sendable {
     private struct State {
         var count: Int64 = 0
@@ -11,13 +11,13 @@ public final class TransferMeter: Sendable {
         var phase = TransferState.connecting
         var rate = Throughput()
         var lastByte: ContinuousClock.Instant?
-        /// Whether something changed since the last report.
+        /// Whether anything changed since the last report.
         var isDirty = false
         var published: TransferStatus?
         var publishedAt: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var wake: ContinuousClock.Instant?
-        /// Reports that one thread delivers, in order.
+        /// Reports to deliver; one thread at a time delivers them in order.
         var outbox = FIFOQueue<TransferStatus>()
         var isDelivering = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -32,14 +32,14 @@ public final class TransferMeter: Sendable {
     /// The inactivity after which a transfer counts as stalled.
     package static var stall: Duration { .seconds(5) }
 
-    /// Creates a meter, which reports nothing before it begins.
+    /// Creates a meter. It doesn't report anything until ``begin(at:total:)``.
     ///
     /// - Parameters:
-    ///   - interval: the shortest time between two reports while bytes move.
-    ///   - moving: the state while bytes move.
-    ///   - mayFall: whether an attempt may begin with fewer bytes than were reported.
-    ///   - time: the clock.
-    ///   - deliver: receives the reports, one at a time.
+    ///   - interval: The minimum time between reports while bytes move.
+    ///   - moving: The state while bytes move.
+    ///   - mayFall: Whether an attempt may begin with fewer bytes than already reported.
+    ///   - time: The clock.
+    ///   - deliver: Receives the reports, one at a time.
     public init(
         interval: Duration, moving: TransferState, mayFall: Bool, time: any TimeSource,
         deliver: @escaping @Sendable (TransferStatus) -> Void
@@ -49,7 +49,7 @@ public final class TransferMeter: Sendable {
 
     deinit { state.withLock(\.timer)?.cancel() }
 
-    /// An attempt begins, with so many bytes of earlier ones.
+    /// Begins an attempt. `count` is the number of bytes that earlier attempts transferred.
     public func begin(at count: Int64, total: Int64?) {
         update(isForced: true) { state, now in
             (state.count, state.total, state.phase, state.lastByte) = (count, total, .connecting, nil)
@@ -57,7 +57,7 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// So many bytes have moved.
+    /// Counts bytes that have moved.
     public func add(_ count: Int64) {
         update(isForced: false) { state, now in
             state.count += count
@@ -66,18 +66,18 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// So many bytes more, or fewer, count as moved by earlier attempts: the rate is not theirs.
+    /// Corrects the number of bytes that earlier attempts transferred. Doesn't affect the rate.
     public func shift(by count: Int64) { update(isForced: true) { state, _ in state.count += count } }
 
-    /// Reports the state of the transfer, and the bytes not reported yet.
+    /// Sets the transfer's state, and reports it immediately.
     public func set(_ phase: TransferState) { update(isForced: true) { state, _ in state.phase = phase } }
 
-    /// The transfer is complete.
+    /// Reports that the transfer is complete.
     public func end(at total: Int64) {
         update(isForced: true) { state, _ in (state.count, state.total, state.phase) = (total, total, .finished) }
     }
 
-    /// Returns once every report so far is delivered, by any thread.
+    /// Returns once all reports so far have been delivered, by any thread.
     public func allDelivered() async {
         await withCheckedContinuation { waiter in
             let isBusy = state.withLock { state in
@@ -91,7 +91,7 @@ public final class TransferMeter: Sendable {
     private func update(isForced: Bool, _ change: (inout State, ContinuousClock.Instant) -> Void) {
         let read = time.now
         let (isMine, stale) = state.withLock { state in
-            // Another thread may have read the clock later and come first.
+            // Another thread may have read the clock later but acquired the lock first.
             let now = state.publishedAt.map { max($0, read) } ?? read
             change(&state, now)
             state.isDirty = true
@@ -147,9 +147,9 @@ public final class TransferMeter: Sendable {
         }
     }
 
-    /// Sets the timer for the next report, or for the moment when the transfer counts as stalled.
+    /// Sets the timer to the next report, or to the time at which the transfer counts as stalled.
     ///
-    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     private func arm(_ state: inout State) -> Task<Void, Never>? {
         let stale = state.timer
         var wake: ContinuousClock.Instant?
@@ -162,7 +162,7 @@ public final class TransferMeter: Sendable {
             (state.timer, state.wake) = (nil, nil)
             return stale
         }
-        // A timer that fires earlier sets the next one.
+        // A timer that fires early sets the next one.
         if let set = state.wake, set <= wake { return nil }
         state.wake = wake
         state.timer = Task { [weak self, time] in
@@ -193,13 +193,13 @@ public final class TransferMeter: Sendable {
     }
 }
 
-/// Bytes a second over the last five seconds, in steps of half a second.
+/// The average rate of the last five seconds in bytes per second, in steps of half a second.
 struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
     init() {}
 
-    /// Starts a new window, since a wait between two attempts is not a slow network.
+    /// Starts a new window, because a wait between attempts isn't a slow network.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 
     mutating func add(_ count: Int64, _ now: ContinuousClock.Instant) {

@@ -2,41 +2,39 @@ import Errand
 public import ErrandEssentials
 import ErrandHTTPFields
 
-/// What happens to a transfer apart from the bytes that move: a wait, a retry, a restart.
+/// An incident of a transfer: a wait, a retry, or a restart.
 ///
-/// A ``TransferHandle`` delivers each as ``TransferEvent/notice(_:)``. Accessories receive the same value as the `details` of
-/// a note named "download" or "upload":
+/// A ``TransferHandle`` delivers it as ``TransferEvent/notice(_:)``. Accessories receive it as the `details` of a note
+/// named "download" or "upload":
 ///
 /// ```swift
 /// if case .note(let note) = event, let notice = note.details as? TransferNotice { print(notice) }
 /// ```
 ///
-/// Each `reason` is a sentence for people, without a full stop. Cases may be added: write a `default`.
+/// Each `reason` is a sentence for users, without a full stop. More cases may be added, so write a `default`.
 public enum TransferNotice: Sendable, Hashable {
-    /// The process has too many open files; the transfer waits for its turn.
+    /// The transfer waits because the process has too many open files.
     case queued(reason: String)
-    /// An attempt failed, and the next one begins after a wait. `attempt` is the number of the failed one in this run, or in
-    /// its segment of an upload, from 1; `until` is the end of the wait.
+    /// An attempt failed, and the next one begins after `wait`, at `until`. `attempt` counts failed attempts of this
+    /// run, or of one upload segment, from 1.
     case retrying(attempt: Int, wait: Duration, until: Date, reason: String)
-    /// The bytes on disk, or those that the server has, can't be used, so the transfer or a segment of it starts over;
-    /// `discarded` counts the bytes that are lost.
+    /// The bytes on disk, or on the server, can't be used, so the transfer or one of its segments starts over.
+    /// `discarded` is the number of lost bytes.
     case restarting(reason: String, discarded: Int64)
-    /// The server of a download sends the whole file instead of the rest; this many bytes at its start are on disk already and
-    /// skipped.
+    /// The server sends the whole file instead of the rest. This many bytes are already on disk and are skipped.
     case skipping(Int64)
-    /// The server of a download stores the file in a content coding; the transport decodes it, and the download can't be
-    /// resumed.
+    /// The server only sends the file in a content coding. The transport decodes it, and the download can't be resumed.
     case decoding(coding: String)
-    /// The server of an upload has this many bytes, in all segments; the upload continues after them.
+    /// The upload continues. The server has this many bytes, counting all segments.
     case continuing(at: Int64)
-    /// The server of an upload took the body as an ordinary request: had it been interrupted, it would have started over.
+    /// The server took the upload as an ordinary request, which could not have been resumed.
     case ordinary
-    /// The server of an upload had the whole body already, such as when its response to the last byte was lost.
+    /// The server already had the whole body, for example because its last response was lost.
     case completedEarlier
 }
 
 extension TransferNotice: CustomStringConvertible {
-    /// One line, as the log shows it.
+    /// The text shown in logs, on one line.
     public var description: String {
         switch self {
         case .queued(let reason): "waits for its turn: \(reason)"
@@ -53,8 +51,7 @@ extension TransferNotice: CustomStringConvertible {
 }
 
 extension TransferNotice {
-    /// The reason why an attempt failed, as in ``retrying(attempt:wait:until:reason:)``: a sentence for people, without a
-    /// full stop, the name of a code or the URL.
+    /// Returns the reason why an attempt failed: a sentence for users, without a full stop, an error code, or the URL.
     public static func reason(for error: any Error) -> String {
         guard let error = error as? ErrandError else {
             return (error as? TransferError)?.message ?? error.briefDescription

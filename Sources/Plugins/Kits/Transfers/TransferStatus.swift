@@ -1,24 +1,25 @@
 public import ErrandEssentials
 
-/// How far a transfer is, and what it does.
+/// The progress and the state of a transfer.
 public struct TransferStatus: Sendable, Hashable {
-    /// Bytes received, or passed to the network, including those of earlier runs.
+    /// The number of bytes received, or passed to the network, including earlier runs.
     ///
-    /// Of a download it never falls, unless the file turns out to be shorter. Of an upload it falls when the server turns out
-    /// to have less.
+    /// A download's count only decreases if the file turns out to be shorter. An upload's count decreases if the server
+    /// has fewer bytes than expected.
     public var transferred: Int64
-    /// Bytes that the receiver has: those of an upload that the server has confirmed, all of a download.
+    /// The number of bytes that the receiver has. For uploads, the server has confirmed them. For downloads, all
+    /// transferred bytes.
     public var acknowledged: Int64
-    /// The length of the file or the body in bytes; nil while unknown.
+    /// The length of the file or body in bytes, or `nil` if unknown.
     public var total: Int64?
-    /// Bytes a second over the last few seconds; 0 before the first is known, and while nothing moves.
+    /// Bytes per second over the last few seconds. 0 until it's known, and while no bytes move.
     public var rate: Double
-    /// The time left at that rate; nil while unknown.
+    /// The estimated time left, or `nil` if unknown.
     public var timeLeft: Duration?
-    /// What the transfer does.
+    /// The current activity.
     public var state: TransferState
 
-    /// Creates a status, for tests and previews too. By default all bytes are acknowledged.
+    /// Creates a status, for example for tests and previews. By default all bytes are acknowledged.
     public init(
         transferred: Int64 = 0, acknowledged: Int64? = nil, total: Int64? = nil, rate: Double = 0,
         timeLeft: Duration? = nil, state: TransferState
@@ -31,38 +32,37 @@ public struct TransferStatus: Sendable, Hashable {
         self.state = state
     }
 
-    /// The transferred part, from 0 to 1; nil while the total is unknown.
+    /// The transferred fraction, from 0 to 1, or `nil` if the total is unknown.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(transferred) / Double(total)) : 1
     }
 }
 
-/// What a transfer does. Cases may be added: write a `default`.
+/// The activity of a transfer. More cases may be added, so write a `default`.
 public enum TransferState: Sendable, Hashable {
-    /// It waits, because the process has too many open files.
+    /// Waits because the process has too many open files.
     case queued
-    /// The file of an upload is read, before anything is sent.
+    /// Reads the file to upload, before sending.
     case preparing
-    /// An attempt has begun; no byte of it has moved.
+    /// An attempt has begun, but no bytes have moved yet.
     case connecting
-    /// The bytes of a download arrive.
+    /// Receives a download's bytes.
     case receiving
-    /// The bytes of an upload are sent.
+    /// Sends an upload's bytes.
     case sending
-    /// An attempt is running, but no byte has moved for five seconds.
+    /// An attempt is running, but no bytes have moved for five seconds.
     case stalled
-    /// It waits for `resume()`.
+    /// Waits for `resume()`.
     case paused
-    /// It waits for the next attempt, until a date.
+    /// Waits for the next attempt, which begins at this date.
     case waiting(until: Date)
-    /// All bytes of a download are on disk; the digest is computed and the checks run.
+    /// All bytes of a download are on disk, and their digest is being checked.
     case verifying
-    /// The file is at its destination, or the server has all bytes and has responded.
+    /// The file is at its destination, or the server has confirmed all bytes.
     case finished
-    /// The run ended before that: it failed or was cancelled.
+    /// The run failed or was cancelled.
     case interrupted
 
-    /// Whether the rate of the last seconds is shown.
     var showsRate: Bool { [.connecting, .receiving, .sending, .verifying, .finished].contains(self) }
 }

@@ -1,2 +1,2 @@
-// Start here: a plugin starts a ``TransferHandle``; its filter finds the control and the reader of the events in the
-// ``TransferCall``, counts bytes with a ``TransferMeter``, and attempts with ``TransferRetries``.
+// Start here: a plugin starts a ``TransferHandle``. Its filter finds the control and the receiver of reports in the
+// ``TransferCall``, counts bytes with a ``TransferMeter``, and counts attempts with ``TransferRetries``.

@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Closures for the events of one request, batch or chain, each called at most once.
+/// Calls closures for the events of one request, batch or chain. Each closure except `progress` is called at most once.
 ///
 /// ```swift
 /// let events = EventAccessory(
@@ -10,11 +10,12 @@ import Synchronization
 /// agent.start(GetUser(id: 7), options: CallOptions(accessories: [events]))
 /// ```
 ///
-/// It belongs to the first activity that starts with it, and releases each closure that can no longer be called; a later
-/// start with the same accessory calls none. `willStart` and `willStop` are called before the delegate and the completion,
-/// `didStop` after them; one of `success`, `failure` and `cancelled` is called right after `willStop`. Closures are called
-/// on the thread of the event; those of ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)`` on the
-/// main actor.
+/// The accessory belongs to the first activity that starts with it and ignores later activities. It releases each
+/// closure that can no longer be called. `willStop` runs before the delegate and the completion, `didStop` after them.
+/// Exactly one of `success`, `failure` and `cancelled` follows directly after `willStop`.
+///
+/// Closures run on the event's thread. For the main actor, use
+/// ``onMain(willStart:progress:willStop:success:failure:cancelled:didStop:)``.
 public final class EventAccessory: Accessory {
     private struct State {
         var owner: Activity.ID?
@@ -29,14 +30,16 @@ public final class EventAccessory: Accessory {
 
     private let state: Mutex<State>
 
+    /// Creates an accessory.
+    ///
     /// - Parameters:
     ///   - willStart: called synchronously, on the thread that starts the activity.
-    ///   - progress: called with each progress.
+    ///   - progress: called for each progress update.
     ///   - willStop: called when the outcome is decided.
-    ///   - success: called with the response of a request; nil for a batch or a chain.
-    ///   - failure: called with the error.
-    ///   - cancelled: called with the cause.
-    ///   - didStop: called when delegate and completion have been notified.
+    ///   - success: receives the response of a request, or `nil` for a batch or chain.
+    ///   - failure: receives the error.
+    ///   - cancelled: receives the cause.
+    ///   - didStop: called after the delegate and the completion.
     public init(
         willStart: (@Sendable () -> Void)? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
         willStop: (@Sendable () -> Void)? = nil, success: (@Sendable (HTTPResponse?) -> Void)? = nil,
@@ -49,8 +52,10 @@ public final class EventAccessory: Accessory {
                 cancelled: cancelled, didStop: didStop))
     }
 
-    /// The same with closures that run on the main actor, such as those that change a view, in the same order. `willStart`
-    /// is called after the activity has started; of several values of progress that wait, the newest is delivered.
+    /// Creates an accessory whose closures run on the main actor, in the same order, for example to change a view.
+    ///
+    /// `willStart` runs after the activity has started. If several progress updates are waiting, only the newest is
+    /// delivered.
     public static func onMain(
         willStart: (@MainActor @Sendable () -> Void)? = nil,
         progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
@@ -87,7 +92,6 @@ public final class EventAccessory: Accessory {
         return { value in main.receive(.other { call(value) }) }
     }
 
-    /// An event that waits for the main actor.
     private enum Moment: Sendable {
         case progress(TransferProgress)
         case other(@MainActor @Sendable () -> Void)
@@ -103,7 +107,7 @@ public final class EventAccessory: Accessory {
         call(for: event, of: activity.id)?()
     }
 
-    /// The closure to call, removed under the lock to be called outside of it.
+    /// Removes the closure under the lock; the caller runs it after unlocking.
     private func call(for event: ActivityEvent, of id: Activity.ID) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if case .willStart = event, state.owner == nil { state.owner = id }

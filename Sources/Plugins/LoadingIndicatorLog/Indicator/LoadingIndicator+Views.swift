@@ -2,13 +2,13 @@
 public import UIKit
 
 extension UIActivityIndicatorView {
-    /// Animates while the indicator is shown.
+    /// Animates the view while the indicator is shown.
     ///
     /// ```swift
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// The view is held weakly, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    /// Holds the view weakly, so you don't need to clean up; see ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in
@@ -20,13 +20,13 @@ extension UIActivityIndicatorView {
 public import AppKit
 
 extension NSProgressIndicator {
-    /// Animates while the indicator is shown.
+    /// Animates the view while the indicator is shown.
     ///
     /// ```swift
     /// override func viewDidLoad() { spinner.follow(indicator) }
     /// ```
     ///
-    /// The view is held weakly, and needs no code at its end; see ``LoadingIndicator/follow(_:_:)``.
+    /// Holds the view weakly, so you don't need to clean up; see ``LoadingIndicator/follow(_:_:)``.
     @discardableResult
     public func follow(_ indicator: LoadingIndicator) -> Task<Void, Never> {
         indicator.follow(self) { view, state in

@@ -2,7 +2,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-/// Shows "Loading…" while something is loading: an accessory that one or several agents share.
+/// Shows "Loading…" while something loads. One or several agents can share this accessory.
 ///
 /// ```swift
 /// let indicator = LoadingIndicator(.terminal(), label: "Loading…")
@@ -11,11 +11,13 @@ import Synchronization
 /// for await state in indicator.states { spinner.isHidden = !state.isShown }    // on any actor
 /// ```
 ///
-/// It counts running activities by their identities, so it neither sticks nor counts below zero. A fast response does
-/// not show it (`delay`), and once shown it stays long enough to be seen (`minimumDuration`). A response from a cache does not
-/// show it: a request counts from the moment at which it reaches the transport, a batch or a chain from its start.
-/// Background work does not count. Neither does a live stream, only the requests that connect it. To show the indicator
-/// for one request or batch, pass it to the call: `CallOptions(accessories: [indicator])`. Safe to use from any thread.
+/// The indicator tracks running activities by their identities, so it can't get stuck. Fast responses don't show it
+/// (`delay`), and once shown it stays long enough to be seen (`minimumDuration`). Cached responses don't show it
+/// either: a request counts from the moment it reaches the transport, a batch or chain from its start. Background work
+/// and live streams don't count, but the requests that connect a stream do.
+///
+/// To show the indicator only for some requests, pass it to their calls: `CallOptions(accessories: [indicator])`. Safe
+/// to use from any thread.
 public final class LoadingIndicator: Accessory {
     private let time: any TimeSource
     private let isIncluded: @Sendable (Activity) -> Bool
@@ -25,16 +27,18 @@ public final class LoadingIndicator: Accessory {
     private let origin: ContinuousClock.Instant
     private let timer = Mutex<(wake: Duration, task: Task<Void, Never>)?>(nil)
 
+    /// Creates an indicator.
+    ///
     /// - Parameters:
-    ///   - presenters: the views that display it; none is needed for ``states``.
+    ///   - presenters: the views that display the indicator. ``states`` works without them.
     ///   - label: the text for activities without a ``LoadingLabel``.
-    ///   - delay: the time that an activity runs before the indicator is shown; 0.2 seconds by default.
-    ///   - minimumDuration: the minimum time for which the indicator is shown; 0.4 seconds by default.
-    ///   - interval: the minimum time between two states while it is shown; 0.1 seconds by default.
-    ///   - showsCacheHits: whether a request counts from its start; false by default.
+    ///   - delay: how long an activity runs before the indicator appears. Defaults to 0.2 seconds.
+    ///   - minimumDuration: how long the indicator stays visible at least. Defaults to 0.4 seconds.
+    ///   - interval: the minimum time between two visible states. Defaults to 0.1 seconds.
+    ///   - showsCacheHits: whether a request counts from its start. Defaults to `false`.
     ///   - time: the clock.
-    ///   - isIncluded: which activities count, such as `{ $0.tags[Screen.self] == "feed" }`; all but background work
-    ///     and streams by default.
+    ///   - isIncluded: returns whether an activity counts, such as `{ $0.tags[Screen.self] == "feed" }`. Default: all
+    ///     except background work and streams.
     public init(
         _ presenters: any LoadingPresenter..., label: String? = nil, delay: Duration = .milliseconds(200),
         minimumDuration: Duration = .milliseconds(400), interval: Duration = .milliseconds(100),
@@ -59,13 +63,12 @@ public final class LoadingIndicator: Accessory {
     /// The current state.
     public var state: LoadingState { observers.last }
 
-    /// The states from now on: the current one first, then each new one; a slow reader receives only the latest. Ends
-    /// with the indicator.
+    /// The current state and every later state. A slow reader gets only the latest one. Ends with the indicator.
     public var states: AsyncStream<LoadingState> { observers.states }
 
-    /// Hides the indicator at once, whatever runs and whatever the minimum, and ends ``states``. It is not shown again.
+    /// Hides the indicator for good, ignoring running activities and the minimum duration, and ends ``states``.
     ///
-    /// A command line program calls it before it ends, so that no spinner stays on the terminal:
+    /// Call it before a command-line program ends, to remove the spinner from the terminal:
     ///
     /// ```swift
     /// let indicator = LoadingIndicator(.terminal())
@@ -73,7 +76,7 @@ public final class LoadingIndicator: Accessory {
     /// await indicator.finish()
     /// ```
     ///
-    /// Every presenter has received `.hidden` and its own ``LoadingPresenter/finish()`` when it returns.
+    /// When this returns, each presenter has received `.hidden` and its ``LoadingPresenter/finish()``.
     public func finish() async {
         let stale = timer.withLock { timer in
             defer { timer = nil }
@@ -85,7 +88,7 @@ public final class LoadingIndicator: Accessory {
         observers.finish()
     }
 
-    /// Counts the activities that are included.
+    /// Tracks the activities that count.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
         case .willStart:
@@ -111,7 +114,7 @@ public final class LoadingIndicator: Accessory {
         if let next { wake(at: next) }
     }
 
-    /// Sets the one timer to an earlier instant; the next check of the state computes the following one.
+    /// Moves the timer to an earlier instant.
     private func wake(at wake: Duration) {
         let stale = timer.withLock { timer -> Task<Void, Never>? in
             if let timer, timer.wake <= wake { return nil }
@@ -123,12 +126,61 @@ public final class LoadingIndicator: Accessory {
             timer = (wake, task)
             return stale
         }
-        // Not under the lock: that runs code of the time source.
+        // After unlocking, because this runs code of the time source.
         stale?.cancel()
     }
 
     private func timerFired(_ wake: Duration) {
         timer.withLock { if $0?.wake == wake { $0 = nil } }
         update { _ in }
+    }
+}
+
+extension LoadingIndicator {
+    /// Passes the current state and every later state to a view, on the main actor, for as long as the view exists.
+    ///
+    /// ```swift
+    /// @MainActor func viewDidLoad() {
+    ///     indicator.follow(spinner) { spinner, state in spinner.isHidden = !state.isShown }
+    /// }
+    /// ```
+    ///
+    /// Holds the view weakly, so it can be the view controller itself. The returned task ends when you cancel it, with
+    /// the indicator, or with the first state after the view is released.
+    @MainActor @discardableResult
+    public func follow<View: AnyObject>(
+        _ view: View, _ change: @escaping @MainActor (View, LoadingState) -> Void
+    ) -> Task<Void, Never> {
+        let states = states
+        return Task { [weak view] in
+            for await state in states {
+                guard let view else { return }
+                change(view, state)
+            }
+        }
+    }
+}
+
+final class LoadingObservers: Sendable {
+    private let presenters: [any LoadingPresenter]
+    private let broadcaster = StateBroadcaster(LoadingState.hidden)
+
+    init(_ presenters: [any LoadingPresenter]) { self.presenters = presenters }
+
+    var last: LoadingState { broadcaster.state }
+
+    var states: AsyncStream<LoadingState> { broadcaster.states }
+
+    /// Called on one thread at a time.
+    func notify(_ new: LoadingState) {
+        if last == new { return }
+        broadcaster.send(new)
+        for presenter in presenters { presenter.present(new) }
+    }
+
+    /// Ends the streams first, then the presenters.
+    func finish() {
+        broadcaster.finish()
+        for presenter in presenters { presenter.finish() }
     }
 }

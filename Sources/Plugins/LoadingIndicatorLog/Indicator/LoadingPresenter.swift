@@ -1,6 +1,6 @@
 public import Errand
 
-/// Displays the loading indicator: the seam to a screen.
+/// Displays the loading indicator, for example on a screen.
 ///
 /// ```swift
 /// struct Bell: LoadingPresenter {
@@ -8,26 +8,26 @@ public import Errand
 /// }
 /// ```
 ///
-/// Receives each new state, in order, one at a time, on the thread of the change; it has to return quickly. Code on the
-/// main actor reads ``LoadingIndicator/states`` instead.
+/// A presenter receives the states in order, one at a time, on the thread that changed them, and must return quickly.
+/// On the main actor, read ``LoadingIndicator/states`` instead.
 public protocol LoadingPresenter: Sendable {
     /// Shows a state.
     func present(_ state: LoadingState)
-    /// Removes the display; no state follows. Called by ``LoadingIndicator/finish()``; does nothing by default.
+    /// Removes the display. Optional. ``LoadingIndicator/finish()`` calls it after the last state.
     func finish()
 }
 
 extension LoadingPresenter {
-    /// Does nothing, because a hidden state has been presented before.
+    /// Empty by default, because the presenter has already received `.hidden`.
     public func finish() {}
 }
 
-/// The tag for the text that the indicator shows for a request, batch or chain.
+/// A tag for the text that the indicator shows for a request, batch or chain.
 ///
 /// ```swift
 /// var tags: Tags { Tags().with(LoadingLabel.self, "Looking for flights…") }
 /// ```
 public enum LoadingLabel: TagKey {
-    /// Nil: the indicator's own text.
+    /// Defaults to `nil`: the indicator's own label.
     public static let defaultValue: String? = nil
 }

@@ -1,11 +1,11 @@
 import Errand
 
-/// The running activities, and the visible state that follows from them and the time: no clock, no timer, no screen.
+/// Computes the visible state from the running activities and the time, without a clock, timer or screen.
 ///
-/// Running activities are a set of identities: a start that is reported twice counts once, and an end without a start
-/// changes nothing.
+/// Activities are tracked by identity: a duplicate start counts once, and an end without a start is ignored.
 struct LoadingTimeline: Sendable {
-    /// A time since the indicator was made: an optional duration costs no call of the runtime, an optional instant does.
+    /// The time since the indicator was created. Unlike an optional instant, an optional duration costs no runtime
+    /// call.
     typealias Time = Duration
 
     private struct Live: Sendable {
@@ -22,12 +22,11 @@ struct LoadingTimeline: Sendable {
     let interval: Duration
     let label: String?
 
-    /// The state that the presenters show.
     private(set) var presented = LoadingState.hidden
     private var live: [Activity.ID: Live] = [:]
     private var counted = 0
     private var order: UInt64 = 0
-    /// When the first of the counted activities began to count.
+    /// When the first counted activity began to count.
     private var since: Time?
     private var shownAt: Time?
     private var presentedAt: Time?
@@ -39,7 +38,7 @@ struct LoadingTimeline: Sendable {
         (self.interval, self.label) = (max(interval, .zero), label)
     }
 
-    /// Adds an activity; it counts at once, or from ``count(_:)`` on.
+    /// Adds an activity. It counts at once, or when ``count(_:)`` is called.
     mutating func start(_ id: Activity.ID, parent: Activity.ID?, label: String?, counts: Bool) {
         guard live[id] == nil, !isFinished else { return }
         order += 1
@@ -66,14 +65,12 @@ struct LoadingTimeline: Sendable {
         isDirty = true
     }
 
-    /// Removes every activity and shows nothing from now on.
     mutating func finish() {
         isFinished = true
         (live, counted, since, shownAt, presentedAt) = ([:], 0, nil, nil, nil)
         presented = .hidden
     }
 
-    /// Updates the presented state to a time.
     mutating func advance(to now: Time) {
         since = counted == 0 ? nil : since ?? now
         if let shownAt {
@@ -93,7 +90,7 @@ struct LoadingTimeline: Sendable {
         isDirty = false
     }
 
-    /// The time of the next update, if nothing happens before; nil for never.
+    /// The time of the next update if no event comes first, or `nil` if no update is due.
     var next: Time? {
         if let shownAt {
             if counted == 0 { return shownAt + minimum }

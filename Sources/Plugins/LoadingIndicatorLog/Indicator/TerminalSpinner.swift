@@ -2,7 +2,7 @@ public import Errand
 import ErrandSupport
 import Synchronization
 
-/// A spinner with progress on the last line of a terminal; draws nothing where the output is not a terminal.
+/// Shows a spinner with progress on the terminal's last line. Doesn't draw if the output isn't a terminal.
 ///
 /// ```swift
 /// let spinner = TerminalSpinner()
@@ -11,11 +11,10 @@ import Synchronization
 /// spinner.finish()                       // before the program ends
 /// ```
 ///
-/// Writes to standard error by default, so that standard output contains only the program's own text. The line is cut
-/// to the terminal's width. It has no colour where `NO_COLOR` is set and not empty (no-color.org), and is not drawn
-/// where `TERM` is `dumb`. Print other lines with ``print(_:)`` while the spinner is shown.
+/// Writes to standard error by default, which keeps standard output clean for your program's results. The line is cut
+/// to the terminal's width. It has no color if `NO_COLOR` is set and not empty (no-color.org), and isn't drawn if
+/// `TERM` is `dumb`. While the spinner is visible, print other lines with ``print(_:)``.
 public final class TerminalSpinner: LoadingPresenter {
-    /// The properties of a terminal, and the function that writes to it.
     struct Terminal: Sendable {
         var isTerminal: Bool
         var isColored: Bool
@@ -35,9 +34,11 @@ public final class TerminalSpinner: LoadingPresenter {
     private let time: any TimeSource
     private let state = Mutex(State())
 
+    /// Creates a spinner.
+    ///
     /// - Parameters:
-    ///   - descriptor: the terminal's file descriptor; standard error by default.
-    ///   - time: the clock of the animation, which has ten frames a second.
+    ///   - descriptor: the terminal's file descriptor. Defaults to standard error.
+    ///   - time: the clock for the animation, which shows ten frames per second.
     public convenience init(descriptor: Int32 = 2, time: some TimeSource = SystemTimeSource()) {
         self.init(Terminal(descriptor), time)
     }
@@ -70,12 +71,12 @@ public final class TerminalSpinner: LoadingPresenter {
             erase(&state)
             return state.animation
         }
-        // Not under the lock: that runs code of the time source.
+        // After unlocking, because this runs code of the time source.
         stale?.cancel()
     }
 
-    /// Erases the spinner for good: nothing is drawn from now on, lines are still written. Safe to call from any thread;
-    /// the spinner is gone when this returns.
+    /// Erases the spinner for good. You can still print lines. Safe to call from any thread; the spinner is gone when
+    /// this returns.
     public func finish() {
         let stale = state.withLock { state in
             state.isFinished = true
@@ -86,7 +87,7 @@ public final class TerminalSpinner: LoadingPresenter {
         stale?.cancel()
     }
 
-    /// Writes a line above the spinner, or only the line where the output is not a terminal.
+    /// Writes a line above the spinner. If the output isn't a terminal, writes only the line.
     public func print(_ line: String) {
         state.withLock { state in
             erase(&state)
@@ -133,5 +134,59 @@ extension TerminalSpinner.Terminal {
             isColored: (environmentVariable("NO_COLOR") ?? "").isEmpty,
             columns: { SystemQueries.columns(of: descriptor) ?? 80 },
             write: { DescriptorText.put($0, descriptor) })
+    }
+}
+
+/// The spinner's line, cut to the terminal's width.
+enum SpinnerLine {
+    static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+
+    /// - Parameter columns: the terminal's width. The last column stays free, or some terminals would wrap the line.
+    static func text(_ state: LoadingState, frame: Int, columns: Int, isColored: Bool) -> String {
+        var words = [clean(state.label ?? "Loading…")]
+        if let fraction = state.fraction, fraction.isFinite {
+            words.append("\(Int(min(max(fraction, 0), 1) * 100)) %")
+        }
+        if state.running > 1 { words.append("(\(state.running))") }
+        let sign = frames[frame % frames.count]
+        let rest = cut(" " + words.joined(separator: " "), to: columns - 2)
+        return (isColored ? "\u{1B}[36m\(sign)\u{1B}[0m" : sign) + rest
+    }
+
+    /// Replaces control characters, which could move the cursor.
+    static func clean(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: false
+        }
+    }
+
+    private static func cut(_ text: String, to columns: Int) -> String {
+        var result = ""
+        var used = 0
+        for character in text {
+            used += width(character)
+            if used > columns { break }
+            result.append(character)
+        }
+        return result
+    }
+
+    /// The number of columns of a character: two in East Asian scripts and for emoji.
+    private static func width(_ character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        // Some terminals use one column for characters that a variation selector turns into emoji. Cutting a line too
+        // early is better than wrapping it, because a wrapped line can't be erased.
+        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+        switch first.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
     }
 }

@@ -3,14 +3,16 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// Records as text at the end of a file that rotates: `errand.log`, then `errand.log.1` and so on, the oldest removed.
+/// Appends records as text to a file and rotates it: `errand.log` becomes `errand.log.1` and so on. The oldest file is
+/// removed.
 ///
 /// ```swift
 /// let log = RequestLog(.headers, to: FileSink(at: directory.appending(path: "errand.log"), maximumBytes: 1_000_000, maximumOldFiles: 3))
 /// ```
 ///
-/// Only the owner can read the files. A symbolic link in place of the file is rejected. A record that cannot be written
-/// is lost, and ``failure`` has the reason; the next one is attempted again. Only one process may write to a file.
+/// Only the owner can read the files. The sink rejects a symbolic link in place of the file. If it can't write a
+/// record, the record is lost and ``failure`` has the reason; the sink tries again with the next record. Only one
+/// process may write to a file.
 public final class FileSink: LogSink {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -23,17 +25,19 @@ public final class FileSink: LogSink {
     private let kept: Int
     private let state = Mutex(State())
 
+    /// Creates a sink.
+    ///
     /// - Parameters:
-    ///   - file: a file URL in a directory that exists.
-    ///   - maximumBytes: the approximate size of one file in bytes; 10 MB by default.
-    ///   - maximumOldFiles: the number of old files that are kept beside the current one, at most 100; 3 by default.
+    ///   - file: a file URL in an existing directory.
+    ///   - maximumBytes: the approximate maximum size of one file in bytes. Defaults to 10 MB.
+    ///   - maximumOldFiles: the number of old files to keep, at most 100. Defaults to 3.
     public init(at file: URL, maximumBytes: Int = 10_000_000, maximumOldFiles: Int = 3) {
         path = file.path
         self.limit = max(1, maximumBytes)
         self.kept = min(max(0, maximumOldFiles), 100)
     }
 
-    /// The reason why the last record could not be written; nil if it was written.
+    /// Why the last record couldn't be written, or `nil` if it was written.
     public var failure: String? { state.withLock { $0.failure } }
 
     /// Appends the record's text and a line break.

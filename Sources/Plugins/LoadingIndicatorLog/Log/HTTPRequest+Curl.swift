@@ -4,26 +4,26 @@ import ErrandMessageSyntax
 import ErrandRedaction
 
 extension HTTPRequest {
-    /// The request as a command line that any shell runs as it stands, secrets masked.
+    /// Returns the request as a `curl` command that any shell runs, with secrets masked.
     ///
     /// ```swift
     /// print(try agent.httpRequest(for: CreateUser(name: "Ada")).curlCommand())
     /// // curl --globoff --path-as-is -X 'POST' -H 'Content-Type: application/json' … 'https://api.example.com/users'
     /// ```
     ///
-    /// Every argument is in single quotes, so nothing in it means anything to the shell. A body of text is an argument; other
-    /// bytes, text with control characters, and text longer than 64 KiB, go through `printf`. A file, a stream and a body longer than 1 MiB are left out,
-    /// and a comment says so.
+    /// Every argument is in single quotes, so the shell doesn't interpret it. A text body becomes an argument. Other
+    /// bytes, text with control characters, and text longer than 64 KiB go through `printf`. Files, streams and bodies
+    /// longer than 1 MiB are left out, with a comment in the command.
     ///
-    /// - Parameter redaction: the rules for secrets; nil shows them, for your own eyes only. In bodies the rules mask
-    ///   the fields of forms, JSON and multipart forms; a body in a content coding is left out.
+    /// - Parameter redaction: the rules for masking secrets. They also apply to form, JSON and multipart bodies; a body
+    ///   in a content coding is left out. Pass `nil` to include secrets, for your own eyes only.
     public func curlCommand(redaction: Redaction? = Redaction()) -> String {
         var redactor = redaction.map { Redactor($0) }
         let fields = redactor?.headers(headers) ?? headers
         var words = ["curl", "--globoff", "--path-as-is"]
         words += method == .head ? ["-I"] : ["-X", Self.quoted(method.rawValue)]
         for field in fields {
-            // curl takes a field with an empty value from a semicolon; a colon alone removes the field.
+            // For an empty value, curl wants a semicolon; a colon alone removes the field.
             words += ["-H", Self.quoted(Self.line(field))]
         }
         var before = ""
@@ -34,9 +34,10 @@ extension HTTPRequest {
         } else if !self.body.isNone, self.body.length != 0 {
             after = " # the body, \(self.body.length.map { "\($0) bytes" } ?? "a stream"), is left out"
         }
-        // A transport asks for codings that it decodes, unless the request says otherwise; so does curl by this word.
+        // Transports ask for codings they can decode unless the request sets the field. `--compressed` makes curl do
+        // the same.
         if !headers.contains(.acceptEncoding), !headers.contains(.range) { words.append("--compressed") }
-        // The fields that curl adds by itself, and a transport does not.
+        // Fields that curl adds by itself, unlike a transport.
         var own: [HTTPHeaderName] = [.userAgent]
         if body != nil { own += [.contentType, .expect] }
         for name in own where !headers.contains(name) {
@@ -55,10 +56,9 @@ extension HTTPRequest {
         ControlCharacters.escaped(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
 
-    /// The body to print; nil for one that is left out.
     private func data(_ redactor: inout Redactor?) -> Data? {
         guard let data = body.data, data.count <= 1 << 20 else { return nil }
-        // Only these announce that they have no byte (RFC 9110, section 8.6).
+        // Only these methods announce an empty body (RFC 9110, section 8.6).
         if data.isEmpty, method != .post, method != .put, method != .patch { return nil }
         guard redactor != nil else { return data }
         let type = headers[.contentType] ?? body.contentType
@@ -88,12 +88,12 @@ extension HTTPRequest {
         return ("printf '\(octal)' | ", "")
     }
 
-    /// The text in single quotes, within which a shell interprets nothing but the quote itself.
+    /// In single quotes, a shell interprets only the quote itself.
     private static func quoted(_ text: some StringProtocol) -> String {
         "'" + String(text).replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// Whether a text moves no cursor of the terminal that shows the command.
+    /// Whether the text can't move the cursor of the terminal that shows the command.
     private static func isHarmless(_ text: String) -> Bool {
         let lines = text.replacing("\r\n", with: "\n")
         return lines == ControlCharacters.escaped(lines, allowsLines: true)

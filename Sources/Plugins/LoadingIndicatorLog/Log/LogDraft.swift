@@ -1,9 +1,11 @@
 import Errand
 import ErrandEssentials
+import ErrandJSONSyntax
 import ErrandMessageSyntax
+import ErrandRedaction
 import Synchronization
 
-/// A running activity, with its secrets in the clear; its record is made at its end.
+/// The data of a running activity, with unmasked secrets. It becomes a record when the activity ends.
 final class LogDraft: Sendable {
     private let state = Mutex(State())
 
@@ -11,7 +13,7 @@ final class LogDraft: Sendable {
         var request: HTTPRequest?
         var response: Head?
         var progress = TransferProgress()
-        /// As the timings have it: of a response whose version was not known with its head.
+        /// The version from the timings, for a response whose head came without a version.
         var version: String?
         var attempts = 0
         var requests = 0
@@ -22,8 +24,8 @@ final class LogDraft: Sendable {
         var receivedBytes = Data()
     }
 
-    /// The part of a response that a record needs: not its body, since a record may wait in the queue, and not the
-    /// response, which its receivers could then change in a copy only.
+    /// The parts of a response that a record needs. Doesn't keep the body, because a record may wait in the queue, or
+    /// the response, because a second reference would force its receivers to copy it on write.
     private struct Head: Sendable {
         let status: Int
         let headers: HTTPHeaders
@@ -37,7 +39,9 @@ final class LogDraft: Sendable {
         }
     }
 
-    // MARK: Events, of which a copy of the whole would cost more than what is kept of it
+    // MARK: Events
+
+    // Each method takes only the values to keep: copying a whole event would cost more.
 
     func build(_ request: HTTPRequest) { state.withLock { $0.request = request } }
 
@@ -81,14 +85,14 @@ final class LogDraft: Sendable {
         }
     }
 
-    /// The record, once: the draft is empty then.
+    /// Empties the draft.
     func record(
         of activity: Activity, after duration: Duration, _ level: LogLevel, _ secrets: inout HeaderSecrets, dropped: Int
     ) -> LogRecord {
         var state = State()
         self.state.withLock { swap(&$0, &state) }
         let (request, response) = (state.request, state.response)
-        // Headers before the rest: their secrets are masked in the rest as well.
+        // Headers first: their secrets are masked in everything else too.
         var redactor = secrets.redactor(knowing: request?.headers, response?.headers)
         // A label may contain the request's URL.
         let label = redactor.url(activity.label)
@@ -124,12 +128,89 @@ final class LogDraft: Sendable {
         return record
     }
 
-    /// Text from the app or a server, without secrets and control characters.
+    /// Masks secrets and control characters in text from the app or server.
     private static func line(_ text: String, _ redactor: Redactor) -> String {
         ControlCharacters.escaped(redactor.masking(text))
     }
 
     private static func lines(_ headers: HTTPHeaders, _ redactor: Redactor) -> [String] {
         headers.map { line("\($0.name): \($0.value)", redactor) }
+    }
+}
+
+enum LogBody {
+    /// Indents JSON, returns forms and text unchanged, and describes other bodies by their size. Returns `nil` for an
+    /// empty copy.
+    static func text(_ data: Data, _ contentType: String?, _ length: Int64?, _ redactor: inout Redactor) -> String? {
+        if data.isEmpty { return nil }
+        let type = contentType.flatMap { MediaType.essence(of: $0) } ?? ""
+        let whole = max(length ?? 0, Int64(data.count))
+        let rest = whole > Int64(data.count) ? "\n… \(whole) bytes in all" : ""
+        let size = "(\(type.isEmpty ? "a body" : type), \(whole) bytes)"
+        guard case .shown(let masked) = redactor.body(data, contentType: contentType) else { return size }
+        if type == "application/json" || type.hasSuffix("+json") { return JSONIndenter.text(masked) + rest }
+        if type == "application/x-www-form-urlencoded" { return String(decoding: masked, as: UTF8.self) + rest }
+        guard type.hasPrefix("text/"), !data.contains(0) else { return size }
+        return String(decoding: masked, as: UTF8.self) + rest
+    }
+}
+
+/// A redactor that knows the secrets in header fields. Most records that are written together share one user's
+/// credential, so this caches the forms in which it may appear.
+struct HeaderSecrets {
+    private var fields: [HTTPHeaders.Field] = []
+    private var redactor: Redactor
+
+    init(_ redaction: Redaction) { redactor = Redactor(redaction) }
+
+    var redaction: Redaction { redactor.redaction }
+
+    mutating func redactor(knowing request: HTTPHeaders?, _ response: HTTPHeaders?) -> Redactor {
+        var secrets = request?.filter(\.isSensitive) ?? []
+        if let response { secrets += response.lazy.filter(\.isSensitive) }
+        if secrets != fields {
+            (fields, redactor) = (secrets, Redactor(redaction))
+            _ = redactor.headers(HTTPHeaders(secrets))
+        }
+        return redactor
+    }
+}
+
+/// Indents JSON, one line per value, keeping names, order and numbers. The text may be truncated.
+struct JSONIndenter {
+    private var result: [UInt8] = []
+    private var depth = 0
+
+    /// - Parameter bytes: JSON, possibly truncated. The result for other bytes is meaningless.
+    static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var indenter = JSONIndenter()
+        indenter.indent(Array(bytes))
+        return String(decoding: indenter.result, as: UTF8.self)
+    }
+
+    private mutating func indent(_ bytes: [UInt8]) {
+        var tokens = JSONTokenizer(bytes, isComplete: false)
+        var previous: JSONToken.Kind?
+        while let token = tokens.next() {
+            let isClosing = token.kind == .closeBrace || token.kind == .closeBracket
+            if isClosing { depth = max(0, depth - 1) }
+            switch previous {
+            // An empty container stays on one line.
+            case .openBrace where token.kind != .closeBrace, .openBracket where token.kind != .closeBracket, .comma:
+                newLine()
+            case .none, .openBrace, .openBracket: break
+            default: if isClosing { newLine() }
+            }
+            result += bytes[token.range]
+            if token.kind == .openBrace || token.kind == .openBracket { depth += 1 }
+            if token.kind == .colon { result.append(0x20) }
+            previous = token.kind
+        }
+        if previous == .openBrace || previous == .openBracket || previous == .comma { newLine() }
+    }
+
+    private mutating func newLine() {
+        result.append(UInt8(ascii: "\n"))
+        result += repeatElement(0x20, count: 2 * min(depth, 20))
     }
 }

@@ -1,12 +1,12 @@
-/// The amount of detail that a log writes.
+/// How much detail a log writes.
 public enum LogLevel: Sendable, Hashable {
-    /// Nothing.
+    /// Turns the log off.
     case off
-    /// One line for each request that has ended.
+    /// One line per finished request.
     case line
     /// The line, and the header fields of the last request and its response.
     case headers
-    /// The header fields, and at most this many bytes of each body.
+    /// The line, the header fields, and up to this many bytes of each body.
     case bodies(upTo: Int)
 
     var maximumBodyBytes: Int {

@@ -1,67 +1,67 @@
 public import Errand
 
-// A new field also goes into `RequestLog.activity`, the method of `LogDraft` for its event, and `LogDraft.record(of:)`.
+// To add a field, also extend `RequestLog.activity`, the `LogDraft` method for its event, and `LogDraft.record(of:)`.
 
-/// One activity that has ended, for a sink: fields to search by, and its text. It holds no secret.
+/// A finished activity, for a sink to write: as text, and as fields to search by. It never contains secrets.
 public struct LogRecord: Sendable, CustomStringConvertible {
-    /// The outcome of an activity. These three cases are all that there are.
+    /// The outcome of an activity. No cases will be added.
     public enum Outcome: String, Sendable {
-        /// It succeeded.
+        /// The activity succeeded.
         case success
-        /// It failed; ``LogRecord/error`` has the kind of failure.
+        /// The activity failed; see ``LogRecord/error``.
         case failure
-        /// It was cancelled.
+        /// The activity was cancelled.
         case cancelled
     }
 
-    /// The number of the activity, from 1 in a process.
+    /// The activity's number, counted from 1 in each process.
     public let id: Activity.ID
     /// The batch, chain or request that the activity belongs to.
     public let parent: Activity.ID?
-    /// A request, a batch, …
+    /// The kind of activity, such as a request or a batch.
     public let kind: ActivityKind
-    /// The name given, or the request's type.
+    /// The activity's label, or the request's type.
     public let label: String
-    /// The outcome of the activity.
+    /// How the activity ended.
     public let outcome: Outcome
-    /// The method of the last request on the wire, or of the one that was built.
+    /// The method of the last request that was sent, or else built.
     public internal(set) var method: String?
-    /// The URL of the same request, without credentials and fragment, secret query items masked.
+    /// The URL of that request, without credentials and fragment, with secret query items masked.
     public internal(set) var url: String?
-    /// The status of the last response; nil without one.
+    /// The status of the last response, or `nil` without a response.
     public internal(set) var status: Int?
     /// The code of an ``Errand/ErrandError``, or the type of another error.
     public internal(set) var error: String?
-    /// "network", or "cache" with its age and reason.
+    /// The response's source: "network", or "cache" with its age and reason.
     public internal(set) var source: String?
-    /// The version of HTTP of the last response, such as "1.1", "2" or "3"; nil where the transport does not report it.
+    /// The HTTP version of the last response, such as "1.1", "2" or "3", or `nil` if the transport doesn't report it.
     public internal(set) var version: String?
     /// The time from `willStart` to `willStop`.
     public let duration: Duration
-    /// Body bytes sent, as far as the transport reported them.
+    /// The number of body bytes sent, as reported by the transport.
     public internal(set) var bytesSent: Int64 = 0
-    /// Body bytes received, as far as the transport reported them.
+    /// The number of body bytes received, as reported by the transport.
     public internal(set) var bytesReceived: Int64 = 0
-    /// The number of attempts; 0 for a request that never reached the wire.
+    /// The number of attempts, or 0 if the request was never sent.
     public internal(set) var attempts = 0
-    /// The number of requests on the wire in all attempts, redirects included.
+    /// The number of requests sent in all attempts, including redirects.
     public internal(set) var requests = 0
-    /// The header lines of the last request on the wire; from the level `.headers` on.
+    /// The header lines of the last request sent, from level `.headers` on.
     public internal(set) var requestHeaders: [String] = []
-    /// The header lines of the last response; from the level `.headers` on.
+    /// The header lines of the last response, from level `.headers` on.
     public internal(set) var responseHeaders: [String] = []
-    /// The body of the last request as indented JSON, text, or a size; from the level `.bodies` on.
+    /// The body of the last request as indented JSON, text or a size, from level `.bodies` on.
     public internal(set) var requestBody: String?
-    /// The body of the last response in the same form.
+    /// The body of the last response, in the same form.
     public internal(set) var responseBody: String?
-    /// The amount that was received over a live stream, instead of a body; nil for anything else.
+    /// The amount received over a live stream, instead of a body. `nil` for other activities.
     public internal(set) var stream: StreamCount?
-    /// The number of records that were dropped before this one, because the sink was too slow.
+    /// The number of records dropped before this record because the sink was too slow.
     public internal(set) var dropped = 0
 
-    /// `GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
+    /// The record on one line: `#7 GET https://example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes`
     public var line: String {
-        // Appended piece by piece: an interpolation first makes a text of each piece.
+        // Appending avoids the temporary strings of interpolation.
         var line = ""
         line.reserveCapacity(128)
         line += id.description
@@ -93,7 +93,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         return line
     }
 
-    /// The line, then the details of the level: `>` before sent ones, `<` before received ones.
+    /// The line, followed by the level's details: `>` marks sent lines, `<` received lines.
     public var description: String {
         var lines = [line]
         lines += requestHeaders.map { "  > \($0)" }
@@ -116,7 +116,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         text.map { $0.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 } } ?? []
     }
 
-    /// In milliseconds, rounded to a tenth.
+    /// Appends milliseconds, rounded to a tenth.
     private static func append(_ duration: Duration, to line: inout String) {
         let (seconds, attoseconds) = duration.bounded.components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000

@@ -1,4 +1,4 @@
-/// The destination of records: the seam to a file, a screen, a logging system.
+/// Writes log records, for example to a file, a screen or a logging system.
 ///
 /// ```swift
 /// struct Console: LogSink {
@@ -6,8 +6,8 @@
 /// }
 /// ```
 ///
-/// Receives one record after the other, in the order in which the activities ended, on a thread of the log's own: a sink
-/// that blocks delays no request.
+/// A sink receives one record at a time, in the order in which the activities ended. It runs on the log's own thread,
+/// so a sink that blocks doesn't delay requests.
 public protocol LogSink: Sendable {
     /// Writes one record.
     func write(_ record: LogRecord)
@@ -17,7 +17,7 @@ public protocol LogSink: Sendable {
 public struct ClosureSink: LogSink {
     private let body: @Sendable (LogRecord) -> Void
 
-    /// - Parameter body: the closure; called like ``LogSink/write(_:)``.
+    /// Creates a sink. It calls the closure like ``LogSink/write(_:)``.
     public init(_ body: @escaping @Sendable (LogRecord) -> Void) { self.body = body }
 
     /// Calls the closure.

@@ -1,7 +1,7 @@
 #if canImport(os)
 public import os
 
-/// Records in the unified log of Apple's systems: failures as errors, the rest as information.
+/// Writes records to Apple's unified log: failures at the error level, all others at the info level.
 ///
 /// ```swift
 /// let log = RequestLog(.line, to: OSLogSink(Logger(subsystem: "com.example.app", category: "network")))
@@ -9,10 +9,10 @@ public import os
 public struct OSLogSink: LogSink {
     private let logger: Logger
 
-    /// - Parameter logger: the logger that receives the records.
+    /// Creates a sink that writes to a logger.
     public init(_ logger: Logger) { self.logger = logger }
 
-    /// Logs the record's text, marked as public since it holds no secret.
+    /// Logs the record's text as public, because it doesn't contain secrets.
     public func write(_ record: LogRecord) {
         let text = record.description
         switch record.outcome {

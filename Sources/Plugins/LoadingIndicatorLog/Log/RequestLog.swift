@@ -1,8 +1,9 @@
+import Dispatch
 public import Errand
 import ErrandSupport
 import Synchronization
 
-/// A log of requests, batches and chains: an accessory that writes a record of each when it has ended.
+/// Logs requests, batches and chains. This accessory writes a record when an activity ends.
 ///
 /// ```swift
 /// let log = RequestLog(.line)                                            // to standard error
@@ -10,23 +11,26 @@ import Synchronization
 /// // #7 GET https://api.example.com/users/7 → 200, network, HTTP/2, 12.3 ms, 512 bytes
 /// ```
 ///
-/// A record holds no secret; see ``Errand/Redaction``. The log never reads a body: it receives copies of the bytes that
-/// pass, bounded by its level. Records wait for the sink in a bounded queue, so a slow sink delays no request; the log
-/// counts records that it drops, and the next record has their number. Safe to use from any thread.
+/// Records never contain secrets; see ``Errand/Redaction``. The log doesn't read bodies: it receives copies of the
+/// bytes that pass, limited by its level. Records wait for the sink in a bounded queue, so a slow sink doesn't delay
+/// requests. If the queue is full, the log drops records, and the next record has their number. Safe to use from any
+/// thread.
 public final class RequestLog: Accessory {
     private let setting: Mutex<LogLevel>
     private let queue: LogQueue
     private let time: any TimeSource
     private let drafts = Mutex(NumberedObjects())
     private let isOff: Atomic<Bool>
-    /// The number of bytes of each body that the log receives; set by the level that it began with.
+    /// The number of bytes the log receives of each body, as set by its initial level.
     public let maximumBodyBytes: Int
 
+    /// Creates a log.
+    ///
     /// - Parameters:
-    ///   - level: the amount of detail; one line by default.
-    ///   - sink: the destination of records; standard error by default.
-    ///   - redaction: the rules for secrets.
-    ///   - maximumQueue: the number of records that may wait for the sink; 1000 by default.
+    ///   - level: the amount of detail. Defaults to one line.
+    ///   - sink: the destination of records. Defaults to standard error.
+    ///   - redaction: the rules for masking secrets.
+    ///   - maximumQueue: the maximum number of records waiting for the sink. Defaults to 1,000.
     ///   - time: the clock of the agents.
     public init(
         _ level: LogLevel = .line, to sink: some LogSink = StandardErrorSink(), redaction: Redaction = Redaction(),
@@ -39,8 +43,8 @@ public final class RequestLog: Accessory {
         queue = LogQueue(sink, redaction, limit: maximumQueue)
     }
 
-    /// The amount of detail. A new level applies to activities that end from now on, and turns the log on or off for
-    /// those that start from now on. Bodies are logged only if the log began with them.
+    /// The amount of detail. A new level applies to activities that end from now on. Turning the log on or off applies
+    /// to activities that start from now on. Bodies are logged only if the log was created with a `.bodies` level.
     public var level: LogLevel {
         get { setting.withLock { $0 } }
         set {
@@ -49,10 +53,10 @@ public final class RequestLog: Accessory {
         }
     }
 
-    /// Returns when every record so far has been written.
+    /// Waits until all records so far are written.
     public func flush() async { await queue.flush() }
 
-    /// Whether the level is not `.off`.
+    /// Whether the level isn't `.off`.
     public var isListening: Bool { !isOff.load(ordering: .relaxed) }
 
     /// Adds an event to the record of its activity.
@@ -76,13 +80,91 @@ public final class RequestLog: Accessory {
         }
     }
 
-    /// Made with the first event that has something for it.
     private func draft(of activity: Activity) -> LogDraft {
         drafts.withLock { drafts in
             if let known = drafts[activity.id.rawValue] as? LogDraft { return known }
             let new = LogDraft()
             drafts.add(new, for: activity.id.rawValue)
             return new
+        }
+    }
+}
+
+/// The bounded queue between requests and a sink. Adding a record never waits.
+final class LogQueue: Sendable {
+    /// A finished activity. The sink's thread turns it into a record.
+    struct Ended: Sendable {
+        let activity: Activity
+        let draft: LogDraft
+        let duration: Duration
+        let level: LogLevel
+        var dropped = 0
+    }
+
+    private struct State {
+        var records: [Ended] = []
+        var dropped = 0
+        var isWriting = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let sink: any LogSink
+    private let limit: Int
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "errand-log")
+
+    private let redaction: Redaction
+
+    init(_ sink: any LogSink, _ redaction: Redaction, limit: Int) {
+        (self.sink, self.redaction, self.limit) = (sink, redaction, max(1, limit))
+    }
+
+    func add(_ record: Ended) {
+        let starts = state.withLock { state in
+            guard state.records.count < limit else {
+                state.dropped += 1
+                return false
+            }
+            var record = record
+            swap(&record.dropped, &state.dropped)
+            state.records.append(record)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        // Delay, to write records in batches: waking a thread costs more than everything else.
+        if starts { queue.asyncAfter(deadline: .now() + .milliseconds(5)) { self.write() } }
+    }
+
+    private func write() {
+        // Swap the two arrays, to reuse their storage.
+        var batch: [Ended] = []
+        var secrets = HeaderSecrets(redaction)
+        while true {
+            // Whoever waits by now waits for no later batch.
+            let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+                swap(&batch, &state.records)
+                if batch.isEmpty { state.isWriting = false }
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            for ended in batch {
+                sink.write(
+                    ended.draft.record(
+                        of: ended.activity, after: ended.duration, ended.level, &secrets, dropped: ended.dropped))
+            }
+            for waiter in waiters { waiter.resume() }
+            if batch.isEmpty { return }
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+
+    func flush() async {
+        await withCheckedContinuation { continuation in
+            let isQuiet = state.withLock { state in
+                if state.isWriting { state.waiters.append(continuation) }
+                return !state.isWriting
+            }
+            if isQuiet { continuation.resume() } else { queue.async { self.write() } }
         }
     }
 }

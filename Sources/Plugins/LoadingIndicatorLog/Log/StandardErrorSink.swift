@@ -1,11 +1,12 @@
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Records as text on standard error: coloured by outcome on a terminal, unless `NO_COLOR` is set and not empty.
+/// Writes records as text to standard error. On a terminal, a color shows the outcome, unless `NO_COLOR` is set and not
+/// empty.
 public struct StandardErrorSink: LogSink {
     private let isColored: Bool
 
-    /// Checks for a terminal and for `NO_COLOR` once.
+    /// Creates a sink. Checks for a terminal and `NO_COLOR` once.
     public init() {
         let isPlain = !(environmentVariable("NO_COLOR") ?? "").isEmpty
         isColored = !isPlain && isatty(2) == 1
@@ -27,9 +28,8 @@ public struct StandardErrorSink: LogSink {
     }
 }
 
-/// Writes text to a descriptor.
 enum DescriptorText {
-    /// Returns false if it cannot be written.
+    /// Returns `false` if the text can't be written.
     @discardableResult
     static func put(_ text: String, _ descriptor: Int32) -> Bool {
         SystemFile.write(Array(text.utf8), to: descriptor, waits: false) == nil

@@ -1,7 +1,7 @@
 public import Errand
 
 extension HTTPResponse {
-    /// The parts of a multipart response, such as several ranges of a file.
+    /// Returns the parts of a multipart response, such as several ranges of a file.
     ///
     /// ```swift
     /// let call = Call<HTTPResponse>(.get, "film.mp4") {
@@ -11,23 +11,24 @@ extension HTTPResponse {
     /// for try await part in try await agent.send(call).value.parts() { print(part.range ?? "", part.headers) }
     /// ```
     ///
-    /// Throws ``MultipartError/Code/notMultipart`` for another type: a server may respond with one range, or with the whole.
+    /// Throws ``MultipartError/Code/notMultipart`` if the response has another type. A server may answer with a single
+    /// range or the whole file.
     public func parts(limits: MultipartLimits = MultipartLimits()) throws -> ReceivedParts {
         try ReceivedParts(body, contentType: headers[.contentType], limits: limits)
     }
 }
 
 extension Request where Output == ReceivedParts {
-    /// As a stream.
+    /// Streams the body.
     public var delivery: BodyDelivery { .stream }
-    /// `multipart/*`
+    /// Accepts `multipart/*`.
     public var acceptableContentTypes: ContentTypes { ["multipart/*"] }
-    /// The parts, within the standard ``MultipartLimits``.
+    /// Returns the parts, within the default ``MultipartLimits``.
     public func decode(_ response: HTTPResponse) async throws -> Output { try response.parts() }
 }
 
 extension Call where Output == ReceivedParts {
-    /// A call for the parts of a multipart response.
+    /// Creates a call that returns the parts of a multipart response.
     public init(
         _ method: HTTPMethod, _ path: String, query: Parameters = [:], body: RequestBody = .none,
         limits: MultipartLimits = MultipartLimits(), configure: (inout Call) -> Void = { _ in }

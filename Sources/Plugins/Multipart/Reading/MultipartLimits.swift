@@ -1,18 +1,18 @@
-/// The limits of a multipart body that is read; a body beyond them throws ``MultipartError/Code/limitExceeded``. The
-/// bytes of a part are a stream, and its reader decides how many it accepts.
+/// Limits for reading a multipart body. A body that exceeds them throws ``MultipartError/Code/limitExceeded``. They
+/// don't limit a part's content: its reader decides how many bytes to accept.
 ///
 /// ```swift
 /// let parts = try response.parts(limits: MultipartLimits(maximumParts: 100))
 /// ```
 public struct MultipartLimits: Sendable, Hashable {
-    /// The maximum number of parts; 10,000 by default.
+    /// The maximum number of parts. Defaults to 10,000.
     public var maximumParts: Int
-    /// The maximum number of bytes of one part's headers; 16 KiB by default.
+    /// The maximum size of a part's headers in bytes. Defaults to 16 KiB.
     public var maximumHeaderBytes: Int
-    /// The maximum number of bytes before the first part; 64 KiB by default.
+    /// The maximum number of bytes before the first part. Defaults to 64 KiB.
     public var maximumPreambleBytes: Int
 
-    /// Makes limits; the defaults are those of the properties.
+    /// Creates limits.
     public init(maximumParts: Int = 10_000, maximumHeaderBytes: Int = 16 << 10, maximumPreambleBytes: Int = 64 << 10) {
         (self.maximumParts, self.maximumHeaderBytes, self.maximumPreambleBytes) = (
             maximumParts, maximumHeaderBytes, maximumPreambleBytes

@@ -1,19 +1,18 @@
 import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 
-/// Parses a multipart body (RFC 2046, section 5.1), at any split into chunks: no I/O, no waiting.
+/// Parses a multipart body (RFC 2046, section 5.1), however it is split into chunks. Does no I/O and never waits.
 ///
-/// The end of the first boundary's line determines the line end of the whole body: CR LF, or LF alone as some servers
-/// write it.
+/// The first boundary's line end sets the line end of the whole body: CR LF, or a bare LF as some servers send.
 struct MultipartParser {
     enum Event {
-        /// A part begins.
         case head(HTTPHeaders)
-        /// Bytes of the part, at least one.
+        /// Bytes of the part, at least one byte.
         case body(Data)
         case endOfPart
-        /// The body has ended; a possible epilogue is ignored.
+        /// The end of the body. An epilogue is ignored.
         case end
     }
 
@@ -32,19 +31,18 @@ struct MultipartParser {
         self.limits = limits
     }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Adds bytes, after `next` has returned `nil`.
     mutating func push(_ chunk: Data) {
-        // In fresh memory: a slice would keep what was dropped before it.
+        // Copy to fresh memory: a slice would keep its dropped bytes alive.
         var joined = Data(capacity: buffer.count + chunk.count)
         joined.append(buffer)
         joined.append(chunk)
         buffer = joined
     }
 
-    /// No more bytes come.
     mutating func finish() { isFinished = true }
 
-    /// The next event; nil if more bytes are needed. Throws for a malformed body, `truncated` if it ends too early.
+    /// Returns `nil` if it needs more bytes. Throws if the body is malformed, and `truncated` if it ends too early.
     mutating func next() throws -> Event? {
         if section == .preamble, try !skipPreamble() { return nil }
         return switch section {
@@ -55,7 +53,6 @@ struct MultipartParser {
         }
     }
 
-    /// Whether the first boundary was found.
     private mutating func skipPreamble() throws -> Bool {
         let found = scanner.find(in: buffer, isWhole: isFinished)
         switch found {
@@ -98,7 +95,7 @@ struct MultipartParser {
         return .head(headers)
     }
 
-    /// Where the header fields end, and where the content begins; nil if more bytes are needed.
+    /// `nil` if it needs more bytes.
     private static func headEnd(_ bytes: Span<UInt8>, _ line: [UInt8]) -> (end: Int, next: Int)? {
         if bytes.contains(line) { return (0, line.count) }
         return bytes.firstIndex(of: line + line).map { ($0, $0 + 2 * line.count) }
@@ -124,7 +121,6 @@ struct MultipartParser {
         return nil
     }
 
-    /// Continues behind a boundary.
     private mutating func pass(_ end: Int, _ isLast: Bool) {
         drop(end)
         section = isLast ? .epilogue : .head
@@ -139,5 +135,141 @@ struct MultipartParser {
 
     private static func truncated(_ part: String) -> MultipartError {
         MultipartError(.truncated, "the body ended \(part)")
+    }
+}
+
+/// Finds the lines that separate parts (RFC 2046, section 5.1.1): `--boundary`, blanks, line end. A line that only
+/// starts with a boundary is content.
+struct BoundaryScanner {
+    enum Found {
+        /// The content ends at `start`, the boundary's line at `end`. The last boundary is followed by `--`.
+        case boundary(start: Int, end: Int, isLast: Bool)
+        /// No boundary yet. The first `safe` bytes are content.
+        case none(safe: Int)
+    }
+
+    private enum Line {
+        case ends(Int, isLast: Bool)
+        case isNone
+        case needsMore
+    }
+
+    private static let paddingLimit = 256
+    private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
+    private let delimiter: [UInt8]
+    /// The line feed and the delimiter.
+    private let separator: [UInt8]
+    /// The body's line end, known after the first boundary.
+    private(set) var lineEnd: [UInt8] = []
+    /// A boundary may start only here.
+    var isAtLineStart = true
+
+    init(_ boundary: String) {
+        delimiter = Array(("--" + boundary).utf8)
+        separator = [Self.lf] + delimiter
+    }
+
+    /// - Parameter isWhole: whether these are the last bytes.
+    mutating func find(in data: Data, isWhole: Bool) -> Found {
+        let (found, lineEnd) = search(data.span, isWhole)
+        if let lineEnd, self.lineEnd.isEmpty { self.lineEnd = lineEnd }
+        return found
+    }
+
+    private func search(_ bytes: Span<UInt8>, _ isWhole: Bool) -> (Found, [UInt8]?) {
+        if isAtLineStart {
+            if bytes.contains(delimiter) {
+                if let result = judge(bytes, contentEnd: 0, behind: delimiter.count, isWhole) { return result }
+            } else if bytes.count < delimiter.count, !isWhole, delimiter.starts(with: [UInt8](copying: bytes)) {
+                return (.none(safe: 0), nil)
+            }
+        }
+        var offset = 0
+        while let feed = bytes.firstIndex(of: separator, from: offset) {
+            offset = feed + 1
+            let hasReturn = feed > 0 && bytes[feed - 1] == Self.cr
+            if lineEnd.count == 2, !hasReturn { continue }
+            let contentEnd = hasReturn && lineEnd.count != 1 ? feed - 1 : feed
+            if let result = judge(bytes, contentEnd: contentEnd, behind: feed + separator.count, isWhole) {
+                return result
+            }
+        }
+        // The end may contain a carriage return and the start of a separator.
+        return (.none(safe: isWhole ? bytes.count : max(0, bytes.count - separator.count)), nil)
+    }
+
+    /// `nil` if the line is content.
+    private func judge(
+        _ bytes: Span<UInt8>, contentEnd: Int, behind: Int, _ isWhole: Bool
+    ) -> (Found, [UInt8]?)? {
+        switch line(bytes, from: behind, isWhole) {
+        case .ends(let end, let isLast):
+            let isBare = end >= 2 && bytes[end - 1] == Self.lf && bytes[end - 2] != Self.cr
+            return (.boundary(start: contentEnd, end: end, isLast: isLast), isBare ? [Self.lf] : [Self.cr, Self.lf])
+        case .needsMore: return (.none(safe: contentEnd), nil)
+        case .isNone: return nil
+        }
+    }
+
+    private func line(_ bytes: Span<UInt8>, from start: Int, _ isWhole: Bool) -> Line {
+        var offset = start
+        var isLast = false
+        if bytes.byte(at: offset) == UInt8(ascii: "-") {
+            guard let second = bytes.byte(at: offset + 1) else { return isWhole ? .isNone : .needsMore }
+            guard second == UInt8(ascii: "-") else { return .isNone }
+            isLast = true
+            offset += 2
+        }
+        while let next = bytes.byte(at: offset), next == 0x20 || next == 0x09 {
+            offset += 1
+            if offset - start > Self.paddingLimit { return .isNone }
+        }
+        guard let next = bytes.byte(at: offset) else {
+            return !isWhole ? .needsMore : isLast ? .ends(offset, isLast: true) : .isNone
+        }
+        if next == Self.lf, lineEnd.count != 2 { return .ends(offset + 1, isLast: isLast) }
+        guard next == Self.cr, lineEnd.count != 1 else { return .isNone }
+        guard let feed = bytes.byte(at: offset + 1) else { return isWhole ? .isNone : .needsMore }
+        return feed == Self.lf ? .ends(offset + 2, isLast: isLast) : .isNone
+    }
+}
+
+extension Span where Element == UInt8 {
+    fileprivate func byte(at index: Int) -> UInt8? { index < count ? self[index] : nil }
+}
+
+/// Parses a part's headers (RFC 2046, section 5.1; RFC 5322, section 2.2).
+enum PartHeaders {
+    private static let fieldLimit = 100
+
+    static func parse(_ bytes: Data, lineEnd: [UInt8]) throws -> HTTPHeaders {
+        var lines: [[UInt8]] = []
+        for var line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
+            if lineEnd.count == 2, line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            // A folded line continues the previous line.
+            if let first = line.first, ASCII.isBlank(first), var last = lines.popLast() {
+                last.append(UInt8(ascii: " "))
+                last += line.drop { ASCII.isBlank($0) }
+                lines.append(last)
+            } else {
+                lines.append(Array(line))
+            }
+        }
+        guard lines.count <= fieldLimit else {
+            throw MultipartError(.limitExceeded, "a part has more than \(fieldLimit) headers")
+        }
+        var headers = HTTPHeaders()
+        for line in lines {
+            let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+            let name = HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self))
+            let value = String(validating: line[colon...].dropFirst(), as: UTF8.self)
+            guard colon < line.endIndex, name.isValid,
+                line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else { throw MultipartError(.malformedPart, "a line in the headers of a part is no header") }
+            // Text that isn't UTF-8 is Latin-1, as in HTTP.
+            let text = value ?? String(String.UnicodeScalarView(line[colon...].dropFirst().map { Unicode.Scalar($0) }))
+            headers.add(name, String(ASCII.trimmed(text[...])))
+        }
+        return headers
     }
 }

@@ -2,19 +2,19 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The source of the parts of one response: the body, and the position of its reader.
+/// Reads the parts of one response: the body, and the reader's position in it.
 final class PartFeed: Sendable {
     private struct State {
-        /// Nil while it is in use.
+        /// `nil` while in use.
         var parser: MultipartParser?
-        /// The number of the current part, from 1.
+        /// From 1.
         var number = 0
         var isInPart = false
         var isOver = false
         var isClaimed = false
     }
 
-    /// The maximum number of bytes that are read behind the last part, so that the connection can be reused.
+    /// The maximum number of bytes to read after the last part, to make the connection reusable.
     private static let epilogueBytes = 64 << 10
 
     private let chunks: BodyChunks
@@ -25,7 +25,6 @@ final class PartFeed: Sendable {
         state = Mutex(State(parser: MultipartParser(boundary: boundary, limits: limits)))
     }
 
-    /// Whether this is the first reader.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -33,7 +32,6 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// The next part; nil behind the last one.
     func nextPart() async throws -> (HTTPHeaders, Int)? {
         guard var parser = try take(part: nil) else { return nil }
         do {
@@ -55,7 +53,6 @@ final class PartFeed: Sendable {
         } catch { throw failed(error) }
     }
 
-    /// The next bytes of a part; nil at its end.
     func nextChunk(of number: Int) async throws -> Data? {
         guard var parser = try take(part: number) else { return nil }
         do {
@@ -77,7 +74,7 @@ final class PartFeed: Sendable {
         }
     }
 
-    /// The parser for the next read; nil at the end of the part, or of the parts.
+    /// `nil` at the end of the part or body.
     private func take(part number: Int?) throws -> MultipartParser? {
         try state.withLock { state in
             if let number {
@@ -91,7 +88,7 @@ final class PartFeed: Sendable {
                 throw MultipartError(.partPassed, "the body of the parts is being read")
             }
             state.parser = nil
-            // The part before is abandoned.
+            // Abandon the previous part.
             if number == nil { state.number += 1 }
             return parser
         }
@@ -113,7 +110,6 @@ final class PartFeed: Sendable {
     }
 }
 
-/// The bytes of one part.
 final class PartBody: HTTPBodySource {
     private let feed: PartFeed
     private let number: Int
@@ -122,6 +118,6 @@ final class PartBody: HTTPBodySource {
 
     func nextChunk() async throws -> Data? { try await feed.nextChunk(of: number) }
 
-    /// The rest is skipped when the next part is requested.
+    /// Empty: requesting the next part skips the remaining bytes.
     func cancel() {}
 }

@@ -5,11 +5,11 @@ public import ErrandMessageSyntax
 
 /// One part of a multipart response.
 ///
-/// Its body is a stream that has to be read before the next part is requested; the unread rest is skipped then.
+/// Read its body before you request the next part, which skips any unread bytes.
 public struct ReceivedPart: Sendable {
     /// The part's own headers.
     public let headers: HTTPHeaders
-    /// The part's bytes, as they arrive. Once the next part was requested, reading throws
+    /// The part's bytes, as they arrive. Once you've requested the next part, reading throws
     /// ``MultipartError/Code/partPassed``.
     public let body: HTTPBody
 
@@ -22,32 +22,32 @@ public struct ReceivedPart: Sendable {
         body = HTTPBody(length: length, source: PartBody(feed, number))
     }
 
-    /// The name of the form's field, if there is one.
+    /// The name of the form field, if any.
     public var name: String? { disposition?.parameters["name"].map(Self.unescaped) }
 
-    /// The file name to save the part under, if there is one. As it was sent: it may contain slashes, `..` and control
-    /// characters, so it is not a path until it has been made safe.
+    /// The suggested file name, if any, as it was sent. It may contain slashes, `..` and control characters: make it
+    /// safe before you use it as a path.
     public var fileName: String? {
         guard let disposition else { return nil }
         let isForm = disposition.type == "form-data"
         return disposition.fileName.map { isForm ? Self.unescaped($0) : $0 }
     }
 
-    /// The part's media type; nil if it has none, which means `text/plain`.
+    /// The part's media type, or `nil` if it isn't specified, which means `text/plain`.
     public var contentType: MediaType? { headers[.contentType].flatMap { MediaType(parsing: $0) } }
 
-    /// The range of the whole that these bytes are, in a `multipart/byteranges`. The length of the body is checked
-    /// against it.
+    /// The range of the whole that this part contains, in `multipart/byteranges`. The body's length is checked against
+    /// it.
     public var range: ContentRange? { headers[.contentRange].flatMap { ContentRange(parsing: $0) } }
 
-    /// All bytes of the part, at most `limit` of them: a longer one throws ``Errand/ErrandError/Code/bodyTooLarge``.
+    /// Returns all bytes of the part. Throws ``Errand/ErrandError/Code/bodyTooLarge`` if there are more than `limit`.
     public func data(upTo limit: Int) async throws -> Data { try await body.collect(upTo: limit) }
 
     private var disposition: ContentDisposition? {
         headers[.contentDisposition].map { ContentDisposition(parsing: $0) }
     }
 
-    /// Decodes the escapes of the HTML standard in the names of a form.
+    /// Decodes the HTML standard's escapes in the names of a form.
     private static func unescaped(_ text: String) -> String {
         text.replacing("%22", with: "\"").replacing("%0D", with: "\r").replacing("%0A", with: "\n")
     }

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandMessageSyntax
 
-/// The parts of a multipart response, one after the other, as they arrive.
+/// The parts of a multipart response, as they arrive.
 ///
 /// ```swift
 /// let parts = try await agent.send(Call<ReceivedParts>(.get, "album")).value
@@ -10,22 +10,22 @@ import ErrandMessageSyntax
 /// }
 /// ```
 ///
-/// It has one reader and needs little memory, whatever the sizes of the parts; when the reader goes away, the transfer
-/// is cancelled. A body that does not match its type throws ``MultipartError``.
+/// Only one reader can read the parts. Memory use stays low whatever their size. Releasing the reader cancels the
+/// transfer. A malformed body throws ``MultipartError``.
 public struct ReceivedParts: AsyncSequence, Sendable {
     /// A part.
     public typealias Element = ReceivedPart
-    /// A ``MultipartError``, or the error of the body.
+    /// A ``MultipartError``, or the body's error.
     public typealias Failure = any Error
 
     private let feed: PartFeed
 
-    /// Reads the parts of a body.
+    /// Reads the parts of a body. Throws ``MultipartError/Code/notMultipart`` unless `contentType` is a multipart type
+    /// with a boundary.
     ///
     /// - Parameters:
-    ///   - body: the body, which is read while the parts are.
-    ///   - contentType: the type of the message. Throws ``MultipartError/Code/notMultipart`` if it is no multipart type
-    ///     with a boundary.
+    ///   - body: the body to read.
+    ///   - contentType: the message's media type.
     ///   - limits: the limits of the body.
     public init(_ body: HTTPBody, contentType: String?, limits: MultipartLimits = MultipartLimits()) throws {
         let type = contentType.flatMap { MediaType(parsing: $0) }
@@ -42,15 +42,15 @@ public struct ReceivedParts: AsyncSequence, Sendable {
         feed = PartFeed(body, boundary: boundary, limits: limits)
     }
 
-    /// Begins to read; a second reader gets ``Errand/ErrandError/Code/bodyAlreadyRead``.
+    /// Starts reading. A second reader throws ``Errand/ErrandError/Code/bodyAlreadyRead``.
     public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, isFirst: feed.claim()) }
 
-    /// Pulls the parts.
+    /// Reads one part after another.
     public struct Iterator: AsyncIteratorProtocol {
         let feed: PartFeed
         let isFirst: Bool
 
-        /// The next part; nil behind the last one. The unread rest of the one before is skipped.
+        /// Returns the next part, or `nil` after the last part. Skips unread bytes of the previous part.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ReceivedPart? {
             guard isFirst else { throw ErrandError(.bodyAlreadyRead, "the parts of a response have one reader") }
             return try await feed.nextPart().map { ReceivedPart($0.0, feed: feed, number: $0.1) }

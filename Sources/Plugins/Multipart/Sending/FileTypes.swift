@@ -1,8 +1,7 @@
 import ErrandEssentials
 
-/// Media types of file names, by their extension: those that people upload. The same on every platform.
+/// The media types of commonly uploaded files, by extension. The same on every platform.
 enum FileTypes {
-    /// The type of a name's extension; `application/octet-stream` for any other.
     static func contentType(of name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         return types[name[name.index(after: dot)...].lowercased()] ?? unknown

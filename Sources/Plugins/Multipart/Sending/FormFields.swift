@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Parameters as the fields of a form, named as in one that is URL-encoded.
+/// Turns parameters into form fields, with the names that a URL-encoded form would have.
 enum FormFields {
     static func parts(of parameters: Parameters, _ encoding: ParameterEncoding) throws -> [Multipart.Part] {
         try encoding.encode(parameters).split(separator: "&").map { item in

@@ -2,10 +2,10 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
+import Synchronization
 
-/// A multipart body that is ready to be sent: everything that can be checked before is checked.
+/// A multipart body that is ready to be sent, after all checks that are possible in advance.
 struct MultipartPlan: Sendable {
-    /// One segment of the body, in order.
     enum Segment: Sendable {
         /// Delimiters, headers and bytes in memory.
         case data(Data)
@@ -13,7 +13,7 @@ struct MultipartPlan: Sendable {
         case stream(length: Int64?, name: String, open: @Sendable () throws -> HTTPBody)
     }
 
-    /// The maximum size of a body that is joined in memory: one piece, one write, and a body that filters can read.
+    /// The maximum size of a body to join in memory: it needs one write, and filters can read it.
     private static let joinedBytes = 256 << 10
 
     private(set) var segments: [Segment] = []
@@ -44,7 +44,7 @@ struct MultipartPlan: Sendable {
         append(.data(Data("\r\n--\(boundary.text)--\r\n".utf8)))
     }
 
-    /// The body to send: in memory where it is short, else read while it is sent.
+    /// The body to send: in memory if it's short, otherwise read while it is sent.
     var body: RequestBody {
         if let joined { return .data(joined, contentType: contentType) }
         if isReplayable {
@@ -74,7 +74,7 @@ struct MultipartPlan: Sendable {
         switch segment {
         case .data(let data):
             lengthen(by: Int64(data.count))
-            // Delimiters and headers go out in one piece.
+            // Send delimiters and headers in one piece.
             if case .data(var last)? = segments.last, last.count + data.count <= 16 << 10 {
                 last.append(data)
                 segments[segments.count - 1] = .data(last)
@@ -86,7 +86,7 @@ struct MultipartPlan: Sendable {
         segments.append(segment)
     }
 
-    /// A body whose length is not known, or cannot be counted, is sent without one.
+    /// Adds to the length. If a length is unknown or overflows, the body is sent without a length.
     private mutating func lengthen(by count: Int64?) {
         guard let known = length, let count, count >= 0 else { return length = nil }
         let (sum, isBeyond) = known.addingReportingOverflow(count)
@@ -120,5 +120,165 @@ struct MultipartPlan: Sendable {
                 .invalidRequest, .invalidPart, "\(name.debugDescription) is not the name of a multipart type")
         }
         return "multipart/\(name)\(parameters)"
+    }
+}
+
+/// The separator between parts (RFC 2046, section 5.1.1).
+struct Boundary: Sendable {
+    let text: String
+    /// Whether the caller chose the boundary, so a part could contain it deliberately.
+    let isGiven: Bool
+    /// `--` and the boundary.
+    let delimiter: [UInt8]
+
+    /// Uses the given boundary, or creates a random 128-bit boundary that no part in memory contains.
+    init(_ given: String?, avoiding data: [Data]) throws {
+        var text = given ?? Self.random()
+        if given == nil {
+            while data.contains(where: { $0.span.firstIndex(of: Array(("--" + text).utf8)) != nil }) {
+                text = Self.random()
+            }
+        }
+        guard Self.isValid(text) else {
+            throw MultipartError.sending(
+                .invalidRequest, .invalidBoundary,
+                "a boundary has 1 to 70 characters, letters, digits and '()+_,-./:=? or spaces, no space at the end")
+        }
+        (self.text, isGiven, delimiter) = (text, given != nil, Array(("--" + text).utf8))
+    }
+
+    private static func random() -> String {
+        let digits = [UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)].map { number in
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return "errand-" + digits.joined()
+    }
+
+    static func isValid(_ text: String) -> Bool {
+        (1...70).contains(text.utf8.count) && text.utf8.last != UInt8(ascii: " ")
+            && text.utf8.allSatisfy { allowed.contains($0) }
+    }
+
+    private static let allowed = Set(
+        "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'()+_,-./:=? ".utf8)
+}
+
+/// Reads a multipart body for one sending, part by part.
+final class MultipartSource: HTTPBodySource {
+    private enum Opened: Sendable {
+        case file(PartFile)
+        case stream(BodyChunks)
+    }
+
+    private struct State {
+        var index = 0
+        var opened: Opened?
+        var received: Int64 = 0
+        /// The last bytes sent of the part, which may contain the start of a boundary.
+        var tail = Data()
+        var isCancelled = false
+    }
+
+    /// Shorter pieces wait for the next piece, to avoid small writes for small parts.
+    private static let gatheredBytes = 64 << 10
+
+    private let plan: MultipartPlan
+    private let state = Mutex(State())
+
+    init(_ plan: MultipartPlan) { self.plan = plan }
+
+    func nextChunk() async throws -> Data? {
+        var gathered = Data()
+        while let (piece, isLive) = try await nextPiece() {
+            if gathered.isEmpty, piece.count >= Self.gatheredBytes { return piece }
+            gathered.append(piece)
+            // Don't delay the bytes of a stream.
+            if gathered.count >= Self.gatheredBytes || isLive { break }
+        }
+        return gathered.isEmpty ? nil : gathered
+    }
+
+    func cancel() {
+        let opened = state.withLock { state in
+            state.isCancelled = true
+            return state.opened
+        }
+        if case .stream(let chunks) = opened { chunks.cancel() }
+    }
+
+    private func nextPiece() async throws -> (Data, isLive: Bool)? {
+        while true {
+            let index = state.withLock { $0.index }
+            guard index < plan.segments.count else { return nil }
+            switch plan.segments[index] {
+            case .data(let data):
+                pass()
+                if !data.isEmpty { return (data, false) }
+            case .file(let file):
+                guard case .file(let reader) = try opened({ .file(PartFile(file)) }) else { return nil }
+                if let piece = try await reader.next() {
+                    try checkBoundary(piece)
+                    return (piece, false)
+                }
+                pass()
+            case .stream(let length, let name, let open):
+                guard case .stream(let chunks) = try opened({ .stream(BodyChunks(try open())) }) else { return nil }
+                let piece = try await chunks.next()
+                try count(piece, of: length, name)
+                if let piece {
+                    if piece.isEmpty { continue }
+                    try checkBoundary(piece)
+                    return (piece, true)
+                }
+                pass()
+            }
+        }
+    }
+
+    /// Returns the current part, opening it on first use. Opening runs user code, so a cancellation may arrive
+    /// meanwhile.
+    private func opened(_ open: () throws -> Opened) throws -> Opened {
+        if let opened = state.withLock({ $0.opened }) { return opened }
+        let new = try open()
+        let isCancelled = state.withLock { state in
+            state.opened = new
+            return state.isCancelled
+        }
+        if isCancelled, case .stream(let chunks) = new { chunks.cancel() }
+        return new
+    }
+
+    private func pass() {
+        // After unlocking, because releasing the source may run user code.
+        let old = state.withLock { state in
+            defer { (state.index, state.opened, state.received, state.tail) = (state.index + 1, nil, 0, Data()) }
+            return state.opened
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    private func count(_ piece: Data?, of length: Int64?, _ name: String) throws {
+        let received = state.withLock { state in
+            state.received += Int64(piece?.count ?? 0)
+            return state.received
+        }
+        guard let length, piece == nil ? received < length : received > length else { return }
+        let came = piece == nil ? "\(received)" : "more"
+        throw MultipartError.sending(
+            .invalidRequest, .partLengthMismatch,
+            "the stream of the part \(name.debugDescription) announced \(length) bytes but has \(came)")
+    }
+
+    /// Searches for a given boundary. A random boundary occurs only with a probability of 2^-128.
+    private func checkBoundary(_ piece: Data) throws {
+        guard plan.boundary.isGiven else { return }
+        let kept = plan.boundary.delimiter.count - 1
+        let joined = state.withLock { state in
+            let joined = state.tail + piece
+            state.tail = Data(joined.suffix(kept))
+            return joined
+        }
+        try MultipartPlan.refuse(plan.boundary, in: joined)
     }
 }

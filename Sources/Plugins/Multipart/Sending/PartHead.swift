@@ -10,15 +10,14 @@ struct PartHead {
 
     init(_ part: Multipart.Part, in subtype: Multipart.Subtype) { (self.part, self.subtype) = (part, subtype) }
 
-    /// The lines with their ends, and the blank line that follows the last one. Throws for text that a header cannot
-    /// contain.
+    /// Includes the blank line at the end. Throws if a header can't contain the text.
     func bytes(contentType: String?) throws -> Data {
         var text = ""
         if !part.headers.contains(.contentDisposition), let disposition = try disposition() {
             text += "Content-Disposition: \(disposition)\r\n"
         }
         if let contentType, !part.headers.contains(.contentType) {
-            try check("Content-Type", contentType)
+            try check("the Content-Type", contentType)
             text += "Content-Type: \(contentType)\r\n"
         }
         for field in part.headers {
@@ -27,7 +26,7 @@ struct PartHead {
                     .invalidRequest, .invalidPart,
                     "the header name \(field.name.rawName.debugDescription) is not a token")
             }
-            try check(field.name.rawName, field.value)
+            try check("the header \(field.name.rawName)", field.value)
             text += "\(field.name): \(field.value)\r\n"
         }
         return Data((text + "\r\n").utf8)
@@ -38,8 +37,10 @@ struct PartHead {
             guard let name = part.name else {
                 throw MultipartError.sending(.invalidRequest, .invalidPart, "a part of a form has no name")
             }
-            let file = part.fileName.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
-            return "form-data; name=\"\(Self.escaped(name))\"" + file
+            let (escapedName, file) = (Self.escaped(name), part.fileName.map(Self.escaped))
+            try check("the name", escapedName)
+            if let file { try check("the file name", file) }
+            return "form-data; name=\"\(escapedName)\"" + (file.map { "; filename=\"\($0)\"" } ?? "")
         }
         guard part.name != nil || part.fileName != nil else { return nil }
         var disposition =
@@ -53,8 +54,7 @@ struct PartHead {
         return disposition.description
     }
 
-    /// A name in quotes, as the HTML standard escapes it (section "Multipart form data"): raw UTF-8 except for the
-    /// quote and the line ends.
+    /// Escapes a quoted name as in the HTML standard (section "Multipart form data"): only quotes and line breaks.
     static func escaped(_ name: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -71,7 +71,7 @@ struct PartHead {
     private func check(_ name: String, _ value: String) throws {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "the value of \(name) of a part has a control character")
+                .invalidRequest, .invalidPart, "\(name) of a part contains a control character")
         }
     }
 }

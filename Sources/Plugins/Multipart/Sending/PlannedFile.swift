@@ -3,13 +3,13 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A file as it was when its request was built.
+/// A file and its state when the request was built.
 struct PlannedFile: Sendable {
     let path: String
     let length: Int64
     private let status: FileStatus
 
-    /// Blocks. Throws `fileFailed` unless it is a regular file.
+    /// Blocks. Throws `fileFailed` unless the URL is a regular file.
     init(_ url: URL) throws {
         path = url.path
         do { status = try FileStatus(at: path) } catch {
@@ -21,7 +21,7 @@ struct PlannedFile: Sendable {
         length = status.size
     }
 
-    /// Blocks. Opens the file if it has not changed.
+    /// Blocks. Opens the file if it hasn't changed.
     fileprivate func open() throws -> SystemFile {
         try checkFile()
         do {
@@ -50,7 +50,7 @@ struct PlannedFile: Sendable {
     }
 }
 
-/// Reads a planned file from its beginning to its end, for one sending.
+/// Reads a planned file from start to end, for one sending.
 final class PartFile: Sendable {
     private struct State: ~Copyable {
         var file: SystemFile?
@@ -66,8 +66,7 @@ final class PartFile: Sendable {
         state = Mutex(State(file: nil, rest: plan.length))
     }
 
-    /// The next piece, nil at the end; throws as soon as the file has changed, so that what follows the file is never
-    /// sent.
+    /// Throws as soon as the file has changed, so the rest of the body isn't sent.
     @concurrent func next() async throws -> Data? {
         try Task.checkCancellation()
         return try state.withLock { state in

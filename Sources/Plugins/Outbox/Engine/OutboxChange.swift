@@ -2,22 +2,19 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 
-/// A change of what an outbox stores.
 enum OutboxChange: Sendable {
-    /// A new entry; its number is the result.
+    /// The result is the entry's number.
     case add(NewEntry)
-    /// The content of an entry anew, in its place.
+    /// Replaces an entry's content in place.
     case edit(UInt64, NewEntry)
     case mark(OutboxFormat.Kind, UInt64)
     case remove(UInt64)
-    /// Nothing; what other processes have written is read anyway.
+    /// Only reads what other processes have written.
     case look
 }
 
-/// A change with what waits for its result.
 typealias WaitingChange = (change: OutboxChange, waiter: CheckedContinuation<Result<UInt64?, OutboxError>, Never>)
 
-/// The content of a new entry.
 struct NewEntry: Sendable {
     var name: String
     var lane: String
@@ -25,12 +22,12 @@ struct NewEntry: Sendable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// The marks of the user who enqueues it; empty if the agent can't tell.
+    /// Of the user who enqueues it; empty if the agent doesn't know.
     var marks: Set<UserMark> = []
-    /// The same for the record; nil if the agent can't tell.
+    /// For the record; `nil` if the agent doesn't know.
     var user: UserStamp?
     var dependencies: [UInt64]
-    /// Makes the value that replaces this and that of an older one.
+    /// Combines this value with an older one.
     var merge: @Sendable (Data) throws -> Data
 
     func stored(id: UInt64) -> StoredEntry {
@@ -39,24 +36,23 @@ struct NewEntry: Sendable {
             replacementKey: replacementKey, user: user, dependencies: dependencies)
     }
 
-    /// Whether an older entry is of the same user, so that this one may replace it, and be merged with it.
+    /// Whether this entry may replace the older entry, or be merged with it.
     func isOfUser(of older: StoredEntry) -> Bool {
         guard let user = older.user else { return self.user == nil }
         return user.isContained(in: marks.identities)
     }
 }
 
-/// The records of several changes that are written together; those that depend on one before them wait for the next
-/// plan.
+/// Records of several changes, written together. A change that depends on an earlier one waits for the next plan.
 struct OutboxPlan {
     struct Step {
         var result: Result<UInt64?, OutboxError>
         var kind: OutboxFormat.Kind?
         var id: UInt64 = 0
-        /// The new content, of the kind `put` only.
+        /// Only for `put` records.
         var entry: StoredEntry?
         var value = Data()
-        /// The content that the value is to be merged with.
+        /// The content to merge the value with.
         var older: (entry: StoredEntry, merge: @Sendable (Data) throws -> Data)?
     }
 
@@ -71,7 +67,7 @@ struct OutboxPlan {
         (next, count, byteCount) = (queue.next, queue.entries.count, queue.byteCount)
     }
 
-    /// Adds a change; false if it depends on one that was added before.
+    /// Adds a change. Returns `false` if it depends on an earlier change of the plan.
     mutating func add(_ change: OutboxChange, _ queue: borrowing OutboxQueue, _ options: OutboxOptions) -> Bool {
         switch change {
         case .add(let new): return add(new, queue, options)
@@ -83,7 +79,7 @@ struct OutboxPlan {
             steps.append(Step(result: .success(id), kind: .put, id: id, entry: entry, value: new.value))
         case .mark(let kind, let id):
             guard touched.insert(id).inserted else { return false }
-            // One whose record is damaged by now was sent all the same, and others may wait for it.
+            // An entry with a damaged record may have been sent, and others may depend on it.
             let isKnown = kind == .sent ? queue.isAwaited(id) : queue.contains(id)
             guard isKnown else { return nothing() }
             steps.append(Step(result: .success(id), kind: kind, id: id))
@@ -135,7 +131,7 @@ struct OutboxPlan {
         return true
     }
 
-    /// Merges each value with that of the entry that it replaces, where that can be read.
+    /// Keeps a step's new value if the older one can't be read.
     mutating func merge(reading read: (StoredEntry) -> Data?) {
         for index in steps.indices {
             guard let (entry, merge) = steps[index].older else { continue }
@@ -143,7 +139,7 @@ struct OutboxPlan {
         }
     }
 
-    /// The records, and what they change, as if they began at an offset of 0.
+    /// Encodes the records. Positions are relative to the first record.
     func records() -> (bytes: [UInt8], steps: [Step]) {
         var (bytes, placed) = ([UInt8](), steps)
         for (index, step) in steps.enumerated() {

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The way of an entry from its turn to what becomes of it.
+/// The delivery of an entry, from its turn to its outcome.
 extension OutboxEngine {
     func deliver(_ entry: StoredEntry) async {
         let delivery = DeliveryRecord(shown(entry))
@@ -12,15 +12,15 @@ extension OutboxEngine {
         do {
             try await agent.run(.outbox, options: call) { try await self.carryOut(entry.id, delivery, $0) }
         } catch {
-            // Such as a log that could not be read, or the end of the agent.
+            // For example, the log couldn't be read, or the agent was shut down.
             if !delivery.isSettled { delay(entry.id, error, delivery) }
         }
         if let change = delivery.takeUnwritten() { await write(change, of: entry.id) }
         ended(entry.id)
     }
 
-    /// Writes the outcome of an entry. If the disk doesn't take it now, ``deliver(_:)`` writes it later: what was
-    /// decided is never decided again, and what was sent is never sent again.
+    /// Writes an entry's outcome. If the disk fails, ``deliver(_:)`` writes it later: a decision isn't made twice, and
+    /// a sent entry isn't sent again.
     private func record(
         _ change: OutboxChange, of id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity
     ) async throws {
@@ -32,13 +32,13 @@ extension OutboxEngine {
         }
     }
 
-    /// Writes a change that the disk didn't take, again and again until it does or the outbox is closed. The entry
-    /// counts as being sent meanwhile, so its lane waits. Outside of the activity: `cancelAll` must not end this.
+    /// Repeats a failed write until it succeeds or the outbox is closed. Meanwhile the entry counts as being sent, so
+    /// its lane waits. Runs outside the activity, because `cancelAll` must not end it.
     @concurrent private func write(_ change: OutboxChange, of id: UInt64) async {
         var failures = 0
         while true {
             do throws(OutboxError) {
-                // Also after the end: the disk may have room by now, and nobody remembers the change later.
+                // Try even after closing: the disk may have space by now, and the change is lost otherwise.
                 try await commit(change)
                 return state.withLock { $0.queue.wasRecorded(id) }
             } catch {
@@ -48,17 +48,16 @@ extension OutboxEngine {
             pump()
             failures += 1
             let wait = min(options.backoff.delay(afterFailures: failures), Self.longestRecordWait)
-            // Cancelled at the end, or because the entry was removed: one last time.
+            // Cancelled when the outbox closes or the entry is removed: try one last time.
             try? await time.sleep(until: time.instant(after: max(wait, .milliseconds(10))))
         }
     }
 
-    /// The longest wait between two attempts to record what became of an entry.
     private static let longestRecordWait = Duration.seconds(30)
 
-    /// Sends an entry, and settles what becomes of it; throws what the request failed with.
+    /// Sends an entry and decides its outcome. Throws the request's error.
     @concurrent private func carryOut(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
-        // From here on nothing replaces it: what is read next is what a server receives.
+        // Prevent replacement from here on, because the server receives the value that is read next.
         if state.withLock({ $0.queue.entries[id].map { $0.replacementKey != nil && !$0.isBegun } }) == true {
             try await commit(.mark(.begun, id))
             delivery.begin()
@@ -81,13 +80,13 @@ extension OutboxEngine {
             do { try await send() } catch
                 where error.isOfUser && delivery.possibleDeliveries == 0 && forgetPin(of: entry)
             {
-                // The session that the entry was enqueued in is over, and its user may be signed in again.
+                // The session that enqueued the entry is over, but the same user may have signed in again.
                 try await send()
             }
         } catch {
             if error.isCancellation { throw error }
             if isPassing(error) {
-                // If that can't be written, the entry only isn't replaced by a newer one.
+                // If this fails, the only effect is that newer entries don't replace this entry.
                 if delivery.hasBegun, delivery.possibleDeliveries == 0 { _ = try? await commit(.mark(.released, id)) }
                 delay(id, error, delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
@@ -100,7 +99,7 @@ extension OutboxEngine {
         try await record(.mark(.sent, id), of: id, delivery, activity)
     }
 
-    /// The content of an entry is gone, or was damaged since the log was read.
+    /// Removes an entry whose content is gone or was damaged after the log was read.
     private func lose(_ id: UInt64, _ delivery: DeliveryRecord, _ activity: Activity) async throws {
         guard let length = state.withLock({ $0.queue.entries[id]?.extent.length }) else { return }
         let damage = OutboxDamage(entry: OutboxEntry.ID(rawValue: id), byteCount: length)
@@ -109,7 +108,7 @@ extension OutboxEngine {
         try await record(.remove(id), of: id, delivery, activity)
     }
 
-    /// Whether the entry may succeed later as it is.
+    /// Whether the same request may succeed later.
     private func isPassing(_ error: any Error) -> Bool {
         if (error as? any RequestFailure)?.isRetryable == true || options.repeatsError?(error) == true { return true }
         let codes: Set<ErrandError.Code> = [
@@ -118,12 +117,11 @@ extension OutboxEngine {
         return (error as? ErrandError).map { codes.contains($0.code) } ?? false
     }
 
-    /// Lets the lane of an entry wait.
     private func delay(
         _ id: UInt64, _ error: (any Error)?, _ delivery: DeliveryRecord, atLeast floor: Duration = .zero
     ) {
         delivery.settle()
-        // What the end of the outbox interrupts has not failed.
+        // A delivery that closing the outbox interrupted doesn't count as a failure.
         if error?.isCancellation == true, state.withLock({ $0.isClosed }) { return }
         let headers = (error as? any RequestFailure)?.response?.headers
         let asked = headers?.retryAfter(from: time.date, upTo: .seconds(3600))
@@ -144,7 +142,6 @@ extension OutboxEngine {
         let activity: Activity
     }
 
-    /// Asks the handler, and does what it says.
     private func refuse(
         _ reason: OutboxRefusal.Reason, _ refused: Refusing, _ request: (any OutboxRequest)? = nil,
         error: (any Error)? = nil
@@ -170,7 +167,7 @@ extension OutboxEngine {
         case .stop:
             stop(id, error)
             refused.delivery.settle()
-            // A server that refused the only attempt has not carried it out, so a newer one may replace it.
+            // The server refused the only attempt without processing it, so a newer entry may replace it.
             if refused.delivery.hasBegun, refused.delivery.possibleDeliveries <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {
@@ -193,5 +190,51 @@ extension OutboxDecision {
         case .retry: "retry"
         case .stop: "stop"
         }
+    }
+}
+
+final class DeliveryRecord: Sendable {
+    let entry: OutboxEntry
+    private let deliveries = Atomic(0)
+    private let begun = Atomic(false)
+    private let settled = Atomic(false)
+    private let unwritten = Mutex<OutboxChange?>(nil)
+
+    init(_ entry: OutboxEntry) { self.entry = entry }
+
+    /// An upper bound: the server may not have received all of them.
+    var possibleDeliveries: Int { deliveries.load(ordering: .relaxed) }
+    /// Whether no earlier delivery may have reached a server; only tracked for replaceable entries.
+    var hasBegun: Bool { begun.load(ordering: .relaxed) }
+    var isSettled: Bool { settled.load(ordering: .relaxed) }
+
+    func begin() { begun.store(true, ordering: .relaxed) }
+    func settle() { settled.store(true, ordering: .relaxed) }
+    func keep(_ change: OutboxChange) { unwritten.withLock { $0 = change } }
+    /// Returns the change once.
+    func takeUnwritten() -> OutboxChange? {
+        unwritten.withLock { change in
+            defer { change = nil }
+            return change
+        }
+    }
+    func count(_ possible: Int) { deliveries.store(possible, ordering: .relaxed) }
+}
+
+/// Sets an entry's idempotency key, replacing a key that another filter created, and counts possible deliveries. A key
+/// that the request sets itself stays.
+struct OutboxFilter: Filter {
+    let key: String
+    let delivery: DeliveryRecord
+
+    var stages: FilterStages { .call }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        if !exchange.request.headers.contains(.idempotencyKey) {
+            exchange.http.headers.set(.idempotencyKey, "\"\(key)\"")
+        }
+        defer { delivery.count(exchange.possibleDeliveries) }
+        return try await next(exchange)
     }
 }

@@ -2,13 +2,12 @@ import Errand
 import ErrandDigests
 import Synchronization
 
-/// Whose the entries are. Each one is sent for the user who has enqueued it, by this process or a later one, or not at all.
+/// An entry is only sent for the user who enqueued it, by this or a later process.
 extension OutboxEngine {
-    /// Stores a request for the user who would send it now.
     func add<R: OutboxRequest>(_ request: R, _ dependencies: [UInt64]) async throws -> UInt64? {
         let known = KnownUser()
         let pin = UserPin(within: nil) { marks in try known.check(marks) }
-        // Without a session, or with one that fails, nobody is known: the first attempt decides.
+        // If there's no session, or it fails, the user is unknown, and the first attempt decides.
         let marks = try? await agent.userMarks(for: request, options: options.call.pinned(to: pin))
         let added = try newEntry(request, dependencies, marks: marks ?? [])
         known.set(added.user)
@@ -20,7 +19,7 @@ extension OutboxEngine {
     private func keep(_ pin: UserPin, for id: UInt64) {
         let stale = state.withLock { state -> [UInt64: UserPin] in
             var stale: [UInt64: UserPin] = [:]
-            // Those of entries that another process has removed or sent.
+            // Pins of entries that another process sent or removed.
             if state.pins.count > 2 * state.queue.entries.count + 64 {
                 stale = state.pins.filter { state.queue.entries[$0.key] == nil }
                 for id in stale.keys { state.pins[id] = nil }
@@ -31,7 +30,8 @@ extension OutboxEngine {
         withExtendedLifetime(stale) {}
     }
 
-    /// The pin of an entry's attempts. In a later process, and after a refusal, the entry's record says whose it is.
+    /// Returns the pin for an entry's attempts. In a later process, and after a refusal, the pin checks the user stored
+    /// with the entry.
     func pin(for entry: StoredEntry) -> UserPin {
         if let known = state.withLock({ $0.pins[entry.id] }) { return known }
         let pin = UserPin(within: nil) { [user = entry.user] marks in
@@ -41,7 +41,8 @@ extension OutboxEngine {
         return pin
     }
 
-    /// From now on the record of the entry says whose it is. False if it doesn't, or did already.
+    /// Drops an entry's pin, so the stored user is checked from now on. Returns `false` if no user is stored or the pin
+    /// was already dropped.
     func forgetPin(of entry: StoredEntry) -> Bool {
         if entry.user == nil { return false }
         let pin = state.withLock { $0.pins.removeValue(forKey: entry.id) }
@@ -49,7 +50,6 @@ extension OutboxEngine {
     }
 }
 
-/// The user who has enqueued an entry, once known.
 private final class KnownUser: Sendable {
     private let user = Mutex<UserStamp?>(nil)
 
@@ -71,12 +71,11 @@ extension OutboxEngine {
 }
 
 extension Error {
-    /// Whether a request wasn't sent because its user has signed out, or another one has signed in.
+    /// Whether the request wasn't sent because its user signed out or changed.
     var isOfUser: Bool {
         guard let error = self as? any CodedError else { return false }
         return ["signedOut", "userChanged"].contains("\(error.code)")
     }
 
-    /// Whether another user has signed in.
     var isOfAnotherUser: Bool { isOfUser && (self as? any CodedError).map { "\($0.code)" } == "userChanged" }
 }

@@ -4,19 +4,17 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The parts of an outbox: the log on the disk, the queue that it describes, and the deliveries under way.
+/// Connects the log on the disk, the queue that it describes, and the deliveries in progress.
 ///
-/// The lock of the disk is held while files are read, written and flushed; that of the state for a few instructions,
-/// also within it. No code of users runs under the lock of the state; a merge of two values runs under that of the
-/// disk.
+/// The disk lock is held while files are read, written, and flushed. The state lock is held for a few instructions,
+/// sometimes within the disk lock. User code never runs under the state lock; merging values runs under the disk lock.
 final class OutboxEngine: Sendable {
     struct State {
         var queue = OutboxQueue()
-        /// The changes to be written, with the callers that wait for them.
         var changes: [WaitingChange] = []
         var isCommitting = false
         var deliveries: [UInt64: Task<Void, Never>] = [:]
-        /// Keep the entries that this process has enqueued or sent with their users.
+        /// The users of entries that this process has enqueued or sent.
         var pins: [UInt64: UserPin] = [:]
         var timer: (wake: ContinuousClock.Instant, task: Task<Void, Never>)?
         var isOpen = false
@@ -24,7 +22,7 @@ final class OutboxEngine: Sendable {
         var isPaused = false
         var isSender = false
         var damage: [OutboxDamage] = []
-        /// The revision that the readers of the state have received.
+        /// The revision last published to readers of the state.
         var shown = Shown()
     }
 
@@ -41,10 +39,10 @@ final class OutboxEngine: Sendable {
     let time: any TimeSource
     let decide: @Sendable (OutboxRefusal) async -> OutboxDecision
     let state = Mutex(State())
-    /// One more with each change, for those that show the state.
+    /// Incremented after each change, for readers of the state.
     let versions = StateBroadcaster(UInt64(0))
     let disk: Mutex<OutboxLog>
-    /// Held by the process that sends.
+    /// The lock file that the sending process holds.
     private let sender = Mutex<SystemFile?>(nil)
 
     init(
@@ -60,16 +58,15 @@ final class OutboxEngine: Sendable {
         disk = Mutex(try OutboxLog(at: directory))
     }
 
-    /// Reads the log, and begins to send.
     func open() async throws(OutboxError) {
         try await commit(.look)
         state.withLock { $0.isOpen = true }
         pump()
     }
 
-    /// Encodes a request, off the lock.
+    /// Encodes a request, outside the locks.
     ///
-    /// - Parameter marks: of the user who enqueues it; empty if the agent can't tell.
+    /// - Parameter marks: The marks of the user who enqueues it, or an empty set if the agent doesn't know.
     func newEntry<R: OutboxRequest>(
         _ request: R, _ dependencies: [UInt64], marks: Set<UserMark> = []
     ) throws(OutboxError) -> NewEntry {
@@ -95,7 +92,6 @@ final class OutboxEngine: Sendable {
             })
     }
 
-    /// The stored request of an entry.
     func request<R: OutboxRequest>(_ type: R.Type, of id: UInt64) throws(OutboxError) -> R? {
         guard let (entry, value) = try value(of: id),
             types[entry.name]?.identity == ObjectIdentifier(R.self)
@@ -105,7 +101,7 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// An entry as it is now, with its value; nil if it is gone, or its file damaged. Blocks.
+    /// Returns an entry's current content, or `nil` if it is gone or damaged. Blocks.
     func value(of id: UInt64) throws(OutboxError) -> (entry: StoredEntry, value: Data)? {
         try disk.withLock { (log) throws(OutboxError) in
             guard let entry = state.withLock({ $0.queue.entries[id] }), let payload = try log.payload(at: entry.extent)
@@ -116,7 +112,7 @@ final class OutboxEngine: Sendable {
 
     // MARK: Sending
 
-    /// Takes the lock of the process that sends if it is free, and returns whether it has just been taken.
+    /// Acquires the sender's lock if it's free. Returns whether this call acquired it.
     func tryTakeSenderLock() -> Bool {
         guard options.allowsSending, state.withLock({ !$0.isSender && !$0.isClosed }) else { return false }
         let path = OutboxLog.senderPath(in: directory)
@@ -129,7 +125,7 @@ final class OutboxEngine: Sendable {
         }
     }
 
-    /// Starts what may be sent now, and sets the timer for what may be later.
+    /// Starts due deliveries, and sets the timer.
     func pump() {
         let (now, check) = (time.now, time.instant(after: max(options.checkInterval, .milliseconds(10))))
         let (isNew, stale) = state.withLock { state -> (Bool, Task<Void, Never>?) in
@@ -156,7 +152,7 @@ final class OutboxEngine: Sendable {
             return state.timer?.task
         }
         withExtendedLifetime(fired) {}
-        // The next change to the log meets the same failure, and reports it.
+        // Ignore the error: the next change meets the same failure and reports it.
         _ = try? await commit(.look)
         pump()
     }
@@ -176,9 +172,8 @@ final class OutboxEngine: Sendable {
         pump()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Starts nothing more, and cancels what runs.
     @discardableResult
     func end() -> [Task<Void, Never>] {
         let (deliveries, timer) = state.withLock { state in
@@ -198,13 +193,11 @@ final class OutboxEngine: Sendable {
         releaseSender()
     }
 
-    /// Cancels the delivery of an entry that was removed.
     func cancel(_ id: UInt64) {
         let (delivery, pin) = state.withLock { ($0.deliveries[id], $0.pins.removeValue(forKey: id)) }
         withExtendedLifetime(pin) { delivery?.cancel() }
     }
 
-    /// A delivery has ended.
     func ended(_ id: UInt64) {
         let isLast = state.withLock { state in
             state.queue.ended(id)
@@ -223,9 +216,9 @@ final class OutboxEngine: Sendable {
 }
 
 extension OutboxEngine.State {
-    /// Sets the timer for the next wait that ends, or for the next look at what other processes have written.
+    /// Sets the timer to the end of the next wait, or to the next check for changes by other processes.
     ///
-    /// Returns the timer that is no longer needed, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     fileprivate mutating func setTimer(
         for engine: OutboxEngine, checkingAt check: ContinuousClock.Instant
     ) -> Task<Void, Never>? {
@@ -235,5 +228,159 @@ extension OutboxEngine.State {
         let stale = timer?.task
         timer = (wake, Task { await engine.wake(at: wake) })
         return stale
+    }
+}
+
+/// Writing: one task at a time writes all pending changes with one flush.
+extension OutboxEngine {
+    /// Returns once the change would survive a crash of the machine.
+    @discardableResult
+    func commit(_ change: OutboxChange) async throws(OutboxError) -> UInt64? {
+        let result = await withCheckedContinuation { waiter in
+            let isFirst = state.withLock { state -> Bool? in
+                if state.isClosed, case .add = change { return nil }
+                state.changes.append((change, waiter))
+                defer { state.isCommitting = true }
+                return !state.isCommitting
+            }
+            guard let isFirst else {
+                return waiter.resume(returning: .failure(OutboxError(.closed, "the outbox is closed")))
+            }
+            if isFirst { Task { await self.commitAll() } }
+        }
+        return try result.get()
+    }
+
+    @concurrent private func commitAll() async {
+        while let changes = waiting() {
+            let results = write(changes.map(\.change))
+            // Changes that depend on this round come first in the next one.
+            let rest = changes.dropFirst(results.count)
+            if !rest.isEmpty { state.withLock { $0.changes.insert(contentsOf: rest, at: 0) } }
+            if tryTakeSenderLock() { beginSending() }
+            for (change, result) in zip(changes, results) { change.waiter.resume(returning: result) }
+            pump()
+        }
+    }
+
+    private func waiting() -> [WaitingChange]? {
+        state.withLock { state in
+            let changes = state.changes
+            state.changes = []
+            state.isCommitting = !changes.isEmpty
+            return changes.isEmpty ? nil : changes
+        }
+    }
+
+    /// Reads the log first, because the previous sender may have changed it since this process last read it.
+    private func beginSending() {
+        guard case .success = write([.look])[0] else { return releaseSender() }
+        let isClosed = state.withLock { state in
+            state.isSender = !state.isClosed
+            return state.isClosed
+        }
+        if isClosed { releaseSender() }
+    }
+
+    /// Writes the first changes that don't depend on each other, and returns their results. Blocks.
+    private func write(_ changes: [OutboxChange]) -> [Result<UInt64?, OutboxError>] {
+        disk.withLock { log in
+            do throws(OutboxError) {
+                try log.lock()
+                defer { log.unlock() }
+                try readNew(&log)
+                return try write(changes, &log)
+            } catch {
+                return changes.map { _ in .failure(error) }
+            }
+        }
+    }
+
+    private func readNew(_ log: inout OutboxLog) throws(OutboxError) {
+        // A log that is read from the beginning replaces the state in one step: no entry may be sent halfway through.
+        var whole: State?
+        var items: [OutboxScanner.Item] = []
+        func takeIn() {
+            if items.isEmpty { return }
+            state.withLock { state in items.forEach { state.receive($0) } }
+            items.removeAll(keepingCapacity: true)
+        }
+        try log.readNew(nextID: state.withLock { $0.queue.next }, reset: { whole = State() }) { item in
+            if whole != nil {
+                whole?.receive(item)
+            } else {
+                items.append(item)
+                if items.count == 256 { takeIn() }
+            }
+        }
+        takeIn()
+        guard let whole else { return }
+        state.withLock { state in
+            state.queue.replace(by: whole.queue)
+            whole.damage.forEach { state.report($0) }
+        }
+    }
+
+    private func write(
+        _ changes: [OutboxChange], _ log: inout OutboxLog
+    ) throws(OutboxError) -> [Result<UInt64?, OutboxError>] {
+        var plan = state.withLock { state in
+            var plan = OutboxPlan(state.queue)
+            for change in changes where !plan.add(change, state.queue, options) { break }
+            return plan
+        }
+        plan.merge { entry in (try? log.payload(at: entry.extent)).flatMap { $0 }.map { entry.value(in: $0) } }
+        let (bytes, steps) = plan.records()
+        let start = bytes.isEmpty ? 0 : try log.append(bytes)
+        let rest = state.withLock { state in
+            for step in steps { state.take(step, at: start) }
+            return state.queue.isWorthRewriting(size: log.end)
+                ? (state.queue.entries.values.sorted { $0.id < $1.id }, state.queue.next) : nil
+        }
+        // After a failed rewrite the file is valid, only longer than necessary.
+        if let (entries, next) = rest, let moved = try? log.rewrite(entries, next: next) {
+            state.withLock { $0.queue.move(moved) }
+        }
+        return steps.map(\.result)
+    }
+}
+
+extension OutboxEngine.State {
+    mutating func receive(_ item: OutboxScanner.Item) {
+        switch item {
+        case .put(let entry): queue.apply(entry)
+        case .mark(let kind, let id):
+            queue.apply(kind, id)
+            // The number must not be reused, even if all content of the entry is damaged.
+            if kind != .next { queue.apply(.next, id + 1) }
+        case .damage(let found):
+            if let id = found.entry { queue.lose(id.rawValue) }
+            report(found)
+        }
+    }
+
+    mutating func report(_ found: OutboxDamage) {
+        if damage.count == 100 { damage.removeFirst() }
+        damage.append(found)
+    }
+
+    mutating func take(_ step: OutboxPlan.Step, at start: Int64) {
+        guard let kind = step.kind else { return }
+        if var entry = step.entry {
+            entry.extent.offset += start
+            queue.apply(entry)
+        } else {
+            queue.apply(kind, step.id)
+        }
+    }
+}
+
+extension OutboxEngine {
+    func shown(_ entry: StoredEntry) -> OutboxEntry { state.withLock { OutboxEntry(entry, in: $0.queue) } }
+
+    var snapshot: OutboxState {
+        let (queue, isSender, isPaused, damage) = state.withLock { ($0.queue, $0.isSender, $0.isPaused, $0.damage) }
+        let entries = queue.entries.values.map { OutboxEntry($0, in: queue) }.sorted { $0.id < $1.id }
+        return OutboxState(entries: entries, isSender: isSender, isPaused: isPaused, damage: damage)
     }
 }

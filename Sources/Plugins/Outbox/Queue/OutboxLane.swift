@@ -1,22 +1,19 @@
-/// The entries of a lane in their order, and what this process knows of the first one.
+/// The entries of a lane in order, and what this process knows about its first entry.
 struct OutboxLane: Sendable {
-    /// The entries, the oldest first; those before `start`, and those that are gone meanwhile, count no longer.
+    /// Oldest first. Entries before `start` and removed entries don't count.
     private var ids: [UInt64] = []
     private var start = 0
-    /// The first entry, if the lane is noted among those that may be sent.
+    /// The first entry, if the lane is in the heap of turns.
     var noted: UInt64?
-    /// How many entries count.
     var count = 0
 
-    /// The entry whose delivery failed last, how many times in a row, and why.
+    /// The entry that failed last, its consecutive failures, and the last error.
     var failed: UInt64?
     var failures = 0
     var lastError: String?
-    /// The end of the wait after a failure.
     var wait: ContinuousClock.Instant?
-    /// The entry that is being sent.
     var running: UInt64?
-    /// The entry that was refused.
+    /// The refused entry.
     var stopped: UInt64?
 
     mutating func add(_ id: UInt64) {
@@ -24,7 +21,7 @@ struct OutboxLane: Sendable {
         count += 1
     }
 
-    /// The oldest entry that still exists.
+    /// Returns the oldest entry that still exists.
     mutating func first(where exists: (UInt64) -> Bool) -> UInt64? {
         while start < ids.count, !exists(ids[start]) { start += 1 }
         if start > 32, start > ids.count / 2 {
@@ -39,7 +36,6 @@ struct OutboxLane: Sendable {
         (failed, lastError, wait) = (id, error, end)
     }
 
-    /// Takes over what is known of the first entry.
     mutating func keepFailures(of other: OutboxLane, _ first: UInt64) {
         guard other.failed == first else { return }
         (failed, failures, lastError) = (first, other.failures, other.lastError)
@@ -48,12 +44,12 @@ struct OutboxLane: Sendable {
 
     mutating func stop(_ id: UInt64, error: String?) { (failed, lastError, stopped) = (id, error, id) }
 
-    /// Shows why the outcome of an entry isn't recorded yet.
+    /// Shows why an entry's outcome isn't on the disk yet.
     mutating func noteFailure(_ id: UInt64, error: String) {
         if failed != id { failures = 0 }
         (failed, lastError) = (id, error)
     }
 
-    /// Forgets the failures, because the first entry changes, or may succeed now.
+    /// Resets failures, because the first entry changed or may succeed now.
     mutating func startOver() { (failed, failures, lastError, wait, stopped) = (nil, 0, nil, nil, nil) }
 }

@@ -1,11 +1,11 @@
 import ErrandSupport
 
-/// The entries of an outbox, and the decision which one is sent next. Pure: it knows no file and no clock.
+/// The entries of an outbox, and the choice of the next one to send. Pure: doesn't use files or a clock.
 ///
-/// What the log says changes it by ``apply(_:)`` and ``apply(_:_:)``, in the same way in each process and at each
-/// start. The rest, such as turns and failures, is of this process only.
+/// The log drives ``apply(_:)`` and ``apply(_:_:)``, with the same result in each process and after each start.
+/// Everything else, such as turns and failures, is local to this process.
 struct OutboxQueue: Sendable {
-    /// The slot of an entry: a later one of the same type, lane and key replaces it.
+    /// An entry replaces an older one in the same slot.
     struct Slot: Hashable, Sendable {
         let name, lane, key: String
     }
@@ -13,22 +13,20 @@ struct OutboxQueue: Sendable {
     private(set) var entries: [UInt64: StoredEntry] = [:]
     var lanes: [String: OutboxLane] = [:]
     private(set) var next: UInt64 = 1
-    /// The bytes of all contents.
     private(set) var byteCount: Int64 = 0
     var runningCount = 0
-    /// The number of changes so far.
     var revision: UInt64 = 0
     private var dependents: [UInt64: [UInt64]] = [:]
-    /// The entries of each slot, in no order.
+    /// The entries of each slot, unordered.
     private var slots: [Slot: [UInt64]] = [:]
-    /// Lanes whose first entry may be sent, and that entry; some are out of date.
+    /// Lanes whose first entry may be sent, and that entry. Can contain outdated elements.
     var turns = BinaryHeap<Turn>()
     var waits = BinaryHeap<Wait>()
-    /// After failures that reached no server: how many in a row, the end of the wait, for all lanes, and the entry that
-    /// is sent after it.
+    /// After failures that didn't reach a server, all lanes wait: the consecutive failures, the end of the wait, and
+    /// the entry sent after it.
     var network: (failures: Int, wait: ContinuousClock.Instant, attempt: UInt64?)?
 
-    /// A new entry, or a new content of one, which keeps its lane.
+    /// Adds an entry, or replaces an entry's content. An existing entry keeps its lane.
     mutating func apply(_ entry: StoredEntry) {
         var entry = entry
         let old = entries[entry.id]
@@ -38,7 +36,7 @@ struct OutboxQueue: Sendable {
         } else {
             lanes[entry.lane, default: OutboxLane()].add(entry.id)
         }
-        // One that is not here was lost: the others are only enqueued after entries that are here.
+        // A missing dependency is damaged, because entries are only enqueued after existing entries.
         entry.lostDependencies = entry.dependencies.filter { entries[$0] == nil }
         entry.dependencies = known(entry.dependencies)
         for dependency in entry.dependencies + entry.lostDependencies {
@@ -48,7 +46,7 @@ struct OutboxQueue: Sendable {
         byteCount += Int64(entry.extent.length)
         next = max(next, entry.id &+ 1)
         entries[entry.id] = entry
-        // What is being sent may still fail; what has failed is not this content.
+        // Failures belong to the old content, unless its delivery is still running.
         if old != nil, first(of: entry.lane) == entry.id, let lane = lanes[entry.lane],
             lane.running != entry.id || lane.wait != nil || lane.stopped != nil
         {
@@ -64,7 +62,7 @@ struct OutboxQueue: Sendable {
         case .begun: entries[id]?.isBegun = true
         case .released: entries[id]?.isBegun = false
         case .sent:
-            // Those before it in its lane were sent or removed, even if the record of that is damaged.
+            // Earlier entries of the lane were sent or removed too, even if those records are damaged.
             guard let lane = entries[id]?.lane else { return findSent(id) }
             while let first = first(of: lane), first < id { remove(first, wasSent: true) }
             remove(id, wasSent: true)
@@ -72,15 +70,16 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// The content of an entry is damaged. Those that were enqueued after it still count on it: it may have been sent.
+    /// Removes an entry with damaged content. Its dependents keep it as a dependency, because a later record may show
+    /// that it was sent.
     mutating func lose(_ id: UInt64) { remove(id, wasSent: false, isLost: true) }
 
     func contains(_ id: UInt64) -> Bool { entries[id] != nil }
 
-    /// Whether an entry is here, or others that were enqueued after it.
+    /// Whether an entry exists, or others depend on it.
     func isAwaited(_ id: UInt64) -> Bool { contains(id) || dependents[id] != nil }
 
-    /// An entry whose record is damaged was sent all the same, so it holds up no other.
+    /// Releases the dependents of an entry that was sent but whose record is damaged.
     private mutating func findSent(_ id: UInt64) {
         for dependent in dependents.removeValue(forKey: id) ?? [] {
             guard let lane = entries[dependent]?.lane else { continue }
@@ -116,7 +115,6 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Forgets what follows from the content of an entry.
     private mutating func release(_ entry: StoredEntry) {
         byteCount -= Int64(entry.extent.length)
         if let slot = Self.slot(entry) {
@@ -129,14 +127,13 @@ struct OutboxQueue: Sendable {
         }
     }
 
-    /// Those of the entries that are still here.
     func known(_ ids: [UInt64]) -> [UInt64] { ids.filter { entries[$0] != nil } }
 
     private static func slot(_ entry: StoredEntry) -> Slot? {
         entry.replacementKey.map { Slot(name: entry.name, lane: entry.lane, key: $0) }
     }
 
-    /// The entry that one in this slot replaces, if no server can have received it and all dependencies are older.
+    /// Returns the entry to replace in a slot, if no server can have received it and all dependencies are older.
     func replaced(by slot: Slot, after dependencies: [UInt64]) -> StoredEntry? {
         guard let entry = slots[slot]?.max().flatMap({ entries[$0] }), !entry.isBegun,
             dependencies.allSatisfy({ $0 < entry.id })
@@ -144,14 +141,13 @@ struct OutboxQueue: Sendable {
         return entry
     }
 
-    /// The same entries in a file that was written anew.
+    /// Updates positions after the file was rewritten.
     mutating func move(_ entries: [StoredEntry]) {
         for entry in entries { self.entries[entry.id]?.extent = entry.extent }
         byteCount = entries.reduce(0) { $0 + Int64($1.extent.length) }
     }
 
-    /// Takes the entries of a log that was read anew, in one step; what this process knows of those that are the same
-    /// stays.
+    /// Takes over a log that was read from the beginning. Keeps this process's knowledge of unchanged entries.
     mutating func replace(by new: OutboxQueue) {
         let old = self
         self = new
@@ -168,8 +164,169 @@ struct OutboxQueue: Sendable {
         noteAll()
     }
 
-    /// Whether most of a file of this size is of entries that are gone.
+    /// Whether more than half of a file of this size belongs to removed entries.
     func isWorthRewriting(size: Int64) -> Bool {
         size > 1 << 20 && size / 2 > byteCount + Int64(entries.count * (OutboxFormat.headSize + OutboxFormat.sumSize))
+    }
+}
+
+extension OutboxQueue {
+    struct Turn: Comparable, Sendable {
+        let id: UInt64
+        let lane: String
+        static func < (a: Turn, b: Turn) -> Bool { a.id < b.id }
+    }
+
+    struct Wait: Comparable, Sendable {
+        let end: ContinuousClock.Instant
+        let lane: String
+        static func < (a: Wait, b: Wait) -> Bool { a.end < b.end }
+    }
+
+    mutating func first(of lane: String) -> UInt64? {
+        let entries = entries
+        return lanes[lane]?.first { entries[$0] != nil }
+    }
+
+    /// Adds a lane to the turns if its first entry may be sent.
+    mutating func look(at lane: String) {
+        revision += 1
+        guard let id = sendable(of: lane), lanes[lane]?.noted != id else { return }
+        lanes[lane]?.noted = id
+        turns.insert(Turn(id: id, lane: lane))
+        // Outdated turns only accumulate while the outbox isn't sending.
+        if turns.count > 2 * lanes.count + 64 { noteAll() }
+    }
+
+    /// Includes outdated turns.
+    var notedCount: Int { turns.count }
+
+    mutating func noteAll() {
+        turns = BinaryHeap()
+        for name in lanes.keys {
+            let id = sendable(of: name)
+            lanes[name]?.noted = id
+            if let id { turns.insert(Turn(id: id, lane: name)) }
+        }
+    }
+
+    private mutating func popTurn() -> Turn? {
+        guard let turn = turns.popFirst() else { return nil }
+        if lanes[turn.lane]?.noted == turn.id { lanes[turn.lane]?.noted = nil }
+        return turn
+    }
+
+    /// Returns the first entry of a lane, unless the lane or the entry has to wait.
+    private mutating func sendable(of name: String) -> UInt64? {
+        guard let lane = lanes[name], lane.running == nil, lane.stopped == nil, lane.wait == nil,
+            let id = first(of: name), let entry = entries[id], entry.dependencies.isEmpty || entry.isOrphaned
+        else { return nil }
+        return id
+    }
+
+    /// Returns the entry to send now, marked as running.
+    mutating func takeNext(at now: ContinuousClock.Instant, maximumConcurrent: Int) -> StoredEntry? {
+        while let wait = waits.first, wait.end <= now {
+            _ = waits.popFirst()
+            guard lanes[wait.lane]?.wait == wait.end else { continue }
+            lanes[wait.lane]?.wait = nil
+            look(at: wait.lane)
+        }
+        if let network, now < network.wait || runningCount > 0 { return nil }
+        guard runningCount < maximumConcurrent else { return nil }
+        while let turn = popTurn() {
+            guard sendable(of: turn.lane) == turn.id, let entry = entries[turn.id] else { continue }
+            revision += 1
+            lanes[turn.lane]?.running = turn.id
+            runningCount += 1
+            network?.attempt = turn.id
+            return entry
+        }
+        return nil
+    }
+
+    /// When ``takeNext(at:maximumConcurrent:)`` may return another entry if nothing else happens, or `nil` for never.
+    mutating func nextWake() -> ContinuousClock.Instant? {
+        while let turn = turns.first, sendable(of: turn.lane) != turn.id { _ = popTurn() }
+        while let wait = waits.first, lanes[wait.lane]?.wait != wait.end { _ = waits.popFirst() }
+        // While the first attempt after a network wait runs, its outcome determines the next wait.
+        let isAttemptNext = turns.first != nil && runningCount == 0
+        let waiting = [isAttemptNext ? network?.wait : nil, waits.first?.end].compactMap(\.self)
+        return waiting.min()
+    }
+
+    /// Schedules another delivery after a failure. It starts at that instant, but not before ``ended(_:)``.
+    ///
+    /// - Parameter reachedNoServer: Whether other entries would fail the same way, so they have to wait too.
+    mutating func delay(
+        _ id: UInt64, until end: ContinuousClock.Instant, error: String?, reachedNoServer: Bool = false
+    ) {
+        guard let name = runningLane(of: id) else { return }
+        lanes[name]?.delay(id, until: end, error: error)
+        waits.insert(Wait(end: end, lane: name))
+        guard reachedNoServer else { return network = nil }
+        // Entries sent at the same time fail together and count once.
+        let failures = network.map { $0.failures + ($0.attempt == id ? 1 : 0) } ?? 1
+        network = (failures, max(end, network?.wait ?? end), nil)
+    }
+
+    mutating func stop(_ id: UInt64, error: String?) {
+        guard let name = runningLane(of: id) else { return }
+        lanes[name]?.stop(id, error: error)
+    }
+
+    /// The outcome is decided but not on the disk yet. The entry keeps its turn.
+    mutating func isUnrecorded(_ id: UInt64, error: String) {
+        guard let name = runningLane(of: id) else { return }
+        revision += 1
+        lanes[name]?.noteFailure(id, error: error)
+    }
+
+    /// The outcome is on the disk. An edited entry starts over.
+    mutating func wasRecorded(_ id: UInt64) {
+        guard let name = runningLane(of: id) else { return }
+        revision += 1
+        lanes[name]?.startOver()
+    }
+
+    /// Any response counts, whatever its status.
+    mutating func reachedServer() { network = nil }
+
+    /// Ends a delivery, and gives its lane the next turn unless it waits or has stopped. Until then no other delivery
+    /// of the entry starts, so an outcome never applies to newer content.
+    mutating func ended(_ id: UInt64) {
+        guard let name = runningLane(of: id) else { return }
+        end(name)
+        look(at: name)
+    }
+
+    mutating func resume(_ lane: String) {
+        guard lanes[lane]?.stopped != nil else { return }
+        lanes[lane]?.startOver()
+        look(at: lane)
+    }
+
+    mutating func endWaits() {
+        network = nil
+        for (name, lane) in lanes where lane.wait != nil {
+            lanes[name]?.startOver()
+            look(at: name)
+        }
+    }
+
+    private func runningLane(of id: UInt64) -> String? {
+        guard let lane = entries[id]?.lane, lanes[lane]?.running == id else { return nil }
+        return lane
+    }
+
+    mutating func end(_ lane: String) {
+        revision += 1
+        lanes[lane]?.running = nil
+        runningCount -= 1
+    }
+
+    /// Consecutive failures for the backoff: of the lane or of the network, whichever is greater.
+    func failures(of id: UInt64) -> Int {
+        max(entries[id].flatMap { lanes[$0.lane]?.failures } ?? 0, network?.failures ?? 0)
     }
 }

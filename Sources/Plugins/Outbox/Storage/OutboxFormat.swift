@@ -1,45 +1,44 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The content of a log: what happened to entries, in order. Numbers are little-endian.
+/// The file format of the log: the events of entries, in order. Numbers are little-endian.
 ///
 /// ```
-///   0  "ERRANDO1"; the last character is the version of the format. The records follow:
+///   0  "ERRANDO1"; the last character is the format's version. Records follow:
 ///
-///   0  mark: FF 4F 42 52; the first byte occurs in no text, so no content of a request looks like a record
+///   0  mark: FF 4F 42 52; FF never occurs in UTF-8, so request content can't look like a record
 ///   4  kind, 4 bytes
 ///   8  number of the entry, 8 bytes
-///  16  length of the content, 8 bytes
+///  16  length of the payload, 8 bytes
 ///  24  checksum of the above, 8 bytes
-///  32  the content, and its checksum, 8 bytes; neither where the length is 0
+///  32  the payload and its checksum, 8 bytes; both omitted if the length is 0
 /// ```
 ///
-/// A reader that meets damage looks for the next valid head, so damage costs the records that it touches and no other.
-/// A record without content is written twice: one damaged byte brings no entry back.
+/// After damage, a reader looks for the next valid head, so only the damaged records are lost. Records without a
+/// payload are written twice: one damaged byte can't bring a removed entry back.
 enum OutboxFormat {
     static let prefix = Array("ERRANDO1".utf8)
     static let mark: [UInt8] = [0xFF, 0x4F, 0x42, 0x52]
     static let headSize = 32
     static let sumSize = 8
-    /// The greatest number to which a log may leap. The entries after it have greater ones, in sequence: these are read
-    /// too.
+    /// The greatest number that a log can jump to. Later entries count up from there, and are read too.
     static let maximumID: UInt64 = 1 << 62
-    /// The greatest number of the next entry. A log that was written anew may leap to it; where it is reached, no entry is
-    /// added, as one after it could not be read.
+    /// The greatest number of the next entry, which a rewritten log can jump to. No entry is added at this number,
+    /// because the entry after it couldn't be read.
     static let maximumNext: UInt64 = 1 << 63
-    /// The longest content of a record.
+    /// In bytes.
     static let maximumPayload = 32 << 20
 
     enum Kind: UInt32 {
-        /// The number is that of the next entry.
+        /// The record's number is the next entry's.
         case next = 1
-        /// A new entry, or a new content of one.
+        /// A new entry, or new content of an entry.
         case put = 2
-        /// A replaceable entry may have reached a server from now on.
+        /// A replaceable entry may reach a server from now on.
         case begun = 3
-        /// It has not.
+        /// The entry didn't reach a server after all.
         case released = 4
-        /// It was sent, as were all before it in its lane.
+        /// The entry was sent, as were all earlier entries of its lane.
         case sent = 5
         case removed = 6
     }
@@ -49,13 +48,13 @@ enum OutboxFormat {
         var id: UInt64
         var length: Int
 
-        /// The bytes of the record.
+        /// In bytes.
         var size: Int { headSize + (length == 0 ? 0 : length + sumSize) }
     }
 
-    /// Nil unless a valid head begins there.
+    /// Returns the record head at an offset, or `nil` if there isn't a valid one.
     ///
-    /// - Parameter next: the number of the next entry, as far as the log was read.
+    /// - Parameter next: The number of the next entry, as far as the log was read.
     static func head(_ bytes: Span<UInt8>, at offset: Int, next: UInt64) -> Head? {
         guard bytes.count - offset >= headSize, bytes.contains(mark, at: offset),
             checksum(bytes.extracting(offset..<(offset + 24))) == bytes.littleEndian(at: offset + 24),
@@ -69,15 +68,15 @@ enum OutboxFormat {
         return Head(kind: kind, id: id, length: Int(length))
     }
 
-    /// FNV-1a of 64 bits with a final mix: finds every changed byte, and other damage but for 1 in 10^19. It does not
-    /// detect forgery: only the owner has access to the file.
+    /// 64-bit FNV-1a with a final mix. Detects every changed byte, and misses other damage once in 10^19 times. Doesn't
+    /// detect forgery: only the owner can access the file.
     static func checksum(_ bytes: Span<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
         return hash ^ hash >> 32
     }
 
-    /// Adds a record, and returns where its content begins.
+    /// Appends a record, and returns the offset of its payload.
     @discardableResult
     static func add(_ kind: Kind, _ id: UInt64, _ payload: [UInt8] = [], to bytes: inout [UInt8]) -> Int {
         for _ in 0..<(kind == .put ? 1 : 2) {

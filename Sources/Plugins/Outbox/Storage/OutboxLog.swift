@@ -1,15 +1,14 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The file of an outbox: records are added at its end, by any process that holds the lock of the directory. Every call
-/// may block.
+/// The outbox's file. A process appends records while it holds the directory's lock. Every call can block.
 struct OutboxLog: ~Copyable {
     private let directory: String
     private let lockFile: SystemFile
     private var file: SystemFile?
-    /// The end of what was read and written by this process.
+    /// The end of the part that this process has read or written.
     private(set) var end: Int64 = 0
-    /// Whether the file was read from its beginning, to its end.
+    /// Whether the file was read from beginning to end.
     private var isRead = false
 
     private var path: String { "\(directory)/outbox.log" }
@@ -22,14 +21,14 @@ struct OutboxLog: ~Copyable {
         lockFile = try Self.opened(Self.lockPath(in: directory))
     }
 
-    /// For its owner only; a link, a pipe or a device in its place is refused.
+    /// Opens a file for its owner only. Refuses links, pipes, and devices.
     static func opened(_ path: String) throws(OutboxError) -> SystemFile {
         try OutboxError.converting { () throws(SystemFile.Failure) in
             try SystemFile(path, [.read, .write, .create, .refusesLinks], permissions: 0o600)
         }
     }
 
-    /// Waits at most 10 seconds for the lock of the directory: a process holds it while it writes and flushes.
+    /// Waits up to 10 seconds for the directory's lock, which a process holds while it writes and flushes.
     mutating func lock() throws(OutboxError) {
         for _ in 0..<10_000 {
             if lockFile.tryLock() {
@@ -44,11 +43,11 @@ struct OutboxLog: ~Copyable {
 
     func unlock() { lockFile.unlock() }
 
-    /// Reads what was added since the last call, by any process; under the lock.
+    /// Reads the records that any process has added since the last call. Requires the lock.
     ///
     /// - Parameters:
-    ///   - nextID: the number of the next entry, as far as the log was read.
-    ///   - reset: called first where all is read anew, since the file is another one.
+    ///   - nextID: The number of the next entry, as far as the log was read.
+    ///   - reset: Called first if the file was replaced and is read from the beginning.
     mutating func readNew(
         nextID: UInt64, reset: () -> Void, _ receive: (OutboxScanner.Item) -> Void
     ) throws(OutboxError) {
@@ -68,12 +67,12 @@ struct OutboxLog: ~Copyable {
             receive(item)
         }
         end = scanner.validEnd
-        // What a crash has left of a record must not precede the next one.
+        // Remove a partial record that a crash left, so the next record follows a valid one.
         if end < size { try truncate() }
         isRead = true
     }
 
-    /// Checks the version of the file, or writes that of a new one; returns where the records begin.
+    /// Checks the file's version, or writes the prefix of a new file. Returns the offset of the first record.
     private mutating func begin(_ size: Int64) throws(OutboxError) -> Int64 {
         let prefix = OutboxFormat.prefix
         let found = Array(try read(prefix.count, at: 0))
@@ -81,7 +80,7 @@ struct OutboxLog: ~Copyable {
             throw OutboxError(.unknownFormat, "\(path) is of another version")
         }
         if found == prefix { return Int64(prefix.count) }
-        // Damage, unless nothing follows: the records are looked for from the beginning.
+        // A damaged prefix: look for records from the beginning.
         if size > Int64(prefix.count) { return 0 }
         try write(prefix, at: 0)
         try flush()
@@ -89,8 +88,8 @@ struct OutboxLog: ~Copyable {
         return Int64(prefix.count)
     }
 
-    /// The content of a record; nil if it is damaged. Throws where another file could not be read: the extent is of the
-    /// one before.
+    /// Returns a record's payload, or `nil` if it's damaged. Throws if the file was replaced and couldn't be read,
+    /// because the extent belongs to the previous file.
     func payload(at extent: StoredEntry.Extent) throws(OutboxError) -> Data? {
         guard isRead else { throw OutboxError(.fileFailed, "\(path) was replaced, and could not be read") }
         let data = try read(extent.length + OutboxFormat.sumSize, at: extent.offset)
@@ -105,8 +104,7 @@ struct OutboxLog: ~Copyable {
         try OutboxError.converting { () throws(SystemFile.Failure) in try file?.read(count, at: offset) } ?? Data()
     }
 
-    /// Adds records, and returns where they begin once they survive a crash of the machine; under the lock. After a
-    /// failure the file is as it was.
+    /// Appends and flushes records, and returns their offset. Requires the lock. If it fails, the file is unchanged.
     mutating func append(_ bytes: [UInt8]) throws(OutboxError) -> Int64 {
         let start = end
         do {
@@ -120,7 +118,7 @@ struct OutboxLog: ~Copyable {
         return start
     }
 
-    /// Replaces the file by one with these records only; under the lock. Returns the contents' new places.
+    /// Rewrites the file with only these entries, and returns them with their new positions. Requires the lock.
     mutating func rewrite(_ entries: [StoredEntry], next: UInt64) throws(OutboxError) -> [StoredEntry] {
         let temporary = SystemFile.temporary(beside: path)
         do {
@@ -130,7 +128,7 @@ struct OutboxLog: ~Copyable {
             var (bytes, size, moved) = (OutboxFormat.prefix, Int64(0), [StoredEntry]())
             OutboxFormat.add(.next, next, to: &bytes)
             for entry in entries {
-                // What is damaged by now was reported where it was read, or will be missed when its turn comes.
+                // Damage was either reported when the log was read, or is found when the entry's turn comes.
                 guard let payload = try payload(at: entry.extent) else { continue }
                 let content = entry.payload(entry.value(in: payload))
                 let start = OutboxFormat.add(.put, entry.id, content, to: &bytes)

@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Finds the records of a log from an offset to its end, in pieces, and what is damaged between them.
+/// Finds the records of a log from an offset to its end, and the damage between them. Reads in pieces.
 struct OutboxScanner {
     enum Item {
         case put(StoredEntry)
@@ -9,7 +9,7 @@ struct OutboxScanner {
         case damage(OutboxDamage)
     }
 
-    /// Returns bytes at an offset; fewer only at the end.
+    /// Returns bytes at an offset; fewer only at the end of the file.
     typealias Reading = (_ count: Int, _ offset: Int64) throws(OutboxError) -> Data
 
     private let size: Int64
@@ -20,7 +20,7 @@ struct OutboxScanner {
     private var nextID: UInt64
     /// The end of the last valid record.
     private(set) var validEnd: Int64
-    /// Where the damage began that was met last, and the entry that it hit.
+    /// The start of the damage found last, and the entry it affects.
     private var damage: (start: Int64, entry: UInt64?)?
 
     static let pieceSize = 1 << 20
@@ -29,7 +29,7 @@ struct OutboxScanner {
         (self.offset, self.size, validEnd, self.nextID) = (offset, size, offset, nextID)
     }
 
-    /// The next record or damage; nil at the end.
+    /// Returns the next record or damage, or `nil` at the end.
     mutating func next(_ read: Reading) throws(OutboxError) -> Item? {
         while size - offset >= Int64(OutboxFormat.headSize) {
             try load(OutboxFormat.headSize, read)
@@ -40,7 +40,7 @@ struct OutboxScanner {
             }
             let isWhole = size - offset < Int64(head.size) ? false : try isWhole(head, read)
             if !isWhole {
-                // The next record may begin within what this one claims.
+                // The next record may begin within the length that this head claims.
                 if let item = report(before: offset) { return item }
                 damage = (offset, head.id)
                 offset += Int64(OutboxFormat.headSize)
@@ -51,12 +51,12 @@ struct OutboxScanner {
         }
         if offset < size, damage == nil { damage = (offset, nil) }
         offset = size
-        // A record that nothing follows may be one that a crash interrupted: what it was to replace stays.
+        // The last record may be an interrupted write, in which case the content it would replace is still valid.
         damage?.entry = nil
         return report(before: size)
     }
 
-    /// The damage that ends at an offset, once.
+    /// Returns the pending damage once; it ends at this offset.
     private mutating func report(before end: Int64) -> Item? {
         guard let found = damage else { return nil }
         damage = nil
@@ -79,7 +79,6 @@ struct OutboxScanner {
         return entry.map(Item.put) ?? .damage(OutboxDamage(entry: .init(rawValue: head.id), byteCount: head.size))
     }
 
-    /// Whether the content has its checksum.
     private mutating func isWhole(_ head: OutboxFormat.Head, _ read: Reading) throws(OutboxError) -> Bool {
         if head.length == 0 { return true }
         try load(head.size, read)
@@ -89,7 +88,7 @@ struct OutboxScanner {
             == bytes.littleEndian(at: start + head.length)
     }
 
-    /// Goes on to where the next record may begin.
+    /// Advances to the next byte at which a record may begin.
     private mutating func skip() {
         if damage == nil { damage = (offset, nil) }
         let start = Int(offset - pieceStart)
@@ -97,7 +96,7 @@ struct OutboxScanner {
         offset += Int64(found - start)
     }
 
-    /// Makes sure that so many bytes from the offset are in the piece.
+    /// Loads at least this many bytes from the offset into the piece.
     private mutating func load(_ count: Int, _ read: Reading) throws(OutboxError) {
         if offset >= pieceStart, offset + Int64(count) <= pieceStart + Int64(piece.count) { return }
         let wanted = Int(min(Int64(max(count, Self.pieceSize)), size - offset))

@@ -2,9 +2,9 @@ import ErrandDigests
 import ErrandEssentials
 import ErrandSupport
 
-/// The stored properties of an entry; its value stays on the disk.
+/// An entry's stored properties. Its value stays on the disk.
 struct StoredEntry: Sendable, Hashable {
-    /// Where the content of a record is in the log.
+    /// The position of a record's payload in the log.
     struct Extent: Sendable, Hashable {
         var offset: Int64
         var length: Int
@@ -17,21 +17,20 @@ struct StoredEntry: Sendable, Hashable {
     var enqueued: Date
     var expiry: Date?
     var replacementKey: String?
-    /// Whose request it is; nil if the agent couldn't tell when it was enqueued.
+    /// Who enqueued it, or `nil` if the agent didn't know.
     var user: UserStamp?
-    /// The entries to be sent before, which are all older.
+    /// Entries to send first; all of them are older.
     var dependencies: [UInt64] = []
-    /// Those of them whose records are damaged. One counts as sent if the log says so further on.
+    /// Dependencies whose records are damaged. One counts as sent if a later record of the log shows that it was.
     var lostDependencies: [UInt64] = []
-    /// Whether one of them was dropped or removed.
+    /// Whether a dependency was dropped or removed.
     var hasDroppedDependency = false
-    /// Whether one of them was not sent and is gone.
+    /// Whether a dependency is gone without having been sent.
     var isOrphaned: Bool { hasDroppedDependency || !lostDependencies.isEmpty }
-    /// Whether a server may have received it; known of replaceable entries only.
+    /// Whether a server may have received the entry; only tracked for replaceable entries.
     var isBegun = false
     var extent = Extent(offset: 0, length: 0)
 
-    /// The content of a record: this and the value.
     func payload(_ value: Data) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(96 + name.utf8.count + lane.utf8.count + value.count)
@@ -57,7 +56,7 @@ struct StoredEntry: Sendable, Hashable {
         bytes += text.utf8
     }
 
-    /// Reads the content of a record, whose checksum was right; nil if it makes no sense all the same.
+    /// Decodes a payload whose checksum is valid. Returns `nil` if its content is invalid.
     init?(id: UInt64, payload: Span<UInt8>, extent: Extent) {
         var reader = PayloadReader()
         guard let flags = reader.byte(of: payload), let key = reader.uuid(of: payload),
@@ -70,7 +69,7 @@ struct StoredEntry: Sendable, Hashable {
             let length = reader.number(of: payload), length == UInt64(payload.count - reader.offset)
         else { return nil }
         if !user.isEmpty {
-            // Without its user it would be anybody's.
+            // An entry without its user could be sent for any user.
             guard let stamp = try? JSONDecoder().decode(UserStamp.self, from: Data(user.utf8)) else { return nil }
             self.user = stamp
         }
@@ -91,13 +90,11 @@ struct StoredEntry: Sendable, Hashable {
         self.user = user
     }
 
-    /// The bytes of the value, which ends the content.
+    /// The size of the value at the end of the payload.
     private(set) var valueLength = 0
 
-    /// The value in the content of the record.
     func value(in payload: Data) -> Data { Data(payload.suffix(valueLength)) }
 
-    /// With the place of a record that was written.
     func placed(at offset: Int64, _ length: Int, valueLength: Int) -> StoredEntry {
         var copy = self
         copy.extent = Extent(offset: offset, length: length)
@@ -106,11 +103,10 @@ struct StoredEntry: Sendable, Hashable {
     }
 }
 
-/// Reads numbers and texts one after the other, and validates every length.
 private struct PayloadReader {
     private(set) var offset = 0
 
-    /// Where the next bytes begin; nil if there are fewer.
+    /// Returns the offset of the next bytes, or `nil` if too few are left.
     private mutating func take(_ count: Int, of bytes: Span<UInt8>) -> Int? {
         guard bytes.count - offset >= count else { return nil }
         defer { offset += count }
@@ -164,7 +160,6 @@ extension UUID {
         ]
     }
 
-    /// - Parameter bytes: sixteen.
     fileprivate init(_ bytes: Span<UInt8>) {
         self.init(
             uuid: (

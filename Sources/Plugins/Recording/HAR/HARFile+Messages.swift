@@ -1,26 +1,29 @@
+import Errand
+import ErrandEssentials
+
 extension HARFile {
     /// The request of an entry.
     public struct Request: Codable, Sendable, Hashable {
-        /// "GET", "POST", …
+        /// The method: "GET", "POST" and so on.
         public var method: String
         /// The absolute URL without its fragment.
         public var url: String
-        /// "HTTP/1.1"; empty where it is not known.
+        /// The version, such as "HTTP/1.1". Empty if it isn't known.
         public var httpVersion: String
-        /// Required by the format; empty, since cookies are secrets.
+        /// Required by the format. Always empty, because cookies are secrets.
         public var cookies: [Pair] = []
         /// The header fields.
         public var headers: [Pair]
-        /// The items of the query, percent-encoded.
+        /// The percent-encoded query items.
         public var queryString: [Pair]
-        /// The body; nil for none, and for one that was not recorded.
+        /// The body, or `nil` if it is empty or wasn't recorded.
         public var postData: PostData?
-        /// Bytes of the head: not known.
+        /// The size of the head in bytes, which isn't known.
         public var headersSize = -1
-        /// Bytes of the body.
+        /// The size of the body in bytes.
         public var bodySize: Int64
 
-        /// Makes a request.
+        /// Creates a request.
         public init(
             method: String, url: String, httpVersion: String = "", headers: [Pair] = [], queryString: [Pair] = [],
             postData: PostData? = nil, bodySize: Int64 = -1
@@ -36,12 +39,12 @@ extension HARFile {
         public var mimeType: String
         /// The body as text.
         public var text: String
-        /// The difference from the original body, for people.
+        /// How the text differs from the original body, for people.
         public var comment: String?
-        /// "base64" for a body that is not text; `_encoding` in the file, since the format has no field for it.
+        /// "base64" if the body isn't text. The file calls it `_encoding`, because the format lacks such a field.
         public var encoding: String?
 
-        /// Makes a body.
+        /// Creates a body.
         public init(mimeType: String, text: String, comment: String? = nil, encoding: String? = nil) {
             (self.mimeType, self.text, self.comment, self.encoding) = (mimeType, text, comment, encoding)
         }
@@ -54,26 +57,26 @@ extension HARFile {
 
     /// The response of an entry.
     public struct Response: Codable, Sendable, Hashable {
-        /// The status code; 0 if the head did not arrive.
+        /// The status code, or 0 if the head didn't arrive.
         public var status: Int
-        /// Required by the format, and empty.
+        /// Required by the format. Always empty.
         public var statusText = ""
-        /// "HTTP/1.1"; empty where it is not known.
+        /// The version, such as "HTTP/1.1". Empty if it isn't known.
         public var httpVersion: String
-        /// Required by the format; empty, since cookies are secrets.
+        /// Required by the format. Always empty, because cookies are secrets.
         public var cookies: [Pair] = []
         /// The header fields.
         public var headers: [Pair]
         /// The body.
         public var content: Content
-        /// The target of a redirect; empty for none.
+        /// The target of a redirect, otherwise empty.
         public var redirectURL: String
-        /// Bytes of the head: not known.
+        /// The size of the head in bytes, which isn't known.
         public var headersSize = -1
-        /// Bytes of the body on the wire.
+        /// The size of the body on the wire in bytes.
         public var bodySize: Int64
 
-        /// Makes a response.
+        /// Creates a response.
         public init(
             status: Int, httpVersion: String = "", headers: [Pair] = [], content: Content, redirectURL: String = "",
             bodySize: Int64 = -1
@@ -85,20 +88,20 @@ extension HARFile {
 
     /// The body of a response.
     public struct Content: Codable, Sendable, Hashable {
-        /// Bytes of the body, its content coding undone.
+        /// The size of the decoded body in bytes.
         public var size: Int64
-        /// The number of bytes by which the body on the wire was shorter.
+        /// How many bytes content coding saved on the wire.
         public var compression: Int64?
-        /// The `Content-Type`; "x-unknown" without one.
+        /// The `Content-Type`, or "x-unknown" if it is missing.
         public var mimeType: String
-        /// The body as text, or in Base64.
+        /// The body as text or Base64.
         public var text: String?
-        /// "base64" for a body that is not text.
+        /// "base64" if the body isn't text.
         public var encoding: String?
-        /// The difference from the original body, for people.
+        /// How the text differs from the original body, for people.
         public var comment: String?
 
-        /// Makes a body.
+        /// Creates a body.
         public init(
             size: Int64, compression: Int64? = nil, mimeType: String, text: String? = nil, encoding: String? = nil,
             comment: String? = nil
@@ -108,25 +111,25 @@ extension HARFile {
         }
     }
 
-    /// The phases of an exchange in milliseconds: -1 for one that did not happen or is not known, except for the last
-    /// three.
+    /// The phases of an exchange in milliseconds. All except the last three are -1 if they didn't happen or aren't
+    /// known.
     public struct Timings: Codable, Sendable, Hashable {
-        /// Waited for a connection.
+        /// Waiting for a connection.
         public var blocked: Double
-        /// Looked up the host's name.
+        /// Looking up the host's name.
         public var dns: Double
-        /// Opened and secured the connection.
+        /// Opening and securing the connection.
         public var connect: Double
-        /// Secured the connection: a part of ``connect``.
+        /// Securing the connection, which is part of ``connect``.
         public var ssl: Double
-        /// Sent the request; 0 where it is not known, and then a part of ``wait``.
+        /// Sending the request. If it isn't known, it is 0 and part of ``wait``.
         public var send: Double
-        /// Waited for the response.
+        /// Waiting for the response.
         public var wait: Double
-        /// Received the response.
+        /// Receiving the response.
         public var receive: Double
 
-        /// Makes the phases.
+        /// Creates phases.
         public init(
             blocked: Double = -1, dns: Double = -1, connect: Double = -1, ssl: Double = -1, send: Double = 0,
             wait: Double = 0, receive: Double = 0
@@ -135,7 +138,57 @@ extension HARFile {
             (self.send, self.wait, self.receive) = (send, wait, receive)
         }
 
-        /// All phases together; ``ssl`` is counted once, within ``connect``.
+        /// The sum of all phases. Counts ``ssl`` once, as part of ``connect``.
         public var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max(0, $1) } }
+    }
+}
+
+extension HARFile {
+    /// A WebSocket message, in Chromium's format.
+    public struct WebSocketMessage: Codable, Sendable, Hashable {
+        /// "send" or "receive".
+        public var type: String
+        /// The time of the message in seconds since 1970.
+        public var time: Double
+        /// 1 for text, 2 for bytes.
+        public var opcode: Int
+        /// The text, or the bytes in Base64. Secrets are masked. Empty if bodies aren't recorded.
+        public var data: String
+        /// The size of the whole message in bytes, if `data` is only a part. The file calls it `_size`, Errand's own
+        /// field.
+        public var size: Int64?
+
+        /// Creates a message.
+        public init(type: String, time: Double, opcode: Int, data: String, size: Int64? = nil) {
+            (self.type, self.time, self.opcode, self.data, self.size) = (type, time, opcode, data, size)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case type, time, opcode, data
+            case size = "_size"
+        }
+    }
+}
+
+extension HARFile.WebSocketMessage {
+    init(_ message: RecordedWebSocket.Message) {
+        let body = message.body
+        let isWhole = body.omission == nil && !body.isTruncated
+        self.init(
+            type: message.direction == .sent ? "send" : "receive", time: message.date.timeIntervalSince1970,
+            opcode: message.isText ? 1 : 2,
+            data: message.isText
+                ? body.text ?? String(decoding: body.data, as: UTF8.self) : body.data.base64EncodedString(),
+            size: isWhole ? nil : body.length)
+    }
+}
+
+extension RecordedExchange {
+    /// Whether this is a WebSocket's opening handshake, accepted or not.
+    var isWebSocket: Bool { webSocket != nil || request.headers.requestsWebSocket }
+
+    var droppedMessages: String? {
+        guard let count = webSocket?.droppedMessages, count > 0 else { return nil }
+        return count == 1 ? "the first message was dropped" : "the first \(count) messages were dropped"
     }
 }

@@ -1,22 +1,26 @@
+import Errand
 public import ErrandEssentials
 
-/// An HTTP Archive (HAR 1.2), which the network panel of a browser opens. The names are the format's.
+/// An HTTP Archive (HAR 1.2), which you can open in a browser's network panel. The names follow the format.
 ///
 /// ```swift
 /// try recorder.harFile().encoded().write(to: directory.appending(path: "errand.har"))
 /// ```
 ///
-/// Times are in milliseconds, sizes in bytes, and unknown numbers are -1, as the format requires.
+/// Times are in milliseconds and sizes in bytes. Unknown numbers are -1, as the format requires.
+///
+/// Decoding throws `DecodingError` if a field has another type, or if the entries, an entry's request or response, or a
+/// request's method or URL are missing.
 public struct HARFile: Codable, Sendable, Hashable {
     /// The content of the file.
     public var log: Log
 
-    /// Makes a file.
+    /// Creates a file.
     public init(log: Log) { self.log = log }
 
-    /// The file as JSON, indented, with sorted names.
+    /// Returns the file as indented JSON with sorted keys.
     ///
-    /// - Throws: `EncodingError`, if a time is not finite.
+    /// - Throws: `EncodingError` if a time isn't finite.
     public func encoded() throws -> Data { try Self.encode(self) }
 
     fileprivate static func encode(_ value: some Encodable) throws -> Data {
@@ -31,12 +35,12 @@ public struct HARFile: Codable, Sendable, Hashable {
         public var version = "1.2"
         /// The program that wrote the file.
         public var creator: Creator
-        /// The entries, one for each request on the wire.
+        /// The entries, one per request sent.
         public var entries: [Entry]
-        /// A comment for people; the number of dropped entries, in a file of Errand's.
+        /// A comment for people. Errand writes the number of dropped entries.
         public var comment: String?
 
-        /// Makes the content of a file.
+        /// Creates the content of a file.
         public init(creator: Creator, entries: [Entry], comment: String? = nil) {
             (self.creator, self.entries, self.comment) = (creator, entries, comment)
         }
@@ -44,43 +48,42 @@ public struct HARFile: Codable, Sendable, Hashable {
 
     /// The program that wrote a file.
     public struct Creator: Codable, Sendable, Hashable {
-        /// Its name.
+        /// The program's name.
         public var name: String
-        /// Its version.
+        /// The program's version.
         public var version: String
 
-        /// Makes a creator.
+        /// Creates a creator.
         public init(name: String, version: String) { (self.name, self.version) = (name, version) }
     }
 
     /// One exchange.
     public struct Entry: Codable, Sendable, Hashable {
-        /// The time at which the request was sent, in ISO 8601.
+        /// When the request was sent, in ISO 8601.
         public var startedDateTime: String
-        /// The sum of the timings, in milliseconds.
+        /// The sum of the timings in milliseconds.
         public var time: Double
         /// The request.
         public var request: Request
         /// The response.
         public var response: Response
-        /// Required by the format, and empty.
+        /// Required by the format. Always empty.
         public var cache = Cache()
         /// The phases.
         public var timings: Timings
-        /// The address of the server.
+        /// The server's address.
         public var serverIPAddress: String?
-        /// A comment for people; label, attempt, hop and failure, in a file of Errand's.
+        /// A comment for people. Errand writes label, attempt, hop and failure.
         public var comment: String?
-        /// The reason why there is no response, such as "timedOut"; `_error` in the file, a field that browsers write
-        /// too.
+        /// Why the response is missing, such as "timedOut". The file calls it `_error`, which browsers also write.
         public var error: String?
-        /// The kind of the resource: "websocket" for an opening handshake, nil for anything else of Errand's;
-        /// `_resourceType` in the file, a field of Chromium's.
+        /// The kind of resource. Errand writes "websocket" for an opening handshake, otherwise `nil`. The file calls it
+        /// `_resourceType`, Chromium's field.
         public var resourceType: String?
-        /// The messages of a WebSocket; `_webSocketMessages` in the file, a field of Chromium's.
+        /// The messages of a WebSocket. The file calls them `_webSocketMessages`, Chromium's field.
         public var webSocketMessages: [WebSocketMessage]?
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(
             startedDateTime: String, time: Double, request: Request, response: Response, timings: Timings,
             serverIPAddress: String? = nil, comment: String? = nil, error: String? = nil
@@ -90,9 +93,9 @@ public struct HARFile: Codable, Sendable, Hashable {
             self.error = error
         }
 
-        /// The entry as JSON, as it stands in a file: for a program that writes an archive piece by piece.
+        /// Returns the entry as JSON, as it appears in a file. Use it to write an archive piece by piece.
         ///
-        /// - Throws: `EncodingError`, if a time is not finite.
+        /// - Throws: `EncodingError` if a time isn't finite.
         public func encoded() throws -> Data { try HARFile.encode(self) }
 
         private enum CodingKeys: String, CodingKey {
@@ -103,20 +106,280 @@ public struct HARFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// The state of a browser's cache; empty.
+    /// The state of a browser's cache. Always empty.
     public struct Cache: Codable, Sendable, Hashable {
-        /// The empty state.
+        /// Creates the empty state.
         public init() {}
     }
 
-    /// A header field, a query item or a cookie.
+    /// A header field, query item or cookie.
     public struct Pair: Codable, Sendable, Hashable {
         /// The name.
         public var name: String
         /// The value.
         public var value: String
 
-        /// Makes a pair.
+        /// Creates a pair.
         public init(name: String, value: String) { (self.name, self.value) = (name, value) }
+    }
+}
+
+// Some programs omit fields that the format requires, so a missing field gets the value that means "unknown". Some omit
+// quotes, so a header field or version may be a number.
+
+private struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension KeyedDecodingContainer where K == FieldName {
+    fileprivate func value<Value: Decodable>(_ name: String, or missing: Value) throws -> Value {
+        try decodeIfPresent(Value.self, forKey: FieldName(name)) ?? missing
+    }
+
+    fileprivate func value<Value: Decodable>(_ name: String) throws -> Value? {
+        try decodeIfPresent(Value.self, forKey: FieldName(name))
+    }
+
+    fileprivate func value(_ name: String, or missing: String) throws -> String { try value(name) ?? missing }
+
+    /// Converts a number or Boolean to text.
+    fileprivate func value(_ name: String) throws -> String? {
+        let key = FieldName(name)
+        do { return try decodeIfPresent(String.self, forKey: key) } catch {
+            if let number = try? decode(Int64.self, forKey: key) { return "\(number)" }
+            if let number = try? decode(Double.self, forKey: key) { return "\(number)" }
+            if let word = try? decode(Bool.self, forKey: key) { return "\(word)" }
+            throw error
+        }
+    }
+}
+
+extension HARFile.Log {
+    /// Decodes the content of a file.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            creator: fields.value("creator", or: HARFile.Creator(name: "", version: "")),
+            entries: fields.decode([HARFile.Entry].self, forKey: FieldName("entries")), comment: fields.value("comment")
+        )
+        version = try fields.value("version", or: "1.2")
+    }
+}
+
+extension HARFile.Creator {
+    /// Decodes a creator.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), version: fields.value("version", or: ""))
+    }
+}
+
+extension HARFile.Pair {
+    /// Decodes a pair.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(name: fields.value("name", or: ""), value: fields.value("value", or: ""))
+    }
+}
+
+extension HARFile.Entry {
+    /// Decodes an entry.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            startedDateTime: fields.value("startedDateTime", or: ""), time: fields.value("time", or: 0),
+            request: fields.decode(HARFile.Request.self, forKey: FieldName("request")),
+            response: fields.decode(HARFile.Response.self, forKey: FieldName("response")),
+            timings: fields.value("timings", or: HARFile.Timings()), serverIPAddress: fields.value("serverIPAddress"),
+            comment: fields.value("comment"), error: fields.value("_error"))
+        // Other programs may use these unofficial fields differently.
+        resourceType = try? fields.value("_resourceType")
+        webSocketMessages = try? fields.value("_webSocketMessages")
+    }
+}
+
+extension HARFile.Request {
+    /// Decodes a request.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            method: fields.decode(String.self, forKey: FieldName("method")),
+            url: fields.decode(String.self, forKey: FieldName("url")), httpVersion: fields.value("httpVersion", or: ""),
+            headers: fields.value("headers", or: []), queryString: fields.value("queryString", or: []),
+            postData: fields.value("postData"), bodySize: fields.value("bodySize", or: -1))
+        cookies = try fields.value("cookies", or: [])
+        headersSize = try fields.value("headersSize", or: -1)
+    }
+}
+
+extension HARFile.PostData {
+    /// Decodes a body.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            mimeType: fields.value("mimeType", or: ""), text: fields.value("text", or: ""),
+            comment: fields.value("comment"), encoding: fields.value("_encoding"))
+    }
+}
+
+extension HARFile.Response {
+    /// Decodes a response.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            status: fields.value("status", or: 0), httpVersion: fields.value("httpVersion", or: ""),
+            headers: fields.value("headers", or: []),
+            content: fields.value("content", or: HARFile.Content(size: -1, mimeType: "x-unknown")),
+            redirectURL: fields.value("redirectURL", or: ""), bodySize: fields.value("bodySize", or: -1))
+        statusText = try fields.value("statusText", or: "")
+        cookies = try fields.value("cookies", or: [])
+        headersSize = try fields.value("headersSize", or: -1)
+    }
+}
+
+extension HARFile.Content {
+    /// Decodes a body.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            size: fields.value("size", or: -1), compression: fields.value("compression"),
+            mimeType: fields.value("mimeType", or: "x-unknown"), text: fields.value("text"),
+            encoding: fields.value("encoding"), comment: fields.value("comment"))
+    }
+}
+
+extension HARFile.WebSocketMessage {
+    /// Decodes a message.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            type: fields.value("type", or: ""), time: fields.value("time", or: 0),
+            opcode: fields.value("opcode", or: -1), data: fields.value("data", or: ""), size: fields.value("_size"))
+    }
+}
+
+extension HARFile.Timings {
+    /// Decodes the phases.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: FieldName.self)
+        try self.init(
+            blocked: fields.value("blocked", or: -1), dns: fields.value("dns", or: -1),
+            connect: fields.value("connect", or: -1), ssl: fields.value("ssl", or: -1),
+            send: fields.value("send", or: 0), wait: fields.value("wait", or: 0),
+            receive: fields.value("receive", or: 0))
+    }
+}
+
+extension HARFile {
+    /// Creates an archive with one entry per exchange of a recording.
+    public init(_ recording: Recording) {
+        let dropped = recording.droppedExchanges
+        log = Log(
+            creator: Creator(name: "Errand", version: ErrandInfo.version), entries: recording.exchanges.map(Entry.init),
+            comment: dropped > 0 ? "\(dropped) entries before these were dropped" : nil)
+    }
+}
+
+extension HARFile.Entry {
+    /// Creates the entry of an exchange.
+    public init(_ exchange: RecordedExchange) {
+        let version = exchange.version.map { "HTTP/\($0)" } ?? ""
+        let timings = HARFile.Timings(exchange.phases)
+        self.init(
+            startedDateTime: exchange.date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
+            time: timings.sum, request: HARFile.Request(exchange.request, version),
+            response: HARFile.Response(exchange.response, version, wireBytes: exchange.timings?.bytesReceived),
+            timings: timings, serverIPAddress: exchange.timings?.remoteAddress, comment: exchange.comment,
+            error: exchange.response == nil ? exchange.outcome?.failureName : nil)
+        guard exchange.isWebSocket else { return }
+        // Turns "http" into "ws" and "https" into "wss".
+        if request.url.hasPrefix("http") { request.url = "ws" + request.url.dropFirst(4) }
+        resourceType = "websocket"
+        webSocketMessages = exchange.webSocket?.messages.map(HARFile.WebSocketMessage.init) ?? []
+    }
+}
+
+extension RecordedExchange {
+    fileprivate var comment: String {
+        [
+            label, attempt > 1 ? "attempt \(attempt)" : nil, hop > 1 ? "hop \(hop)" : nil, outcome?.failureName,
+            droppedMessages,
+        ].compactMap(\.self).joined(separator: ", ")
+    }
+}
+
+extension HARFile.Request {
+    fileprivate init(_ request: RecordedExchange.Request, _ version: String) {
+        let body = HARText(request.body)
+        self.init(
+            method: request.method.rawValue, url: request.url, httpVersion: version,
+            headers: request.headers.map { HARFile.Pair(name: $0.name.rawName, value: $0.value) },
+            queryString: Self.query(request.url),
+            postData: body.map { body in
+                HARFile.PostData(
+                    mimeType: request.body.contentType ?? "", text: body.isBase64 ? "" : body.text,
+                    comment: body.isBase64 ? "not text, and left out" : body.comment)
+            },
+            bodySize: request.body.length ?? -1)
+    }
+
+    private static func query(_ url: String) -> [HARFile.Pair] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        return url[url.index(after: mark)...].split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return HARFile.Pair(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+}
+
+extension HARFile.Response {
+    /// - Parameter wireBytes: the size of the encoded body on the wire.
+    fileprivate init(_ response: RecordedExchange.Response?, _ version: String, wireBytes: Int64?) {
+        let body = response.flatMap { HARText($0.body) }
+        let size = response?.body.length ?? 0
+        let wireBytes = wireBytes ?? (response == nil ? nil : size)
+        self.init(
+            status: response?.status ?? 0, httpVersion: version,
+            headers: (response?.headers ?? [:]).map { HARFile.Pair(name: $0.name.rawName, value: $0.value) },
+            content: HARFile.Content(
+                size: size, compression: wireBytes.map { size - $0 },
+                mimeType: response?.body.contentType ?? "x-unknown", text: body?.text,
+                encoding: body?.isBase64 == true ? "base64" : nil, comment: body?.comment),
+            redirectURL: response?.redirectURL ?? "", bodySize: wireBytes ?? -1)
+    }
+}
+
+extension HARFile.Timings {
+    fileprivate init(_ phases: ExchangePhases) {
+        func milliseconds(_ duration: Duration?) -> Double { duration.map { $0 / .milliseconds(1) } ?? -1 }
+        let hasConnected = phases.connect != nil || phases.secure != nil
+        self.init(
+            blocked: milliseconds(phases.blocked), dns: milliseconds(phases.nameLookup),
+            connect: hasConnected ? milliseconds((phases.connect ?? .zero) + (phases.secure ?? .zero)) : -1,
+            ssl: milliseconds(phases.secure), send: milliseconds(phases.send ?? .zero), wait: milliseconds(phases.wait),
+            receive: milliseconds(phases.receive))
+    }
+}
+
+/// A body in HAR's form: text, or bytes in Base64.
+private struct HARText {
+    let text: String
+    let isBase64: Bool
+    let comment: String?
+
+    /// Returns `nil` if the body is empty or wasn't copied.
+    init?(_ body: RecordedBody) {
+        if body.copiedBytes == 0 { return nil }
+        if let omission = body.omission {
+            (text, isBase64, comment) = ("", false, omission)
+            return
+        }
+        comment = body.isTruncated ? "the first \(body.copiedBytes) of \(body.length ?? 0) bytes" : nil
+        (text, isBase64) = body.text.map { ($0, false) } ?? (body.data.base64EncodedString(), true)
     }
 }

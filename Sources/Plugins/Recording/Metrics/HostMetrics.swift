@@ -1,35 +1,35 @@
 import Errand
 
-/// Counters and times of the requests to one host.
+/// The counters and response times of one host.
 public struct HostMetrics: Sendable, Hashable {
-    /// Requests that have ended: succeeded, failed and cancelled.
+    /// The number of requests that have ended: succeeded, failed or cancelled.
     public private(set) var requests = 0
-    /// Requests that succeeded.
+    /// The number of requests that succeeded.
     public private(set) var succeeded = 0
-    /// Requests that were cancelled.
+    /// The number of requests that were cancelled.
     public private(set) var cancelled = 0
-    /// Requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error; beyond 50 kinds all
-    /// others count as "other".
+    /// The number of requests that failed, by the code of an ``Errand/ErrandError`` or the type of another error. After
+    /// 50 kinds, further kinds count as "other".
     public private(set) var failures: [String: Int] = [:]
-    /// Responses that were stored before, for example by a cache.
+    /// The number of stored responses, for example from a cache.
     public private(set) var cacheHits = 0
-    /// Body bytes sent on the wire, as far as the transport reported them.
+    /// The number of body bytes sent, as reported by the transport.
     public private(set) var bytesSent: Int64 = 0
-    /// Body bytes received on the wire, as far as the transport reported them.
+    /// The number of body bytes received, as reported by the transport.
     public private(set) var bytesReceived: Int64 = 0
     private var times = Histogram()
 
-    /// Requests that failed, of all kinds.
+    /// The number of requests that failed, of all kinds.
     public var failed: Int { failures.values.reduce(0, +) }
 
-    /// The time within which this percentage of the requests succeeded or failed, at most an eighth too long; nil if
-    /// none did.
+    /// Returns the time within which this percentage of requests succeeded or failed, or `nil` without such requests.
+    /// The result is at most an eighth too long.
     ///
     /// ```swift
     /// recorder.metrics.hosts["api.example.com"]?.percentile(99)
     /// ```
     ///
-    /// - Parameter percent: from 0 to 100. Cancelled requests and responses from a cache do not count.
+    /// - Parameter percent: from 0 to 100. Cancelled requests and cached responses don't count.
     public func percentile(_ percent: Double) -> Duration? {
         times.percentile(percent).map { .microseconds($0) }
     }
@@ -57,4 +57,41 @@ public struct HostMetrics: Sendable, Hashable {
     }
 
     private mutating func count(time: Duration) { times.add(UInt64(min(max(0, time / .microseconds(1)), 1e15))) }
+}
+
+/// Counts numbers in buckets that are an eighth wide. Needs at most two kilobytes, however many numbers there are.
+struct Histogram: Sendable, Hashable {
+    private var buckets: [UInt32] = []
+    private var count = 0
+
+    mutating func add(_ value: UInt64) {
+        let bucket = Self.bucket(min(value, 1 << 40))
+        if bucket >= buckets.count { buckets += Array(repeating: 0, count: bucket + 1 - buckets.count) }
+        buckets[bucket] &+= 1
+        count += 1
+    }
+
+    func percentile(_ percent: Double) -> UInt64? {
+        guard count > 0, !percent.isNaN else { return nil }
+        let rank = max(1, Int((Double(count) * min(max(percent, 0), 100) / 100).rounded(.up)))
+        var seen = 0
+        for (bucket, number) in buckets.enumerated() {
+            seen += Int(number)
+            if seen >= rank { return Self.end(of: bucket) }
+        }
+        return nil
+    }
+
+    /// Eight buckets per doubling.
+    static func bucket(_ value: UInt64) -> Int {
+        if value < 8 { return Int(value) }
+        let exponent = 63 - value.leadingZeroBitCount
+        return (exponent - 2) * 8 + Int((value >> UInt64(exponent - 3)) & 7)
+    }
+
+    static func end(of bucket: Int) -> UInt64 {
+        if bucket < 8 { return UInt64(bucket) }
+        let exponent = bucket / 8 + 2
+        return ((UInt64(bucket % 8) + 9) << UInt64(exponent - 3)) - 1
+    }
 }

@@ -1,7 +1,7 @@
 import Errand
 
-/// The opening handshake of a socket that is open: an exchange that goes on with messages. An object: most activities
-/// have none, and the room of a reference for one.
+/// The opening handshake of an open socket, which continues with messages. A class, because most activities have no
+/// socket and then need only room for a reference.
 final class SocketDraft: Sendable {
     let handshake: ExchangeDraft
     let ending: EndedExchange.Ending

@@ -2,22 +2,19 @@ import Errand
 import ErrandEssentials
 import ErrandRedaction
 
-/// The newest messages of a socket, with their secrets in the clear.
+/// The newest messages of a socket, with unmasked secrets.
 struct SocketMessages: Sendable {
     private struct Message: Sendable {
         let message: StreamMessage
         let date: Date
     }
 
-    /// The bytes that a message takes in memory beside its copy.
+    /// The memory use of a message in bytes, in addition to its copy.
     static let overhead = 200
 
     private var kept: BoundedHistory<Message>
     private let maximumBytes: Int
 
-    /// - Parameters:
-    ///   - limit: the number of messages to keep.
-    ///   - maximumBytes: the number of bytes that they may take in memory.
     init(limit: Int, maximumBytes: Int) {
         kept = BoundedHistory(limit: limit, costLimit: maximumBytes)
         self.maximumBytes = maximumBytes
@@ -25,14 +22,13 @@ struct SocketMessages: Sendable {
 
     mutating func add(_ message: StreamMessage, at date: Date, limit: Int) {
         var message = message
-        // Another accessory may want more of it; and one message alone does not exceed the limit.
+        // Another accessory may want more bytes. A single message must not exceed the limit.
         message.data = message.data.prefix(max(0, min(limit, maximumBytes - Self.overhead)))
         kept.append(Message(message: message, date: date), cost: Self.overhead + message.data.count)
     }
 
     var approximateByteCount: Int { kept.cost }
 
-    /// The messages with those secrets masked that have names in them.
     func masked(_ redactor: inout Redactor) -> RecordedWebSocket {
         RecordedWebSocket(
             messages: kept.all.map { kept in
@@ -45,8 +41,8 @@ struct SocketMessages: Sendable {
 }
 
 extension RecordedBody {
-    /// A message has no type. Its secrets have names where it is JSON, also behind the type and the name with which
-    /// Socket.IO begins, and in the lines of a head, such as STOMP's.
+    /// Masks a message. It has no media type, so secrets are found by name in JSON, including JSON after Socket.IO's
+    /// prefix, and in header lines as in STOMP.
     fileprivate init(redacting message: StreamMessage, length: Int64, _ redactor: inout Redactor) {
         let data = message.data
         self.init(Data(), length: length, copiedBytes: data.count)
@@ -59,7 +55,7 @@ extension RecordedBody {
         if message.isText, start == nil { self.data = redactor.headMasked(self.data) }
     }
 
-    /// The position of the first brace or bracket, if what stands before it is one short word.
+    /// The first brace or bracket, if only one short word precedes it.
     private static func jsonStart(in data: Data) -> Data.Index? {
         let word = data.prefix(256).prefix { $0 > 0x20 && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "[") }
         let isBegun = word.endIndex < data.endIndex && data[word.endIndex] > 0x20 && word.count < 256
@@ -68,8 +64,8 @@ extension RecordedBody {
 }
 
 extension Redactor {
-    /// A text with the values of secret fields masked in its head: lines of a name, a colon and a value behind a first
-    /// line without a colon, up to an empty one.
+    /// Masks secret fields in a message's head: after a first line without a colon, lines of name, colon and value, up
+    /// to an empty line.
     fileprivate mutating func headMasked(_ data: Data) -> Data {
         let lineFeed = UInt8(ascii: "\n")
         guard let end = data.firstIndex(of: lineFeed), !data[..<end].contains(UInt8(ascii: ":")) else { return data }

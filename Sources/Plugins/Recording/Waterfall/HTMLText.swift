@@ -1,12 +1,10 @@
-/// Text for an HTML page.
 enum HTMLText {
-    /// "12.3 ms".
     static func milliseconds(_ value: Double) -> String {
         let tenths = Int((min(max(value, 0), 1e12) * 10).rounded())
         return "\(tenths / 10).\(tenths % 10) ms"
     }
 
-    /// Text of any origin for use within HTML: markup is escaped, control characters become spaces.
+    /// Escapes markup in untrusted text, and replaces control characters with spaces.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

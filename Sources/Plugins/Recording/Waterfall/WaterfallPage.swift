@@ -1,22 +1,22 @@
 import Errand
 
-/// A recording as one HTML page: a bar for each activity with the phases of its exchanges, batches and chains around
-/// their parts.
+/// A recording as an HTML page, with one bar per activity that shows the phases of its exchanges. Parts are nested
+/// below their batch or chain.
 ///
 /// ```swift
 /// let page = recorder.waterfallPage(title: "Start of the app")
 /// try page.html.write(to: file, atomically: true, encoding: .utf8)
 /// ```
 ///
-/// The page is self-contained: no script, font or picture from elsewhere. It follows its reader's choice of light or
-/// dark, and can be read without colour.
+/// The page is self-contained: it doesn't load scripts, fonts or images. It supports light and dark mode and is
+/// readable without color.
 public struct WaterfallPage: Sendable {
     /// The heading.
     public var title: String
     private let rows: [WaterfallRow]
     private let dropped: Int
 
-    /// Makes the page of a recording. Exchanges without an activity, such as those from a file, have bars of their own.
+    /// Creates a page from a recording. Exchanges without an activity, for example from a file, get separate bars.
     public init(_ recording: Recording, title: String = "Requests") {
         self.title = title
         rows = WaterfallRow.rows(of: recording)
@@ -100,7 +100,7 @@ public struct WaterfallPage: Sendable {
     }
 
     private static func bar(_ name: String, _ start: Double, _ length: Double, _ total: Double) -> String {
-        // A sliver of the shortest one stays visible.
+        // Keep a sliver of the shortest bars visible.
         let left = min(max(start / total * 100, 0), 99.85)
         let width = min(max(length / total * 100, 0.15), 100 - left)
         return "<i class=\"\(name)\" style=\"left:\(hundredths(left))%;width:\(hundredths(width))%\"></i>"

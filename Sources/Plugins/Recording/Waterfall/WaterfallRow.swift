@@ -2,23 +2,21 @@ import Errand
 
 /// One bar of the page.
 struct WaterfallRow: Sendable {
-    /// The maximum number of exchanges of one activity that are drawn: one that is retried without end does not fill
-    /// the page.
+    /// The maximum number of exchanges to draw per activity, in case a request is retried forever.
     private static let maximumExchanges = 50
 
-    /// "batch", "chain", …; nil for a request, and for an activity whose label is its kind.
+    /// "batch", "chain" and so on. `nil` for a request, or if the label is the kind.
     let kind: String?
     let label: String
-    /// The outcome, and the source if it is not the network.
+    /// The outcome, and the source unless it is the network.
     let notes: [String]
     let start: Duration
     let end: Duration
     var exchanges: [RecordedExchange]
-    /// The number of composites that it is a part of.
+    /// The number of composites around the activity.
     var depth = 0
 
-    /// The rows of a recording: parts below their composite, both in the order of their starts; then the exchanges
-    /// without an activity.
+    /// Parts follow their composite, both ordered by start. Exchanges without an activity come last.
     static func rows(of recording: Recording) -> [WaterfallRow] {
         var exchanges: [Activity.ID: [RecordedExchange]] = [:]
         var orphans: [RecordedExchange] = []
@@ -40,7 +38,7 @@ struct WaterfallRow: Sendable {
         var children: [Activity.ID: [RecordedActivity]] = [:]
         var roots: [RecordedActivity] = []
         for activity in activities.sorted(by: { $0.id < $1.id }) {
-            // A composite starts before its parts, so no circle of parents is followed.
+            // A composite starts before its parts, so this doesn't follow a cycle of parents.
             if let parent = activity.parent, parent < activity.id, known.contains(parent) {
                 children[parent, default: []].append(activity)
             } else {
@@ -51,7 +49,7 @@ struct WaterfallRow: Sendable {
         var open = roots.reversed().map { ($0, 0) }
         while let (activity, depth) = open.popLast() {
             result.append((activity, depth))
-            // An identity that occurs twice has its parts once.
+            // If an identity occurs twice, show its parts once.
             let parts = children.removeValue(forKey: activity.id) ?? []
             open += parts.reversed().map { ($0, depth + 1) }
         }

@@ -1,4 +1,4 @@
-/// The look of the page. Each phase has a pattern of its own beside its colour.
+/// The style of the page. Each phase has its own pattern in addition to its color.
 enum WaterfallStyle {
     static let css = """
         :root{--page:#fff;--text:#1a1c20;--soft:#4f545c;--line:#d5d8dd;--track:#f1f3f5}

@@ -1,18 +1,19 @@
 import Errand
 import ErrandEssentials
+import ErrandMessageSyntax
 import ErrandSupport
 
-/// A JSON value, for the comparison of bodies.
+/// A JSON value, for comparing bodies.
 indirect enum JSONTree: Sendable, Equatable {
     case object([JSONName: JSONTree])
     case array([JSONTree])
     case string(String)
-    /// `true`, `false` or `null` as it is written, or a number in one form for each value.
+    /// `true`, `false` or `null` as written, or a number in its normal form.
     case word(String)
 
     private static let depthLimit = 64
 
-    /// Nil for text that is no JSON, or nested too deep.
+    /// Returns `nil` if the text isn't JSON or is nested too deeply.
     init?(_ bytes: [UInt8]) {
         guard let first = bytes.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         else { return nil }
@@ -39,15 +40,14 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// The position at which another value differs from this one, in which masks match anything: a JSON Pointer; nil if
-    /// it is equal.
+    /// The first difference as a JSON Pointer. A mask in this value matches anything.
     func difference(from other: JSONTree) -> String? {
         path(to: other).map { path in
             path.reversed().map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
         }
     }
 
-    /// The names and indices that lead to the difference, the innermost first, so that only these are written.
+    /// The names and indices that lead to the difference, innermost first. Only these are formatted.
     private func path(to other: JSONTree) -> [String]? {
         if case .string(Redaction.mask) = self { return nil }
         switch (self, other) {
@@ -67,7 +67,7 @@ indirect enum JSONTree: Sendable, Equatable {
         }
     }
 
-    /// The value in one form, independent of the order of names.
+    /// Writes a form that doesn't depend on the order of names.
     func write(into result: inout String) {
         switch self {
         case .object(let members):
@@ -91,10 +91,51 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 }
 
-/// The name of a member, compared byte by byte (RFC 8259, section 8.3): Unicode's canonical equivalence does not apply.
+/// A member's name. Compared by bytes (RFC 8259, section 8.3), without Unicode's canonical equivalence.
 struct JSONName: Sendable, Hashable, Comparable {
     let text: String
 
     static func == (a: JSONName, b: JSONName) -> Bool { a.text.hasSameBytes(as: b.text) }
     static func < (a: JSONName, b: JSONName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+}
+
+/// Gives equal JSON numbers (RFC 8259, section 6) the same form without losing digits: `1`, `1.0` and `10e-1` are
+/// equal.
+enum JSONNumberText {
+    /// The digits without outer zeros, and the power of ten of the last digit: `1e0`. Text that isn't a number, or
+    /// whose exponent has more than 15 digits, stays unchanged.
+    static func normal(_ text: String) -> String {
+        var rest = Array(text.utf8)[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative { rest = rest.dropFirst() }
+        let whole = rest.prefix(while: ASCII.isDigit)
+        rest = rest.dropFirst(whole.count)
+        guard !whole.isEmpty else { return text }
+        var fraction: ArraySlice<UInt8> = []
+        if rest.first == UInt8(ascii: ".") {
+            fraction = rest.dropFirst().prefix(while: ASCII.isDigit)
+            rest = rest.dropFirst(1 + fraction.count)
+        }
+        let digits = (whole + fraction).drop { $0 == UInt8(ascii: "0") }
+        let zeros = digits.reversed().prefix { $0 == UInt8(ascii: "0") }.count
+        guard let exponent = exponent(rest, isZero: digits.isEmpty) else { return text }
+        if digits.isEmpty { return "0" }
+        let power = exponent - Int64(fraction.count) + Int64(zeros)
+        return (isNegative ? "-" : "") + String(decoding: digits.dropLast(zeros), as: UTF8.self) + "e\(power)"
+    }
+
+    /// `nil` if the text isn't an exponent or has too many digits. Zero accepts any exponent.
+    private static func exponent(_ text: ArraySlice<UInt8>, isZero: Bool) -> Int64? {
+        guard let mark = text.first else { return 0 }
+        guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return nil }
+        var digits = text.dropFirst()
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
+        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
+        digits = digits.drop { $0 == UInt8(ascii: "0") }
+        if isZero { return 0 }
+        guard digits.count <= 15 else { return nil }
+        let value = digits.reduce(into: Int64(0)) { $0 = $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        return isNegative ? -value : value
+    }
 }

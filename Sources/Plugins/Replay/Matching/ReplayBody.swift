@@ -5,7 +5,7 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The body of a request in the form in which a replay compares it.
+/// A request body, for comparison.
 struct ReplayBody: Sendable {
     private enum Content: Sendable {
         case json(JSONTree)
@@ -14,13 +14,12 @@ struct ReplayBody: Sendable {
         case bytes
     }
 
-    /// A body of more bytes is compared byte by byte, whatever its type is.
+    /// Larger bodies are compared as bytes, whatever their type.
     private static let treeLimit = 4 << 20
 
     private let bytes: [UInt8]
     private let content: Content
 
-    /// The body of a request.
     init(_ bytes: [UInt8], of request: HTTPRequest) {
         self.init(
             bytes, contentType: request.headers[.contentType] ?? request.body.contentType,
@@ -28,8 +27,8 @@ struct ReplayBody: Sendable {
     }
 
     /// - Parameters:
-    ///   - contentCoding: the `Content-Encoding` of the bytes, unless the program that recorded them has undone it.
-    ///   - depth: how many multipart bodies are around it.
+    ///   - contentCoding: the `Content-Encoding`, or `nil` if the recording program has undone it.
+    ///   - depth: the number of enclosing multipart bodies.
     init(_ bytes: [UInt8], contentType: String?, contentCoding: String? = nil, depth: Int = 0) {
         let bytes = contentCoding.flatMap { RequestCoding.decoded(bytes, $0, upTo: ReplayTable.bodyLimit) } ?? bytes
         self.bytes = bytes
@@ -47,9 +46,9 @@ struct ReplayBody: Sendable {
         }
     }
 
-    /// A multipart body of which a recording has the fields in place of the text.
+    /// Some recordings contain a multipart body's fields instead of its text.
     init(parts: [HAREntry.Part]) {
-        // Its masks are those of the values.
+        // Keeps the masks in the values.
         bytes = Array(parts.map(\.value).joined().utf8)
         content = .multipart(parts.map { ReplayPart($0) })
     }
@@ -59,7 +58,7 @@ struct ReplayBody: Sendable {
         return item.value.map { "\(name)=\($0)" } ?? name
     }
 
-    /// A digest, equal for equal bodies.
+    /// A digest. Equal bodies have equal digests.
     var key: String {
         var text = ""
         switch content {
@@ -74,7 +73,7 @@ struct ReplayBody: Sendable {
 
     var hasMask: Bool { bytes.firstRange(of: Array(Redaction.mask.utf8)) != nil }
 
-    /// The difference of another body from this one, in which masks match anything; nil for none.
+    /// Describes the first difference. A mask in this body matches anything.
     func difference(from other: ReplayBody) -> String? {
         switch (content, other.content) {
         case (.json(let mine), .json(let its)):
@@ -98,5 +97,84 @@ struct ReplayBody: Sendable {
             let different = offset ?? min(bytes.count, other.bytes.count)
             return "recorded \(bytes.count) bytes, requested \(other.bytes.count), different from byte \(different) on"
         }
+    }
+}
+
+/// A part of a multipart body (RFC 2046, section 5.1; RFC 7578), for comparison: without the boundary and details that
+/// vary between senders.
+struct ReplayPart: Sendable {
+    /// The name, file name and media type, and the other fields.
+    let head: String
+    let body: ReplayBody
+
+    /// Bodies with more parts are compared as bytes.
+    private static let maximumParts = 1_000
+
+    init(_ part: HAREntry.Part) {
+        var disposition = ContentDisposition("form-data", fileName: "")
+        disposition.parameters = FieldParameters([.init("name", part.name, isQuoted: true)])
+        if let name = part.fileName { disposition.parameters.all.append(.init("filename", name, isQuoted: true)) }
+        head = Self.head(disposition, type: part.contentType, others: [])
+        body = ReplayBody(Array(part.value.utf8), contentType: part.contentType, depth: 1)
+    }
+
+    private init(_ bytes: ArraySlice<UInt8>, depth: Int) {
+        var (rest, fields) = (bytes, [(name: String, value: String)]())
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            var line = rest[..<end]
+            rest = rest[(end + 1)...]
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            if line.isEmpty { break }
+            let text = String(decoding: line, as: UTF8.self)
+            let name = text.prefix { $0 != ":" }
+            let value = String(ASCII.trimmed(text[name.endIndex...].dropFirst()))
+            fields.append((ASCII.trimmed(name).lowercased(), value))
+        }
+        func value(_ name: String) -> String? { fields.last { $0.name == name }?.value }
+        let type = value("content-type")
+        // These fields describe how the content is sent, not the content itself.
+        let ignored = ["content-disposition", "content-type", "content-length", "content-transfer-encoding"]
+        let others = fields.filter { !ignored.contains($0.name) }.map { "\($0.name): \($0.value)" }
+        head = Self.head(
+            value("content-disposition").map { ContentDisposition(parsing: $0) }, type: type, others: others)
+        body = ReplayBody(Array(rest), contentType: type, depth: depth + 1)
+    }
+
+    private static func head(_ disposition: ContentDisposition?, type: String?, others: [String]) -> String {
+        let name = disposition?.parameters["name"] ?? ""
+        let file = disposition?.fileName ?? disposition?.parameters["filename"]
+        // The default type of a part (RFC 7578, section 4.4).
+        let essence = type.flatMap { MediaType.essence(of: $0) } ?? "text/plain"
+        let fields = [disposition?.type ?? "", name, file ?? "", essence] + others.sorted()
+        return fields.map(\.debugDescription).joined(separator: " ") + (file == nil ? "" : " file")
+    }
+
+    /// `nil` if the bytes aren't a multipart body with this boundary.
+    static func parts(of bytes: [UInt8], boundary: String, depth: Int) -> [ReplayPart]? {
+        guard !boundary.isEmpty else { return nil }
+        // A delimiter starts a line.
+        let delimiter = BytePattern(Array("\n--\(boundary)".utf8))
+        let text = [UInt8(ascii: "\n")] + bytes
+        var (rest, parts, start) = (text[...], [ReplayPart](), Int?.none)
+        while let found = delimiter.firstMatch(in: rest) {
+            let line = text[found.upperBound...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            let isLast = text[found.upperBound..<line].starts(with: "--".utf8)
+            guard text[(found.upperBound + (isLast ? 2 : 0))..<line].allSatisfy({ $0 <= 0x20 }) else {
+                // A content line that only starts like a delimiter.
+                rest = text[found.upperBound...]
+                continue
+            }
+            if let start {
+                let isAfterReturn = found.lowerBound > start && text[found.lowerBound - 1] == UInt8(ascii: "\r")
+                let end = isAfterReturn ? found.lowerBound - 1 : found.lowerBound
+                guard parts.count < maximumParts else { return nil }
+                parts.append(ReplayPart(text[start..<max(start, end)], depth: depth))
+            }
+            if isLast { return parts }
+            guard line < text.endIndex else { return nil }
+            // The line break after a delimiter may also precede the next delimiter.
+            (rest, start) = (text[line...], line + 1)
+        }
+        return nil
     }
 }

@@ -1,30 +1,31 @@
 public import Errand
 
-/// The rule by which a request equals a recorded one: method and URL, and the parts that are added here.
+/// Decides when a request equals a recorded request: by method and URL, and by any other parts that you add.
 ///
 /// ```swift
 /// ReplayMatching(body: true, headers: ["Accept-Language"])
 /// ReplayMatching(ignoredQueryItems: ["timestamp"])
 /// ```
 ///
-/// URLs are compared without credentials and fragment, with scheme and host in any case, with or without the default
-/// port, and in any percent-encoding: as RFC 3986 asks for it, or as browsers leave it out (WHATWG URL, section 1.3).
-/// Escaped delimiters stay apart from those in the clear, such as `%2F` in a path and `%26` in a query. The mask of a secret
-/// in the recording matches any value.
+/// Credentials and fragment of a URL are ignored. Case of scheme and host, a default port, and the style of
+/// percent-encoding don't matter: RFC 3986 and browsers (WHATWG URL, section 1.3) encode differently. Escaped
+/// delimiters, such as `%2F` in a path and `%26` in a query, still differ from unescaped delimiters. The mask of a
+/// secret in the recording matches any value.
 public struct ReplayMatching: Sendable, Hashable {
-    /// Whether the body is compared: JSON by its values, with fields and white space in any order; a form by its items; a
-    /// multipart body by its parts, whatever the boundary is; anything else byte by byte. A content coding that this system
-    /// knows is undone before. False by default.
+    /// Whether to compare the body. Defaults to `false`.
+    ///
+    /// JSON is compared by its values, ignoring white space and the order of members, forms by their items, and
+    /// multipart bodies by their parts, ignoring the boundary. Other bodies are compared as bytes. Content codings that
+    /// this system knows are undone first.
     public var body: Bool
-    /// The header fields that are compared, `Content-Type` without a boundary; none by default.
+    /// The header fields to compare, except the boundary in `Content-Type`. Defaults to empty.
     public var headers: [HTTPHeaderName]
-    /// The names of query items that are ignored, percent-decoded; none by default.
+    /// The percent-decoded names of query items to ignore. Defaults to empty.
     public var ignoredQueryItems: Set<String>
-    /// Whether scheme, host and port are ignored, as for a recording of a test server whose port changes. False by
-    /// default.
+    /// Whether to ignore scheme, host and port, for example if a test server's port changes. Defaults to `false`.
     public var ignoresOrigin: Bool
 
-    /// Makes the rule; by method and URL alone by default.
+    /// Creates a rule. By default it compares only method and URL.
     public init(
         body: Bool = false, headers: [HTTPHeaderName] = [], ignoredQueryItems: Set<String> = [],
         ignoresOrigin: Bool = false
@@ -33,41 +34,41 @@ public struct ReplayMatching: Sendable, Hashable {
         (self.ignoredQueryItems, self.ignoresOrigin) = (ignoredQueryItems, ignoresOrigin)
     }
 
-    /// Compares method and URL only; the default.
+    /// Compares only method and URL. This is the default.
     public static let methodAndURL = ReplayMatching()
 }
 
-/// The time at which a replayed response arrives.
+/// When a replayed response arrives.
 public enum ReplayTiming: Sendable, Hashable {
-    /// At once. The default.
+    /// At once. This is the default.
     case off
-    /// After the recorded time, by the agent's time source; `timedOut` is thrown where that is longer than the timeout.
+    /// After the recorded time, by the agent's time source. Throws `timedOut` if that exceeds the timeout.
     case recorded
 }
 
-/// How a replay treats requests, recorded or not.
+/// What a replay does with requests, recorded or not.
 public struct ReplayMode: Sendable {
     enum Kind: Sendable { case replayOnly, replayOrPassOn, recordNew, recordAll }
 
     let kind: Kind
     let transport: (any Transport)?
 
-    /// Sends nothing: a request that is not in the recording throws ``ReplayError``. The default.
+    /// Never sends a request. A request that isn't in the recording throws ``ReplayError``. This is the default.
     public static let replayOnly = ReplayMode(kind: .replayOnly, transport: nil)
 
-    /// Passes a request that is not in the recording on to a transport.
+    /// Passes requests that aren't in the recording to a transport.
     public static func replayOrPassOn(to transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .replayOrPassOn, transport: transport)
     }
 
-    /// Passes a request that is not in the recording on to a transport, and adds it to the recording. The file need not
-    /// exist. ``ReplayTransport/save(to:)`` writes it.
+    /// Passes requests that aren't in the recording to a transport and adds them to the recording. Save it with
+    /// ``ReplayTransport/save(to:)``. The file doesn't have to exist.
     public static func recordNew(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordNew, transport: transport)
     }
 
-    /// Passes every request on to a transport, and records all of them. The file need not exist, and is not read;
-    /// ``ReplayTransport/save(to:)`` replaces it.
+    /// Passes every request to a transport and records it. ``ReplayTransport/save(to:)`` replaces the file. It isn't
+    /// read and doesn't have to exist.
     public static func recordAll(over transport: some Transport) -> ReplayMode {
         ReplayMode(kind: .recordAll, transport: transport)
     }

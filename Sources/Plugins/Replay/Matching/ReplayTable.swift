@@ -3,17 +3,16 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// Finds the recorded requests that are equal to one, and the nearest if none is.
+/// Finds the recorded requests that equal a request, or else the nearest.
 struct ReplayTable: Sendable {
-    /// The maximum number of bytes of a body that is compared.
+    /// In bytes.
     static let bodyLimit = 64 << 20
 
     let index: HARIndex
     private let matching: ReplayMatching
     private let redaction: Redaction
-    /// Positions of items in the index, in the order of the file.
     private var exact: [String: [Int]] = [:]
-    /// Items whose queries a server may read as a form, by a key for such a server.
+    /// Items whose queries a server may read as a form, by the key for such a server.
     private var forms: [String: [Int]] = [:]
     /// Items with a mask in a compared part, by method.
     private var masked: [String: [Int]] = [:]
@@ -35,12 +34,11 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// Equal for requests that are equal.
     private static func key(_ method: String, _ url: String, _ headers: [String], _ body: ReplayBody?) -> String {
         "\(method) \(url)\(headers.map { "\n\($0.debugDescription)" }.joined())\n\(body?.key ?? "")"
     }
 
-    /// The parts of a recorded request that are compared beside method and URL.
+    /// The parts to compare in addition to method and URL.
     private func compared(_ item: HARIndex.Item) throws(HARError) -> (headers: [String], body: ReplayBody?) {
         guard matching.body || !matching.headers.isEmpty else { return ([], nil) }
         let entry = try index.entry(item)
@@ -72,11 +70,11 @@ struct ReplayTable: Sendable {
         )
     }
 
-    /// - Parameter contentType: the type of the body, where the headers do not have it.
+    /// - Parameter contentType: the body's type, for headers that lack it.
     private func compared(_ headers: HTTPHeaders, contentType: String?) -> [String] {
         matching.headers.map { name in
             let value = headers[name] ?? (name == .contentType ? contentType : nil) ?? "none"
-            // Each body has another boundary.
+            // Each body has a different boundary.
             guard name == .contentType, var type = MediaType(parsing: value), type.type == "multipart" else {
                 return value
             }
@@ -85,8 +83,7 @@ struct ReplayTable: Sendable {
         }
     }
 
-    /// The entries that are equal, in order: first those that are equal letter by letter, under a key; then others, such as
-    /// those with masks.
+    /// Finds equal entries: first exact matches for a key, then others, such as entries with masks.
     func find(_ request: HTTPRequest, _ body: ReplayBody?) throws(HARError) -> (
         key: String, exact: [Int], others: [Int]
     ) {
@@ -96,7 +93,7 @@ struct ReplayTable: Sendable {
         let key = Self.key(request.method.rawValue, url.text, headers, body)
         let exact = exact[key] ?? []
         var found: [Int] = []
-        // Only if nothing was recorded for the request's own writing: what was recorded for both stays apart.
+        // Only without an exact match: if both spellings were recorded, they stay separate.
         if exact.isEmpty, let text = url.formText {
             found += forms[Self.key(request.method.rawValue, text, headers, body)] ?? []
         }
@@ -111,9 +108,8 @@ struct ReplayTable: Sendable {
         return (key, exact, found)
     }
 
-    // MARK: The nearest
+    // MARK: Nearest entry
 
-    /// The error for a request that equals no recorded one.
     func unmatched(_ request: HTTPRequest, _ body: ReplayBody?) -> ReplayError {
         let url = ReplayURL(request.urlText, matching)
         var (nearest, least) = (0, Int.max)

@@ -4,11 +4,11 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// A URL in the form in which a replay compares it.
+/// A URL, for comparison.
 struct ReplayURL: Sendable, Hashable {
     let origin: String
     let path: String
-    /// The items of the query, each character written in one way.
+    /// The query items, with normalized escapes.
     let items: [String]
 
     init(_ text: String, _ matching: ReplayMatching) {
@@ -32,12 +32,11 @@ struct ReplayURL: Sendable, Hashable {
         items = QueryItem.split(query).filter { ignored.isEmpty || !ignored.contains($0.name) }.map(Self.normal)
     }
 
-    /// The characters that mean something else in a path if they're escaped: `/a%2Fb` is one segment.
+    /// Characters whose meaning in a path changes if they're escaped: `/a%2Fb` is one segment.
     private static let apartInPath = Array("/;?#%\\".utf8)
-    /// The characters that mean something else in the name of a query item if they're escaped: `+` may be a
-    /// space there, and `;` a separator.
+    /// Characters whose meaning in an item's name changes if they're escaped: `+` may be a space, and `;` a separator.
     private static let apartInName = Array("&=+#%;".utf8)
-    /// The same in its value, where `=` is no delimiter.
+    /// The same for an item's value, where `=` isn't a delimiter.
     private static let apartInValue = Array("&+#%;".utf8)
 
     private static func normal(_ item: QueryItem) -> String {
@@ -45,17 +44,17 @@ struct ReplayURL: Sendable, Hashable {
         return item.encodedValue.map { "\(name)=\(normal($0, apart: apartInValue))" } ?? name
     }
 
-    /// The text with each character written in one way, whoever has escaped it, and masks in the clear. Browsers leave
-    /// `[`, `|`, `,` and others as they are (WHATWG URL, section 1.3), an app that follows RFC 3986 escapes them.
+    /// Normalizes the escapes in a text and unescapes masks. Browsers don't escape `[`, `|`, `,` and others (WHATWG
+    /// URL, section 1.3); apps that follow RFC 3986 do.
     ///
-    /// - Parameter apart: the characters for which it makes a difference whether they are escaped.
+    /// - Parameter apart: the characters for which escaping makes a difference.
     private static func normal(_ text: Substring, apart: [UInt8]) -> String {
         if text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }) { return String(text) }
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var index = 0
         while index < bytes.count {
-            // A percent sign that escapes nothing stands for itself.
+            // A percent sign that isn't part of an escape is literal.
             var (byte, isEscaped, length) = (bytes[index], bytes[index] == UInt8(ascii: "%"), 1)
             if isEscaped, index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
                 let low = ASCII.hexValue(bytes[index + 2])
@@ -74,11 +73,10 @@ struct ReplayURL: Sendable, Hashable {
         return String(decoding: result, as: UTF8.self).replacing("%E2%80%A2%E2%80%A2%E2%80%A2", with: Redaction.mask)
     }
 
-    /// The URL as one text, different for URLs that differ.
     var text: String { items.isEmpty ? origin + path : "\(origin)\(path)?\(items.joined(separator: "&"))" }
 
-    /// The same URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space there, and `;` is no
-    /// separator. Nil for a URL that has neither.
+    /// The URL for a server that reads the query as a form (WHATWG URL, section 5): `+` is a space, and `;` isn't a
+    /// separator. `nil` if the URL contains neither.
     var formText: String? {
         let marks = ["+", "%20", ";", "%3B"]
         guard items.contains(where: { item in marks.contains { item.contains($0) } }) else { return nil }
@@ -88,7 +86,7 @@ struct ReplayURL: Sendable, Hashable {
 
     var hasMask: Bool { ([origin, path] + items).contains(where: MaskedText.hasMask) }
 
-    /// Whether another URL equals this one, in which a mask matches any text.
+    /// A mask in this URL matches any text.
     func matches(_ other: ReplayURL) -> Bool {
         items.count == other.items.count && MaskedText.matches(origin, other.origin)
             && MaskedText.matches(path, other.path)
@@ -96,11 +94,11 @@ struct ReplayURL: Sendable, Hashable {
     }
 }
 
-/// Text of a recording, in which masks replace secrets.
+/// Text from a recording, in which masks replace secrets.
 enum MaskedText {
     static func hasMask(_ text: String) -> Bool { text.utf8.contains(0xE2) && text.contains(Redaction.mask) }
 
-    /// Whether the text matches the pattern, in which each mask matches any text.
+    /// A mask in the pattern matches any text.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         if pattern.hasSameBytes(as: text) { return true }
         guard hasMask(pattern) else { return false }

@@ -2,7 +2,7 @@ import CErrandCodings
 import Errand
 import ErrandMessageSyntax
 
-/// The content codings of a request's body (RFC 9110, section 8.4), which are undone before it is compared or recorded.
+/// Undoes the content codings of a request's body (RFC 9110, section 8.4) before it is compared or recorded.
 enum RequestCoding {
     private static let bits: [String: Int] = [
         "gzip": Int(ERRAND_CODING_GZIP), "x-gzip": Int(ERRAND_CODING_GZIP), "deflate": Int(ERRAND_CODING_DEFLATE),
@@ -10,8 +10,8 @@ enum RequestCoding {
     ]
     private static let step = 64 << 10
 
-    /// The content; nil for a coding that this system cannot undo, for bytes that are not in it, and for a content of more
-    /// than `limit` bytes.
+    /// Returns `nil` if this system can't undo the coding, the bytes aren't valid, or the content exceeds `limit`
+    /// bytes.
     static func decoded(_ bytes: [UInt8], _ contentEncoding: String, upTo limit: Int) -> [UInt8]? {
         let names = contentEncoding.split(separator: ",").map { ASCII.trimmed($0).lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }
@@ -24,8 +24,8 @@ enum RequestCoding {
         return content
     }
 
-    // The decoder is made and freed here. The C function reads `count` bytes of the input and writes `count` of the
-    // piece, both of which outlive the call.
+    // Safe: the decoder is created and freed here. The C function reads `count` bytes of the input and writes at most
+    // `count` bytes to the piece; both outlive the call.
     private static func decoded(_ bytes: [UInt8], _ bit: Int, _ limit: Int) -> [UInt8]? {
         guard let decoder = unsafe errand_decoder_make(Int32(bit)) else { return nil }
         defer { unsafe errand_decoder_free(decoder) }

@@ -3,18 +3,17 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// One entry of an archive with the parts that a replay needs: heads in memory, bodies as ranges of the file.
+/// The parts of an archive's entry that a replay needs. Heads are in memory; bodies are ranges of the file.
 struct HAREntry: Sendable {
     struct Body: Sendable {
-        /// The range of the text without its quotes, with its escape sequences; nil for none.
+        /// The range of the text without quotes, still escaped. `nil` if the text is missing.
         var text: Range<Int>?
         var isBase64 = false
         var mimeType: String?
-        /// The fields of a form that has no text.
         var parts: [Part] = []
     }
 
-    /// A field of a form, as a program writes it beside the text of the body or in place of it.
+    /// A form field, which programs write next to the body's text or instead of it.
     struct Part: Sendable {
         var name = ""
         var value = ""
@@ -27,28 +26,27 @@ struct HAREntry: Sendable {
     private(set) var requestHeaders = HTTPHeaders()
     private(set) var requestBody = Body()
     private(set) var status = 0
-    /// "1.1", "2"; nil where the file does not contain it.
+    /// "1.1" or "2", for example.
     private(set) var version: String?
     private(set) var headers = HTTPHeaders()
     private(set) var body = Body()
-    /// Bytes of the body, according to the file; -1 where it does not contain them.
+    /// In bytes as stated in the file, or -1 if it's missing.
     private(set) var size = -1.0
-    /// The number of bytes by which the body on the wire was shorter.
+    /// How many bytes content coding saved on the wire.
     private(set) var compression = 0.0
-    /// Whether the text is only the beginning of the body, as a recorder of Errand marks it.
+    /// Whether the text is only the start of the body, as marked by Errand's recorder.
     private(set) var isCut = false
     private(set) var redirectURL = ""
-    /// The time from the request to the head of the response.
     private(set) var timeToHead = Duration.zero
-    /// The time from then to the end.
+    /// From the head to the end of the response.
     private(set) var timeToReceive = Duration.zero
-    /// The reason why there was no response.
+    /// Why the response is missing.
     private(set) var failure = ""
     private(set) var comment = ""
-    /// Whether the program calls it a WebSocket, whatever the scheme of its URL.
+    /// Some programs mark a WebSocket that has an HTTP URL.
     private var isWebSocket = false
 
-    /// Whether it is a request over HTTP, not a data URL, a WebSocket or a page of an extension.
+    /// Whether this is a request over HTTP, as opposed to a data URL, a WebSocket or a page of an extension.
     var isHTTP: Bool {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         return (scheme == "http" || scheme == "https") && method != "CONNECT" && !isWebSocket
@@ -57,10 +55,10 @@ struct HAREntry: Sendable {
 
 extension HAREntry {
     private static let urlLimit = 64 << 10
-    /// Bytes of all header fields of a message.
+    /// In bytes, for a message's header fields.
     private static let headLimit = 1 << 20
 
-    /// Reads an entry; skips the parts that a replay does not need.
+    /// Reads an entry. Skips the parts that a replay doesn't need.
     init(_ reader: inout JSONReader) throws(HARError) {
         var (hasRequest, hasResponse) = (false, false)
         var entry = HAREntry()
@@ -75,7 +73,7 @@ extension HAREntry {
             case "timings": try entry.readTimings(&reader)
             case "_error": entry.failure = try reader.string(limit: 4096) ?? ""
             case "_resourceType":
-                // Not of the format: it may be anything.
+                // This unofficial field can have any type.
                 guard try reader.space() == UInt8(ascii: "\"") else { return try reader.skipValue() }
                 entry.isWebSocket = try reader.beginning(limit: 64)?.text == "websocket"
             case "comment": entry.comment = try reader.beginning(limit: 4096)?.text ?? ""
@@ -148,7 +146,7 @@ extension HAREntry {
     }
 
     private static func requestBody(_ reader: inout JSONReader) throws(HARError) -> Body {
-        // Some programs write null for none.
+        // Some programs write null if the body is empty.
         guard try reader.space() == UInt8(ascii: "{") else {
             try reader.skipValue()
             return Body()
@@ -166,8 +164,7 @@ extension HAREntry {
         return body
     }
 
-    /// The fields, without those of HTTP/2's own, such as `:status`. Programs join fields of one name by line breaks of
-    /// any kind.
+    /// Skips HTTP/2's pseudo-fields, such as `:status`. Programs join fields of the same name with various line breaks.
     private static func headers(_ reader: inout JSONReader) throws(HARError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in try parts(&reader) {
@@ -177,7 +174,7 @@ extension HAREntry {
                 headers.add(name, String(ASCII.trimmed(Substring(value))))
                 continue
             }
-            // By bytes: CR LF is one character.
+            // Split bytes, because CR LF is a single character.
             for line in value.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map(Substring.init) {
                 let plain = line.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0.value == 0x09 }
                 headers.add(name, String(ASCII.trimmed(Substring(plain))))
@@ -226,6 +223,6 @@ extension HAREntry {
         (timeToHead, timeToReceive) = (Self.duration(head), Self.duration(receive))
     }
 
-    /// Bounded before the conversion too, which traps where a number is too large for it.
+    /// Limits the number before converting it, because the conversion traps on huge numbers.
     private static func duration(_ milliseconds: Double) -> Duration { .milliseconds(min(milliseconds, 1e15)).bounded }
 }

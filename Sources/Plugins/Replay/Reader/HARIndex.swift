@@ -1,10 +1,11 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 
-/// The positions of the entries of an archive, with method and URL; the rest is read on demand.
+/// The positions of an archive's entries, with method and URL. The rest is read on demand.
 struct HARIndex: Sendable {
     struct Item: Sendable {
-        /// The number of the entry in the file, from 0.
+        /// The index in the file, from 0.
         let number: Int
         let range: Range<Int>
         let method: String
@@ -15,17 +16,15 @@ struct HARIndex: Sendable {
     let source: HARSource
     /// The entries over HTTP.
     let items: [Item]
-    /// The number of all entries.
     let count: Int
-    /// The ranges of all entries in the file, of any kind.
+    /// Of all entries, of any kind.
     let ranges: [Range<Int>]
 
-    /// An archive without entries.
     init() { (source, items, count, ranges) = (HARSource(Data()), [], 0, []) }
 
     /// Reads the file once, in a window of 64 KiB.
     ///
-    /// - Parameter memoryLimit: the approximate number of bytes that the index may take.
+    /// - Parameter memoryLimit: the approximate maximum size of the index in bytes.
     init(_ source: HARSource, memoryLimit: Int) throws(HARError) {
         var reader = JSONReader(source)
         var items: [Item] = []
@@ -66,9 +65,60 @@ struct HARIndex: Sendable {
         (self.source, self.items, self.ranges, count) = (source, items, ranges, ranges.count)
     }
 
-    /// The whole entry, read again.
+    /// Reads the whole entry again.
     func entry(_ item: Item) throws(HARError) -> HAREntry {
         var reader = JSONReader(source, item.range)
         do throws(HARError) { return try HAREntry(&reader) } catch { throw error.within("log.entries[\(item.number)]") }
+    }
+}
+
+/// The bytes of an archive: in memory, or in an open file that is read piece by piece.
+final class HARSource: Sendable {
+    private enum Storage: ~Copyable, Sendable {
+        case data(Data)
+        case file(SystemFile)
+    }
+
+    /// Files up to this size in bytes are read into memory, so that many small archives don't keep files open.
+    static let memoryLimit = 4 << 20
+
+    private let storage: Storage
+    let byteCount: Int
+
+    init(_ data: Data) {
+        storage = .data(data)
+        byteCount = data.count
+    }
+
+    /// - Throws: ``HARError/Code/fileFailed``.
+    convenience init(contentsOf url: URL) throws(HARError) {
+        guard url.isFileURL else { throw HARError(.fileFailed, "the URL is not that of a file") }
+        do throws(SystemFile.Failure) {
+            let size = Int(try SystemFile.size(of: url.path))
+            let file = try SystemFile(url.path, [.read, .onlyRegular])
+            if size > Self.memoryLimit {
+                self.init(file, size)
+            } else {
+                self.init(try file.read(size, at: 0))
+            }
+        } catch { throw HARError(.fileFailed, error.description) }
+    }
+
+    private init(_ file: consuming SystemFile, _ size: Int) {
+        storage = .file(file)
+        byteCount = size
+    }
+
+    /// Reads up to `count` bytes from an offset; fewer at the end.
+    func read(_ count: Int, at offset: Int) throws(HARError) -> [UInt8] {
+        let end = min(offset + max(0, count), byteCount)
+        guard offset >= 0, offset < end else { return [] }
+        switch storage {
+        case .data(let data): return Array(data[data.startIndex + offset..<data.startIndex + end])
+        case .file(let file):
+            do throws(SystemFile.Failure) { return Array(try file.read(end - offset, at: Int64(offset))) } catch {
+                throw HARError(.fileFailed, error.description, byte: offset)
+            }
+        }
     }
 }

@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandMessageSyntax
 
-/// Reads JSON (RFC 8259) from an archive in one pass, in a window of 64 KiB; a value that is not needed is skipped
-/// without being kept, however long it is.
+/// Reads an archive's JSON (RFC 8259) in one pass, in a window of 64 KiB. Values that aren't needed are skipped without
+/// keeping them, however long they are.
 struct JSONReader {
     private static let windowSize = 64 << 10
 
@@ -14,21 +14,18 @@ struct JSONReader {
     private var windowStart: Int
     var index = 0
 
-    /// A reader of a part of the bytes; of all by default.
     init(_ source: HARSource, _ range: Range<Int>? = nil) {
         self.source = source
         windowStart = range?.lowerBound ?? 0
         end = range?.upperBound ?? source.byteCount
     }
 
-    /// The offset of the next byte.
     var offset: Int { windowStart + index }
 
     func fault(_ code: HARError.Code, _ message: String) -> HARError { HARError(code, message, byte: offset) }
 
     // MARK: Bytes
 
-    /// The next byte; nil at the end.
     mutating func peek() throws(HARError) -> UInt8? {
         if index < window.count { return window[index] }
         windowStart += window.count
@@ -42,7 +39,7 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space; returns the byte behind it, nil at the end.
+    /// Skips white space and returns the byte after it, or `nil` at the end.
     mutating func space() throws(HARError) -> UInt8? {
         while let byte = try peek() {
             guard JSONGrammar.isSpace(byte) else { return byte }
@@ -64,10 +61,10 @@ struct JSONReader {
 
     // MARK: Containers
 
-    /// Reads an object; the body receives each name and reads or skips its value.
+    /// Reads an object. The closure receives each name, and reads or skips its value.
     ///
-    /// - Parameter nameLimit: the length in bytes of the longest name that the body receives; a longer one is empty. No
-    ///   name of the format has more than 256.
+    /// - Parameter nameLimit: the maximum length in bytes of a name. A longer name is passed as an empty string. The
+    ///   format's names don't exceed 256 bytes.
     mutating func object(
         nameLimit: Int = 256, _ member: (inout JSONReader, String) throws(HARError) -> Void
     ) throws(HARError) {
@@ -83,13 +80,13 @@ struct JSONReader {
         }
     }
 
-    /// The name as a part of a path; a name that the format does not have is not shown.
+    /// Hides names that the format doesn't contain.
     private static func step(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
         return !name.isEmpty && isPlain && name.utf8.count <= 40 ? name : "?"
     }
 
-    /// Reads an array; the body reads or skips each element.
+    /// Reads an array. The closure reads or skips each element.
     mutating func array(_ element: (inout JSONReader, Int) throws(HARError) -> Void) throws(HARError) {
         try open(UInt8(ascii: "["), "an array")
         var (isFirst, position) = (true, 0)
@@ -105,7 +102,6 @@ struct JSONReader {
         index += 1
     }
 
-    /// Whether another element follows in a container.
     private mutating func next(_ isFirst: inout Bool, _ bracket: UInt8) throws(HARError) -> Bool {
         let byte = try token()
         if byte == bracket {
@@ -123,7 +119,7 @@ struct JSONReader {
 
     // MARK: Values
 
-    /// Throws unless a string or `null` comes next.
+    /// Throws unless a string or `null` is next.
     mutating func expectString() throws(HARError) {
         let byte = try token()
         guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "n") else {
@@ -131,21 +127,20 @@ struct JSONReader {
         }
     }
 
-    /// A string of at most this many bytes in the file; nil for `null`. A number, `true` and `false` are the text that they
-    /// are written as: some programs leave out the quotes.
+    /// `nil` for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
         guard range.count <= limit else { throw fault(.tooLarge, "a text of more than \(limit) bytes") }
         return try text(range)
     }
 
-    /// A string, or its first bytes if it has more than `limit`; nil for `null`.
+    /// A string, cut after `limit` bytes. `nil` for `null`.
     mutating func beginning(limit: Int) throws(HARError) -> (text: String, isCut: Bool)? {
         guard let range = try stringRange() else { return nil }
         return (try text(range.prefix(limit)), range.count > limit)
     }
 
-    /// The range of a string, without its quotes, or of what is written in place of one; nil for `null`.
+    /// The range without quotes, or of a value in place of a string. `nil` for `null`.
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
@@ -155,7 +150,7 @@ struct JSONReader {
         return byte == UInt8(ascii: "n") ? nil : start..<offset
     }
 
-    /// A number; nil for `null`. A text that contains one is accepted, since some programs write it.
+    /// `nil` for `null`. Accepts a number in quotes, because some programs write it that way.
     mutating func number() throws(HARError) -> Double? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try string(limit: 64).flatMap(Double.init) }
@@ -167,7 +162,7 @@ struct JSONReader {
         return try skipNumber()
     }
 
-    /// A number, `true`, `false` or `null` as it is written.
+    /// A number, `true`, `false` or `null` as written.
     mutating func word() throws(HARError) -> String {
         _ = try token()
         let start = offset
@@ -177,7 +172,7 @@ struct JSONReader {
 
     // MARK: Strings
 
-    /// Skips a string; returns its range, without its quotes.
+    /// Returns the range without quotes.
     mutating func skipString() throws(HARError) -> Range<Int> {
         index += 1
         let start = offset
@@ -194,7 +189,7 @@ struct JSONReader {
         throw fault(.truncated, "the file ends within a text")
     }
 
-    /// The text of a string; bytes that are no UTF-8 are replaced.
+    /// Replaces invalid UTF-8.
     private func text(_ range: Range<Int>) throws(HARError) -> String {
         var decoder = JSONStringDecoder()
         var bytes: [UInt8] = []
@@ -206,5 +201,84 @@ struct JSONReader {
         }
         decoder.finish(into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JSONReader {
+    /// The maximum nesting of containers.
+    private static let depthLimit = 256
+
+    mutating func skipValue() throws(HARError) {
+        var closers: [UInt8] = []
+        repeat {
+            switch try token() {
+            case UInt8(ascii: "{"):
+                index += 1
+                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
+                if try token() == UInt8(ascii: "}") {
+                    index += 1
+                } else {
+                    closers.append(UInt8(ascii: "}"))
+                    try skipName()
+                    continue
+                }
+            case UInt8(ascii: "["):
+                index += 1
+                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
+                if try token() == UInt8(ascii: "]") {
+                    index += 1
+                } else {
+                    closers.append(UInt8(ascii: "]"))
+                    continue
+                }
+            case UInt8(ascii: "\""): _ = try skipString()
+            case UInt8(ascii: "t"): try skip("true")
+            case UInt8(ascii: "f"): try skip("false")
+            case UInt8(ascii: "n"): try skip("null")
+            default: _ = try skipNumber()
+            }
+            try closeContainers(&closers)
+        } while !closers.isEmpty
+    }
+
+    /// After a value, skips the ends of containers, or a comma and the next name of an object.
+    private mutating func closeContainers(_ closers: inout [UInt8]) throws(HARError) {
+        while let closer = closers.last {
+            let byte = try token()
+            if byte == closer {
+                index += 1
+                closers.removeLast()
+                continue
+            }
+            guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "a comma or the end is expected") }
+            index += 1
+            if closer == UInt8(ascii: "}") { try skipName() }
+            return
+        }
+    }
+
+    private mutating func skipName() throws(HARError) {
+        guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
+        _ = try skipString()
+        guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
+        index += 1
+    }
+
+    private mutating func skip(_ word: StaticString) throws(HARError) {
+        for expected in word.description.utf8 {
+            guard try need() == expected else { throw fault(.malformedJSON, "no value begins here") }
+            index += 1
+        }
+    }
+
+    mutating func skipNumber() throws(HARError) -> Double {
+        var text: [UInt8] = []
+        while let byte = try peek(), "+-.0123456789eE".utf8.contains(byte), text.count < 400 {
+            text.append(byte)
+            index += 1
+        }
+        if try peek() == nil { throw fault(.truncated, "the file ends within a value") }
+        guard let number = JSONNumber.double(text) else { throw fault(.malformedJSON, "no value begins here") }
+        return number
     }
 }

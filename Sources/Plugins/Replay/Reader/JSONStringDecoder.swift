@@ -1,18 +1,17 @@
 import ErrandJSONSyntax
 import ErrandMessageSyntax
 
-/// Undoes the escape sequences of a JSON string (RFC 8259, section 7), fed piece by piece.
+/// Undoes the escapes of a JSON string (RFC 8259, section 7), piece by piece.
 ///
-/// Two things go beyond the standard, so that a body is restored byte for byte: invalid UTF-8 stays as it is, and an
-/// unpaired surrogate from U+DC80 to U+DCFF is the byte from 0x80 to 0xFF, as Python writes bytes that it could not
+/// To restore bodies byte for byte, it extends the standard in two ways. Invalid UTF-8 stays unchanged. An unpaired
+/// surrogate from U+DC80 to U+DCFF becomes a byte from 0x80 to 0xFF, because that is how Python writes bytes it can't
 /// decode.
 struct JSONStringDecoder {
-    /// An escape sequence that is not complete at the end of a piece.
+    /// An incomplete escape at the end of a piece.
     private var pending: [UInt8] = []
-    /// A high surrogate whose other half may follow.
+    /// A high surrogate that waits for its other half.
     private var high: UInt32?
 
-    /// Appends the decoded bytes.
     mutating func decode(_ bytes: [UInt8], into result: inout [UInt8]) {
         var index = 0
         while index < bytes.count {
@@ -24,7 +23,7 @@ struct JSONStringDecoder {
                     index = plain
                     continue
                 }
-                // A string that was read before has nothing but escape sequences here.
+                // Only escapes can follow here, because the string was scanned before.
                 guard bytes[index] == JSONGrammar.backslash else {
                     result.append(bytes[index])
                     index += 1
@@ -40,7 +39,6 @@ struct JSONStringDecoder {
         }
     }
 
-    /// Appends the bytes that are still held back at the end.
     mutating func finish(into result: inout [UInt8]) { flush(into: &result) }
 
     private mutating func unescape(into result: inout [UInt8]) {

@@ -1,12 +1,13 @@
 import Errand
 import ErrandDigests
 import ErrandEssentials
+import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The SHA-256 of a file during its download: updated with bytes that arrive in order, and read from the disk for all others.
-/// Bytes of an earlier run are always read from the disk: a saved state could hide damage that happened since.
+/// Computes a file's SHA-256 during its download: hashes bytes that arrive in order, and reads all others from the
+/// disk. Bytes of an earlier run are always read, because a saved state could hide later damage.
 final class FileDigest: Sendable {
     private struct State {
         let given: [UInt8]?
@@ -28,20 +29,19 @@ final class FileDigest: Sendable {
 
     init(expected: [UInt8]?) { state = Mutex(State(given: expected)) }
 
-    /// The server's digest of the whole file; nil changes nothing.
+    /// Sets the server's digest of the whole file, if it sent one.
     func expect(_ digest: [UInt8]?) {
         if let digest { state.withLock { $0.server = digest } }
     }
 
-    /// Starts over, for a download that does.
     func restart() { state.withLock { ($0.running, $0.position, $0.server) = (nil, 0, nil) } }
 
-    /// Adds bytes that follow those added before; all others are read from the disk at the end.
+    /// Hashes bytes that follow the previously hashed bytes. All others are read from the disk at the end.
     func update(_ data: Data, at offset: Int64) {
         state.withLock { if $0.isWanted, offset == $0.position { $0.add(data) } }
     }
 
-    /// Reads the bytes that were not added yet, and compares. Blocks.
+    /// Hashes the remaining bytes and compares the digests. Blocks.
     func check(_ file: PartialFile, total: Int64) throws {
         while try state.withLock({ state -> Bool in
             guard state.isWanted, state.position < total else { return false }
@@ -71,7 +71,7 @@ final class FileDigest: Sendable {
     }
 }
 
-/// The digest of one response's content, where the server sent one (`Content-Digest`, RFC 9530, section 2).
+/// Verifies one response's `Content-Digest`, if it has one (RFC 9530, section 2).
 struct ContentDigest {
     private let expected: [UInt8]?
     private var running: (any RunningSHA256)?
@@ -86,5 +86,18 @@ struct ContentDigest {
     func check() throws {
         guard let expected, let found = running?.finalized(), found != expected else { return }
         throw TransferError(.serverDigestMismatch, "the content does not have the server's Content-Digest")
+    }
+}
+
+/// Digest fields of RFC 9530: `Repr-Digest: sha-256=:…:, sha-512=:…:`.
+enum DigestField {
+    /// Returns the 32 bytes of `sha-256`, or `nil` if the value is missing or the field isn't a dictionary (RFC 9651,
+    /// section 3.2). Ignores other algorithms.
+    static func sha256(_ field: String?) -> [UInt8]? {
+        guard let field, field.utf8.count <= 4096,
+            let digest = try? StructuredField.Dictionary(parsing: field)["sha-256"]?.item?.value.bytes,
+            digest.count == SHA256Digest.byteCount
+        else { return nil }
+        return Array(digest)
     }
 }

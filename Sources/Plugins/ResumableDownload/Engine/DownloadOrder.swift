@@ -6,7 +6,7 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The download that one call requests, checked before anything is opened or sent.
+/// A call's download, validated before opening files or sending requests.
 struct DownloadOrder: Sendable {
     let request: any DownloadRequest
     let exchange: Exchange
@@ -14,17 +14,15 @@ struct DownloadOrder: Sendable {
     let destination: Destination
     let meter: TransferMeter
     let control: TransferControl
-    /// The SHA-256 of the request's checksum.
     let checksum: [UInt8]?
     /// Whether the request may be sent more than once.
     let isRepeatable: Bool
-    /// The user in the sidecar, or else the one of the first request.
+    /// The user recorded in the sidecar, or else the first request's user.
     let user: TransferUser
     private let pin: UserPin
     private let name: String
     private let listener: @Sendable (TransferReport) -> Void
 
-    /// Segments that may be fetched at once.
     var segments: Int { isRepeatable ? max(1, min(16, options.maximumSegments)) : 1 }
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
@@ -69,13 +67,11 @@ struct DownloadOrder: Sendable {
         self.exchange = exchange
     }
 
-    /// The user for the sidecar.
     var stamp: UserStamp? { user.stamp(of: pin.marks) }
 
     private static func key(_ url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// The partial file, open and locked. Where the process has too many open files, this waits until it may open one, or
-    /// until the call ends.
+    /// Opens and locks the partial file. If too many files are open, waits until it can, or until the call ends.
     func open() async throws -> PartialFile {
         let url = String(URLSyntax.redacted(exchange.http.urlText).prefix(2048))
         var wait = Duration.milliseconds(10)
@@ -89,7 +85,7 @@ struct DownloadOrder: Sendable {
         }
     }
 
-    /// Delivers a notice to accessories and to the reader of the events, and the download's new state.
+    /// Reports a notice to accessories and to the reader of events, and sets the download's state.
     func report(_ notice: TransferNotice, _ state: TransferState? = nil) {
         exchange.note("download", notice.description, details: notice)
         listener(.notice(notice))
@@ -97,7 +93,7 @@ struct DownloadOrder: Sendable {
     }
 }
 
-/// The byte counts that the activity reported last: a change of state alone is not reported to it.
+/// The byte counts last reported to the activity, which doesn't get reports that only change the state.
 private final class LastReportedBytes: Sendable {
     private let last = Mutex<(count: Int64, total: Int64?)?>(nil)
 

@@ -12,13 +12,13 @@ extension DownloadRun {
         try digest.check(file, total: total)
         try Task.checkCancellation()
         var complete = response
-        // Joined parts are the same as the body of a 200 (RFC 9111, section 3.4).
+        // Joined parts are equivalent to the body of a 200 response (RFC 9111, section 3.4).
         complete.status = response.status == 203 ? 203 : 200
         complete.headers.remove(.contentRange)
         complete.headers[.contentLength] = "\(total)"
         complete.body = HTTPBody(file: URL(filePath: file.path), length: total)
         do { try await exchange.judge(complete) } catch {
-            // Another download of the same bytes would be refused too; a cancelled check has not refused them.
+            // The check would reject the same bytes again, unless it was cancelled.
             if !error.isCancellation, !Task.isCancelled { file.remove() }
             throw error
         }
@@ -30,14 +30,13 @@ extension DownloadRun {
         return complete
     }
 
-    /// Moves the file to its destination, and returns its path.
     private func moveToDestination() throws -> String {
         if let name = destination.name {
             let path = destination.path(of: name)
             try file.finish(replacing: path)
             return path
         }
-        // It may have been read from a sidecar, which others can write in a shared directory.
+        // Clean the name again: in a shared directory, other users can write to the sidecar.
         let name = file.suggestedName.flatMap(SafeFileName.clean) ?? "download"
         if options.nameCollisionPolicy == .replace {
             try file.finish(replacing: destination.path(of: name))

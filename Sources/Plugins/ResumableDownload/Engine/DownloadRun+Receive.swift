@@ -5,7 +5,7 @@ import ErrandSupport
 import ErrandTransfers
 
 extension DownloadRun {
-    /// Records the properties of the file from a response, before its first byte is written.
+    /// Records a response's file properties before its first byte is written.
     func accept(
         _ response: HTTPResponse, _ representation: Representation, isNew: Bool, decodes: Bool = false
     ) throws {
@@ -19,10 +19,10 @@ extension DownloadRun {
             try destination.checkSpace(for: representation.total ?? 0)
             meter.begin(at: 0, total: representation.total)
         } else {
-            // Properties from elsewhere stay: the bytes on disk are from there.
+            // Keep the other properties, which describe the bytes on disk.
             try file.learn(total: representation.total)
         }
-        // The digest is that of the coded bytes (RFC 9530, section 3), and those are not here if the length is not.
+        // The digest covers encoded bytes (RFC 9530, section 3). Without a length, the transport has decoded them.
         if !decodes || representation.total != nil {
             digest.expect(DigestField.sha256(response.headers[.reprDigest]))
         }
@@ -32,12 +32,12 @@ extension DownloadRun {
         }
     }
 
-    /// Receives the whole file, though perhaps only a part was requested.
+    /// Receives the whole file, although a range may have been requested.
     func receiveWhole(
         _ response: HTTPResponse, _ representation: Representation, _ isSame: Bool, _ inquiry: Inquiry, decodes: Bool
     ) async throws {
         if isSame {
-            // The server has no ranges, but the version is the same: bytes on disk need not be written again.
+            // The server doesn't support ranges, but the version is the same, so skip the bytes on disk.
             if file.plan.parts.count > 1 { try file.change { $1.collapse() } }
             try accept(response, representation, isNew: false)
             order.report(.skipping(file.plan.frontier))
@@ -54,8 +54,7 @@ extension DownloadRun {
         }
     }
 
-    /// Writes a body at its position: behind the bytes on disk of a part, without its first bytes, and never behind
-    /// `end`.
+    /// Writes a body after a part's received bytes, skipping the body's first `skipping` bytes and stopping at `end`.
     func receive(
         _ response: HTTPResponse, part start: Int64, skipping: Int64, upTo end: Int64?, _ claim: SegmentClaim? = nil,
         decodes: Bool = false
@@ -67,9 +66,9 @@ extension DownloadRun {
         var (skip, written) = (skipping, Int64(0))
         var flushing = Flushing(exchange.time.now)
         defer { file.count() }
-        // A body that cannot be fetched again is only held back.
+        // If the body can't be fetched again, a pause only stops reading it.
         let isResumable = isRepeatable && file.representation?.validator != nil
-        /// Whether another segment has taken over the bytes that this one was to fetch.
+        /// Whether another segment has taken over the bytes up to `end`.
         func isCut() -> Bool {
             guard let part = file.part(start) else { return true }
             return part.isDone && part.end.map { $0 < end ?? .max } ?? false
@@ -123,7 +122,7 @@ extension DownloadRun {
     }
 }
 
-/// Passes the bytes to the disk now and then.
+/// Flushes bytes to the disk periodically.
 private struct Flushing {
     private var last: ContinuousClock.Instant
     private var count = 0

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTransfers
 
 extension DownloadRun {
-    /// One request and its body. `.whole` means that all requested bytes arrived.
+    /// Sends one request and receives its body. `.whole` means that all requested bytes have arrived.
     func transfer(
         part start: Int64, _ inquiry: Inquiry, _ plan: AttemptPlan, _ claim: SegmentClaim? = nil
     ) async throws -> Outcome {
@@ -30,7 +30,7 @@ extension DownloadRun {
                 exchange.http.headers = HTTPHeaders(exchange.http.headers + [validator.ifRange])
             }
         }
-        // Without this field the transport negotiates the codings that it can decode.
+        // Without this field, the transport negotiates codings that it can decode.
         if plan.decodes { exchange.http.headers.remove(.acceptEncoding) }
         return exchange
     }
@@ -60,7 +60,7 @@ extension DownloadRun {
                 where error.code == .invalidResponse
                 || error.code == .transportFailed && file.part(start)?.done == before
             {
-                // The body contradicts its head, so none of it is trusted.
+                // The body contradicts its head, so don't trust any of it.
                 response.body.cancel()
                 return .startOver("the part contradicts its head: \(error.message)", ranges: false)
             }
@@ -78,12 +78,12 @@ extension DownloadRun {
         return .whole(response)
     }
 
-    /// The content coding of a response, though no coding was requested; nil for the bytes of the file. Throws where another
-    /// request would not help.
+    /// Returns an unrequested content coding of the response, or `nil` for the file's own bytes. Throws if another
+    /// request wouldn't help.
     private func foreignCoding(_ response: HTTPResponse, _ plan: AttemptPlan) throws -> String? {
         let coding = Representation.coding(response.headers)
         if coding.isEmpty { return nil }
-        // The file itself is compressed and stays so.
+        // The file itself is compressed, and isn't decoded.
         let name = (destination.name ?? response.url.lastPathComponent).lowercased()
         let endings = ["gzip": [".gz", ".tgz"], "x-gzip": [".gz", ".tgz"], "br": [".br"], "zstd": [".zst", ".tzst"]]
         if endings[coding, default: []].contains(where: name.hasSuffix) { return nil }
@@ -96,7 +96,7 @@ extension DownloadRun {
         return coding
     }
 
-    /// The head of the next response; a pause, or another segment that takes over, ends the wait.
+    /// Waits for a response's head. A pause, or a takeover by another segment, ends the wait.
     private func send(_ exchange: Exchange, _ claim: SegmentClaim?) async throws -> HTTPResponse {
         let response = try await control.send(exchange, next, mayInterrupt: { isRepeatable }) { cancel in
             claim?.onInterrupt(cancel)

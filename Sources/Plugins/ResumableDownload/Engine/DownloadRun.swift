@@ -2,9 +2,10 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 import ErrandHTTPFields
+import ErrandSupport
 import ErrandTransfers
 
-/// The run of one download: attempts until the file is complete, or until no further attempt would help.
+/// Runs one download: makes attempts until the file is complete or another attempt wouldn't help.
 struct DownloadRun: Sendable {
     let order: DownloadOrder
     let next: Next
@@ -19,25 +20,23 @@ struct DownloadRun: Sendable {
     var control: TransferControl { order.control }
     var isRepeatable: Bool { order.isRepeatable }
 
-    /// How the next attempt requests the file.
     struct AttemptPlan: Sendable {
-        /// Whether ranges may be requested: not after the server sent a wrong one.
+        /// `false` after the server has sent a wrong range.
         var usesRanges = true
         var segments: Int
         /// Whether the transport may negotiate a content coding and decode it.
         var decodes: Bool
     }
 
-    /// How an attempt ended.
     enum Outcome: Sendable {
         case whole(HTTPResponse)
         case refused(HTTPResponse)
         case startOver(String, ranges: Bool)
-        /// The bytes do not have the digest that the server sent with them.
+        /// The bytes don't match the digest that the server sent with them.
         case damaged(TransferError)
-        /// The bytes are in a content coding that was not requested.
+        /// The bytes are in a content coding that wasn't requested.
         case coded(String)
-        /// The rest comes from this source, and the bytes on disk are from another.
+        /// The rest comes from this URL, but the bytes on disk come from another source.
         case elsewhere(URL)
     }
 
@@ -46,7 +45,7 @@ struct DownloadRun: Sendable {
         digest = FileDigest(expected: order.checksum)
     }
 
-    /// Downloads the file; after a failure the received bytes are kept if they can be resumed.
+    /// Downloads the file. After a failure, keeps the received bytes if they can be resumed.
     func run() async throws -> HTTPResponse {
         do {
             let response = try await attemptUntilComplete()
@@ -54,7 +53,7 @@ struct DownloadRun: Sendable {
                 await meter.allDelivered()
                 return response
             }
-            // A 404 may be temporary, a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
+            // A 404 may be temporary, but a 410 is permanent (RFC 9110, sections 15.5.5 and 15.5.11).
             if response.status == 410 { file.remove() } else { removeUnlessResumable() }
             await stop()
             return response
@@ -65,13 +64,11 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// Reports the final progress of the download.
     private func stop() async {
         meter.set(.interrupted)
         await meter.allDelivered()
     }
 
-    /// Removes bytes that cannot be resumed.
     private func removeUnlessResumable() {
         if file.plan.received == 0 || file.representation?.validator == nil || !isRepeatable { file.remove() }
     }
@@ -81,13 +78,13 @@ struct DownloadRun: Sendable {
             plan: AttemptPlan(segments: order.segments, decodes: !isRepeatable), retry: TransferRetries(options.retry),
             mark: HighWaterMark(file))
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
-        // Requests are refused from now on, unless they are of the user in the sidecar.
+        // From here on, requests are only sent for the user recorded in the sidecar.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()
             let before = file.plan.received
-            // A retry further in may have repeated the failed request in vain.
+            // An inner retry filter may have repeated the request already.
             let finalFailures = exchange.finalFailures
             let failure: any Error
             do {
@@ -96,7 +93,7 @@ struct DownloadRun: Sendable {
                     do { return try await finish(response) } catch let error as TransferError
                         where [.expectedChecksumMismatch, .serverDigestMismatch].contains(error.code)
                     {
-                        // Bytes of several responses may be joined wrongly; bytes of one response are not.
+                        // Bytes of several responses may have been joined wrongly, but not bytes of one response.
                         let isJoined = before > 0 || state.plan.segments > 1 || file.plan.parts.count > 1
                         try refetch(&state, error, isWorthIt: isJoined || error.code == .serverDigestMismatch)
                         continue
@@ -111,7 +108,7 @@ struct DownloadRun: Sendable {
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
                     await exchange.discard(response)
-                    // Several requests at once may have been too many.
+                    // The server may not accept several concurrent requests.
                     state.plan.segments = 1
                     try await pause(
                         for: wait, after: state.retry,
@@ -153,18 +150,17 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// The state that changes from attempt to attempt.
     private struct RunState {
         var plan: AttemptPlan
         var retry: TransferRetries
         var mark: HighWaterMark
-        /// Whether the file was fetched again for a digest that is wrong.
+        /// Whether the file was fetched again because of a wrong digest.
         var hasRefetched = false
-        /// The source that offered the rest in the last attempt, though the bytes on disk are from another.
+        /// The other source that offered the rest in the last attempt.
         var otherSource: String?
     }
 
-    /// Fetches the file once more, in one piece, because a digest is wrong; the second time the error is thrown.
+    /// Fetches the file again, in one piece, because its digest is wrong. Throws the error the second time.
     private func refetch(_ state: inout RunState, _ error: TransferError, isWorthIt: Bool) throws {
         guard isWorthIt, isRepeatable, !state.hasRefetched, options.retry.maximumAttempts ?? .max > 1 else {
             try startOver()
@@ -175,8 +171,8 @@ struct DownloadRun: Sendable {
         state.plan.usesRanges = false
     }
 
-    /// The rest is offered by another source, such as a mirror: the bytes on disk are kept as long as their own source may
-    /// respond again. If the same other source offers it twice in a row, the download starts over there.
+    /// Handles a rest that another source, such as a mirror, offers. Keeps the bytes on disk, because their own source
+    /// may respond again. If the same other source offers it twice in a row, starts over there.
     private func handleOtherSource(_ state: inout RunState, _ url: URL) async throws {
         let madeProgress = state.mark.rises(to: file)
         let source = Representation.source(of: url)
@@ -206,7 +202,6 @@ struct DownloadRun: Sendable {
         state.plan.segments = 1
     }
 
-    /// Discards the bytes on disk, and their digest.
     func startOver(_ representation: Representation? = nil) throws {
         try file.startOver(representation, of: representation == nil ? nil : order.stamp)
         digest.restart()
@@ -217,5 +212,176 @@ struct DownloadRun: Sendable {
         order.report(
             .retrying(attempt: retry.attempts, wait: wait, until: end, reason: reason), .waiting(until: end))
         try await exchange.time.sleep(until: exchange.time.instant(after: wait))
+    }
+}
+
+extension DownloadRun {
+    /// Runs one attempt, with one or several concurrent requests.
+    @concurrent func attempt(_ plan: AttemptPlan) async throws -> Outcome {
+        let wasComplete = file.plan.isDone && file.representation != nil
+        let lacksLength = file.plan.total == nil && file.representation?.validator != nil
+        if wasComplete || lacksLength {
+            // Either an earlier run received all bytes but didn't finish, or only the end of a body without a length is
+            // missing. Requesting one byte shows whether the file has changed, and its length.
+            try file.change { $1.reopen() }
+        }
+        meter.begin(at: file.plan.received, total: file.plan.total)
+        let mayRequestRanges = plan.usesRanges && isRepeatable
+        guard file.plan.received > 0 else {
+            if mayRequestRanges && plan.segments > 1 { return try await probe(plan) }
+            return try await transfer(part: 0, inquiry(), plan)
+        }
+        guard mayRequestRanges, file.representation?.validator != nil else {
+            try startOver()
+            return try await transfer(part: 0, inquiry(), plan)
+        }
+        return try await segments(plan)
+    }
+
+    private func inquiry(_ range: Inquiry.Range? = nil, known: Representation? = nil) -> Inquiry {
+        Inquiry(range: range, known: known, joinsSources: order.checksum != nil)
+    }
+
+    /// Requests the first bytes to find out whether the server supports segments.
+    private func probe(_ plan: AttemptPlan) async throws -> Outcome {
+        let last = max(1, options.minimumSegmentBytes) - 1
+        let outcome = try await transfer(part: 0, inquiry(.init(first: 0, last: last)), plan)
+        guard case .whole = outcome, !file.plan.isDone else { return outcome }
+        return try await segments(plan)
+    }
+
+    /// Fetches the missing bytes, in several segments if the plan allows it. If a segment fails, others continue its
+    /// part, and the attempt throws the first failure.
+    private func segments(_ plan: AttemptPlan) async throws -> Outcome {
+        let minimum = max(1, options.minimumSegmentBytes)
+        if plan.segments > 1 || file.plan.parts.count > 1 {
+            try file.change { $1.split(into: plan.segments, minimum: minimum) }
+        }
+        let scheduler = SegmentScheduler(file, minimum: minimum, segments: plan.segments, time: exchange.time)
+        let workers = min(plan.segments, scheduler.openCount)
+        let results = await withTaskGroup(of: SegmentResults.Element.self) { group in
+            for _ in 0..<workers {
+                group.addTask {
+                    do { return .ended(try await worker(scheduler, plan)) } catch { return .failed(error) }
+                }
+            }
+            if workers > 1 {
+                group.addTask {
+                    try? await scheduler.supervise()
+                    return .supervisor
+                }
+            }
+            var results = SegmentResults()
+            while results.count < workers, let result = await group.next() {
+                if results.add(result) { group.cancelAll() }
+            }
+            group.cancelAll()
+            return results
+        }
+        return try results.outcome(isDone: file.plan.isDone)
+    }
+
+    /// Fetches parts until the file is complete. If it fails, it gives its part back. Returns `nil` if other workers
+    /// fetched everything.
+    private func worker(_ scheduler: SegmentScheduler, _ plan: AttemptPlan) async throws -> Outcome? {
+        var response: HTTPResponse?
+        let start = exchange.time.now
+        var fetched: Int64 = 0
+        func rate() -> Double {
+            let seconds = start.duration(to: exchange.time.now) / .seconds(1)
+            if fetched == 0 { return 0 }
+            return seconds > 0 ? Double(fetched) / seconds : .infinity
+        }
+        while let claim = try await scheduler.take(rate: rate()) {
+            defer { scheduler.giveBack(claim) }
+            let before = file.part(claim.start)?.done ?? 0
+            switch try await fetch(claim, plan) {
+            case nil: break
+            case .whole(let last)?: response = last
+            case let other?: return other
+            }
+            fetched += (file.part(claim.start)?.done ?? before) - before
+            if file.plan.isDone { break }
+        }
+        return response.map { .whole($0) }
+    }
+
+    /// Returns `nil` if another segment took over all of the part.
+    private func fetch(_ claim: SegmentClaim, _ plan: AttemptPlan) async throws -> Outcome? {
+        var requests = 0
+        var response: HTTPResponse?
+        while let part = file.part(claim.start), !part.isDone {
+            // A server may send less than requested, but not an empty range, and not ever smaller pieces.
+            requests += 1
+            if requests > 100 { throw ErrandError(.truncated, "the server sends the range in ever smaller pieces") }
+            let last = part.end == file.plan.total ? nil : part.end.map { $0 - 1 }
+            let inquiry = inquiry(.init(first: part.next, last: last), known: file.representation)
+            do {
+                let outcome = try await transfer(part: claim.start, inquiry, plan, claim)
+                guard case .whole(let last) = outcome else { return outcome }
+                response = last
+            } catch {
+                // Another segment took over the rest, or the request has to be sent again.
+                if claim.takeInterrupt(), !Task.isCancelled { continue }
+                throw error
+            }
+            if claim.takeInterrupt() { continue }
+            if let now = file.part(claim.start), !now.isDone, now.done == part.done {
+                throw ErrandError(.truncated, "the server sent no byte of the range", response: response)
+            }
+        }
+        return response.map { .whole($0) }
+    }
+
+    /// Whether the request rejects the response's content type, so its body isn't needed.
+    func isUnwanted(_ response: HTTPResponse) -> Bool {
+        let accepted = request.acceptableContentTypes
+        guard accepted != .any, let type = response.mediaType else { return false }
+        return !accepted.contains(type)
+    }
+}
+
+private struct SegmentResults {
+    enum Element: Sendable {
+        case ended(DownloadRun.Outcome?)
+        case failed(any Error)
+        case supervisor
+    }
+
+    private(set) var count = 0
+    private var whole: HTTPResponse?
+    /// An outcome that ends all segments.
+    private var decision: DownloadRun.Outcome?
+    private var other: DownloadRun.Outcome?
+    private var failure: (any Error)?
+
+    /// Adds a result, and returns whether the other segments have to end.
+    mutating func add(_ element: Element) -> Bool {
+        switch element {
+        case .supervisor: return false
+        case .ended(let outcome):
+            count += 1
+            switch outcome {
+            case nil: return false
+            case .whole(let response)?: whole = response
+            case .refused?, .elsewhere?: other = other ?? outcome
+            case .startOver?, .damaged?, .coded?:
+                decision = decision ?? outcome
+                return true
+            }
+            return false
+        case .failed(let error):
+            count += 1
+            failure = failure ?? error
+            return !TransferRetries.isTemporary(error)
+        }
+    }
+
+    func outcome(isDone: Bool) throws -> DownloadRun.Outcome {
+        if let decision { return decision }
+        if isDone, let whole { return .whole(whole) }
+        if let failure { throw failure }
+        if let other { return other }
+        throw ErrandError(.connectionLost, "every segment ended before the file was complete")
     }
 }

@@ -1,5 +1,5 @@
-/// Decides whether an attempt made progress: bytes beyond all earlier attempts at the same version of the file. So the
-/// number of attempts that make progress is bounded by the length of the file.
+/// Determines whether an attempt made progress: received more bytes than all earlier attempts at the same version of
+/// the file. This limits such attempts by the file's length.
 struct HighWaterMark {
     private var received: Int64
     private var validator: Validator?
@@ -10,7 +10,7 @@ struct HighWaterMark {
     mutating func rises(to file: PartialFile) -> Bool {
         let now = file.representation?.validator
         if now != validator {
-            // A file that changes with each attempt makes no progress.
+            // A file that keeps changing makes no progress.
             if validator != nil { changes += 1 }
             (validator, received) = (now, 0)
         }
@@ -19,6 +19,5 @@ struct HighWaterMark {
         return changes <= 3
     }
 
-    /// For a download that starts over.
     mutating func reset() { received = 0 }
 }

@@ -1,10 +1,10 @@
-/// The bytes of a file that are on disk and the missing ones: adjacent ranges, from the first byte to the last.
+/// A file's received and missing bytes: adjacent ranges that cover the whole file.
 struct RangePlan: Codable, Hashable, Sendable {
     struct Part: Codable, Hashable, Sendable {
         var start: Int64
-        /// After the last byte; nil, in the last part only, while the length is unknown.
+        /// Exclusive. Only the last part's end can be `nil`, while the length is unknown.
         var end: Int64?
-        /// Bytes on disk, from the start on.
+        /// The number of received bytes, from the start of the part.
         var done: Int64 = 0
 
         /// The first missing byte.
@@ -15,10 +15,9 @@ struct RangePlan: Codable, Hashable, Sendable {
 
     private(set) var parts: [Part]
 
-    /// The whole file as one part.
     init(total: Int64?) { parts = [Part(start: 0, end: total)] }
 
-    /// For parts that were read from a disk: nil unless they are adjacent and none has more bytes than its length.
+    /// Validates parts read from the disk: they must be adjacent, and can't have more bytes than their length.
     init?(checking parts: [Part], total: Int64?) {
         guard !parts.isEmpty, parts.count <= Self.limit else { return nil }
         var expected: Int64 = 0
@@ -36,37 +35,33 @@ struct RangePlan: Codable, Hashable, Sendable {
         self.parts = parts
     }
 
-    /// The largest number of parts.
     static let limit = 64
 
     var received: Int64 { parts.reduce(0) { $0 + $1.done } }
-    /// Bytes on disk without a gap, from the first byte on.
+    /// The number of received bytes before the first gap.
     var frontier: Int64 { (parts.first { !$0.isDone } ?? parts[parts.count - 1]).next }
-    /// After the last byte on disk.
+    /// The end of the last received byte.
     var extent: Int64 { parts.filter { $0.done > 0 }.map(\.next).max() ?? 0 }
     var isDone: Bool { parts.allSatisfy { $0.isDone } }
     var total: Int64? { parts[parts.count - 1].end }
 
     mutating func advance(_ index: Int, by count: Int64) { parts[index].done += count }
 
-    /// Sets the end of the last part.
     mutating func end(at total: Int64) { parts[parts.count - 1].end = total }
 
-    /// Discards the bytes after the first gap and makes one part, for a server that sends only the whole file.
+    /// Discards bytes after the first gap and joins all parts, because the server only sends the whole file.
     mutating func collapse() { parts = [Part(start: 0, end: total, done: frontier)] }
 
-    /// Removes the last byte from a plan that is or may be complete, so that requesting it shows whether the file has
-    /// changed, and how long it is.
+    /// Discards the last byte of a plan that may be complete. Requesting it again shows whether the file has changed,
+    /// and its length.
     mutating func reopen() {
         guard isDone || total == nil, let index = parts.lastIndex(where: { $0.done > 0 }) else { return }
         parts[index].done -= 1
     }
 
-    /// The index of the part that begins at an offset; nil if there is none.
     func index(of start: Int64) -> Int? { parts.firstIndex { $0.start == start } }
 
-    /// Ends a part at an offset within it; the rest becomes a part of its own, whose start is returned. Nil where the rest
-    /// would be empty, or where there are too many parts.
+    /// Splits a part. Returns the second part's start, or `nil` if it would be empty or there are too many parts.
     mutating func divide(_ index: Int, at offset: Int64) -> Int64? {
         if parts.count >= Self.limit { joinDone() }
         guard parts.count < Self.limit, parts.indices.contains(index), let end = parts[index].end,
@@ -77,7 +72,6 @@ struct RangePlan: Codable, Hashable, Sendable {
         return offset
     }
 
-    /// Joins adjacent parts that are complete.
     private mutating func joinDone() {
         var joined: [Part] = []
         for part in parts {
@@ -90,7 +84,7 @@ struct RangePlan: Codable, Hashable, Sendable {
         parts = joined
     }
 
-    /// The same parts with no more bytes than an earlier plan had, however that plan was divided.
+    /// Returns these parts, limited to the bytes that an earlier plan had received, however that plan was divided.
     func limited(to earlier: RangePlan) -> RangePlan {
         var plan = self
         for (index, part) in plan.parts.enumerated() {
@@ -101,8 +95,8 @@ struct RangePlan: Codable, Hashable, Sendable {
         return plan
     }
 
-    /// Joins complete parts with the part after them, then halves the longest rests until `count` parts are open, none
-    /// shorter than `minimum`.
+    /// Joins complete parts with the following part, then halves the longest missing ranges until `count` parts are
+    /// open. No half is shorter than `minimum`.
     mutating func split(into count: Int, minimum: Int64) {
         var joined: [Part] = []
         for part in parts {

@@ -4,41 +4,42 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// One version of a file on a server, as the head of a response describes it.
+/// A version of a file on a server, as described by a response's head.
 struct Representation: Codable, Hashable, Sendable {
-    /// Nil if the version cannot be recognised later, and so not be resumed.
+    /// `nil` if the version can't be recognized later, so the download can't be resumed.
     var validator: Validator?
-    /// Nil until a response says how long the file is.
+    /// `nil` until a response specifies the file's length.
     var total: Int64?
-    /// The codings that are part of the bytes, in lower case; empty for none.
+    /// The lowercase codings of the file's bytes; empty if it isn't encoded.
     var coding: String
-    /// The final URL without its query, as a digest: a validator identifies a version of one resource, not of another server's.
+    /// A digest of the final URL without its query, because a validator only identifies a version of one resource.
     var source: String
 
-    /// From a 200, or from a 206 that says how long the whole file is.
+    /// Requires a 200 response, or a 206 that specifies the whole file's length.
     init(_ response: HTTPResponse, total: Int64?) {
         coding = Self.coding(response.headers)
         source = Self.source(of: response.url)
         self.total = total
         let refusesRanges = FieldList.contains("none", in: response.headers[.acceptRanges] ?? "")
         validator = refusesRanges ? nil : Validator(strongIn: response.headers)
-        // Without a length only an entity tag shows that a later part is of this version; the part says how long it is.
+        // Without a length, only an entity tag proves that a later part belongs to this version. That part specifies
+        // the length.
         if total == nil, validator?.kind != .entityTag || Self.hasNoFraming(response) { validator = nil }
     }
 
-    /// Whether nothing in the head of an HTTP/1.1 response says where its body ends. URLSession decodes what was requested
-    /// without a coding, and then hides the length: the offsets of such bytes are not known.
+    /// Whether an HTTP/1.1 response's head doesn't specify where its body ends. URLSession may decode content even
+    /// though no coding was requested, and then hides the length, so byte offsets are unknown.
     static func hasNoFraming(_ response: HTTPResponse) -> Bool {
         let closes = FieldList.contains("close", in: response.headers[.connection] ?? "")
         let isFramed = closes || response.headers.contains(.transferEncoding)
         return !isFramed && !["1.0", "2", "3"].contains(response.version)
     }
 
-    /// The reason why a part cannot be joined with the bytes on disk.
     enum Objection: Equatable {
         case unknownVersion, changed, coding
         case length(Int64, Int64)
-        /// Everything agrees, but a validator is valid for one resource (RFC 9110, section 8.8.3), and this is another.
+        /// Everything matches, but a validator is only valid for one resource (RFC 9110, section 8.8.3), and this is
+        /// another one.
         case source
 
         var text: String {
@@ -52,7 +53,7 @@ struct Representation: Codable, Hashable, Sendable {
         }
     }
 
-    /// The reason why a part of a response cannot be joined with the bytes on disk; nil if it can.
+    /// Returns why a response can't be joined with the bytes on disk, or `nil` if it can.
     func objection(to response: HTTPResponse, total other: Int64?, joiningSources: Bool) -> Objection? {
         guard let validator else { return .unknownVersion }
         if !validator.matches(response.headers) { return .changed }

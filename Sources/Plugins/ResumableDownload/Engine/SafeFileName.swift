@@ -4,24 +4,25 @@ import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// Makes a file name from a server harmless in any directory.
+/// Sanitizes file names from servers for use in any directory.
 enum SafeFileName {
-    /// The name in `Content-Disposition`, else the last component of the final URL's path, else "download".
+    /// The name in `Content-Disposition`, or else the last component of the final URL's path, or else "download".
     static func choose(disposition: String?, url: URL) -> String {
         if let name = disposition.map(ContentDisposition.init(parsing:))?.fileName.flatMap(clean) { return name }
         let segment = url.path(percentEncoded: true).split(separator: "/").last ?? ""
         return clean(decoded(segment)) ?? "download"
     }
 
-    /// A segment's escapes as UTF-8 where that is valid, and as Latin-1 otherwise.
+    /// Decodes percent escapes as UTF-8 if valid, and as Latin-1 otherwise.
     private static func decoded(_ segment: Substring) -> String {
         guard let bytes = PercentEncoding.bytes(segment) else { return String(segment) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// One component without a separator, a control or direction character, a leading or trailing dot or space, that no
-    /// system reserves, of at most 200 bytes of UTF-8; nil if nothing is left.
+    /// Returns a single path component of at most 200 UTF-8 bytes, or `nil` if nothing usable is left. Removes
+    /// separators, control and direction characters, and dots and spaces at both ends. Names that a system reserves get
+    /// a prefix.
     ///
     /// File systems compare scalars, not characters: a dot with an accent is a leading dot.
     static func clean(_ name: String) -> String? {
@@ -33,7 +34,7 @@ enum SafeFileName {
         return isReserved(text) ? "_" + fitted(text.unicodeScalars, to: maximumBytes - 1) : text
     }
 
-    /// The name trimmed and shortened. Each of the two may undo the other; each makes the name shorter.
+    /// Trims and shortens a name. Each can require the other again, but the name gets shorter each time.
     private static func fitted(_ name: String.UnicodeScalarView, to limit: Int) -> String {
         var name = name
         while true {
@@ -49,7 +50,7 @@ enum SafeFileName {
         return "\(String(stem)) (\(number))\(String(ending))"
     }
 
-    /// Whether a system gives the name a meaning of its own, or this module does.
+    /// Whether a system, or this module, gives the name a special meaning.
     private static func isReserved(_ name: String) -> Bool {
         var stem = name.unicodeScalars.prefix { $0 != "." }
         while stem.last == " " { stem.removeLast() }
@@ -58,13 +59,13 @@ enum SafeFileName {
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Format characters reverse text, so that a name that reads `exe.jpg` may end in something else.
+        // Format characters can reverse text, so a name that reads `exe.jpg` could have another extension.
         case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: false
         default: !"<>:\"|?*\0".unicodeScalars.contains(scalar)
         }
     }
 
-    /// Without dots and spaces at both ends: a leading dot hides the file, and Windows drops a trailing dot or space.
+    /// Removes dots and spaces at both ends. A leading dot hides a file, and Windows drops trailing dots and spaces.
     private static func trimmed(_ name: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         var name = name.drop(while: isTrimmed)
         while let end = name.last, isTrimmed(end) { name.removeLast() }
@@ -77,7 +78,7 @@ enum SafeFileName {
 
     private static let maximumBytes = 200
 
-    /// Shortened before its extension: between characters, or within the first where that alone is too long.
+    /// Shortens a name before its extension: between characters, or within the first if that alone is too long.
     private static func shortened(
         _ name: Substring.UnicodeScalarView, to limit: Int
     ) -> Substring.UnicodeScalarView {

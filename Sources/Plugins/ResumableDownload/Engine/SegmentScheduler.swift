@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// Distributes the open parts of a file among the segments that fetch them: each takes one, and when none is left, half
-/// of the largest rest of another segment.
+/// Distributes a file's open parts among segments. A segment that can't find an open part takes half of the largest
+/// remaining part of another segment.
 final class SegmentScheduler: Sendable {
     private struct Work {
         let claim: SegmentClaim
@@ -14,10 +14,10 @@ final class SegmentScheduler: Sendable {
         var open: [Int64]
         var working: [Int: Work] = [:]
         var lastID = 0
-        /// Counts the changes, so that a waiting segment does not miss one.
+        /// Counts changes, so waiting segments don't miss any.
         var changes = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
-        /// How many parts may still be taken from slow segments.
+        /// How many more times a slow segment's part may be taken over.
         var takeovers: Int
     }
 
@@ -26,9 +26,9 @@ final class SegmentScheduler: Sendable {
     private let minimum: Int64
     private let state: Mutex<State>
 
-    /// The interval at which a segment without a part looks for a slow one.
+    /// How often an idle segment looks for a slow one.
     static let interval = Duration.milliseconds(250)
-    /// A segment keeps a rest that it fetches within this time, in seconds.
+    /// A segment keeps its part if it needs less than this many seconds for the rest.
     private static let minimumTimeLeft = 2.0
 
     init(_ file: PartialFile, minimum: Int64, segments: Int, time: any TimeSource) {
@@ -39,8 +39,8 @@ final class SegmentScheduler: Sendable {
 
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// A part to fetch; waits while others fetch the rest. Nil once nothing is left. `rate` is the caller's bytes a
-    /// second so far. Throws when the task is cancelled.
+    /// Returns a part to fetch, after waiting for one if necessary, or `nil` if the file is complete. `rate` is the
+    /// caller's bytes per second so far. Throws if the task is cancelled.
     func take(rate: Double) async throws -> SegmentClaim? {
         while true {
             try Task.checkCancellation()
@@ -58,7 +58,7 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Returns a part, complete or not; the others fetch its rest.
+    /// Gives a part back. If it's incomplete, other segments fetch the rest.
     func giveBack(_ claim: SegmentClaim) {
         let isDone = file.part(claim.start)?.isDone ?? true
         change { state in
@@ -67,7 +67,7 @@ final class SegmentScheduler: Sendable {
         }
     }
 
-    /// Wakes the waiting segments at intervals, so that they look for a slow one, until the task is cancelled.
+    /// Wakes idle segments periodically to look for a slow one, until the task is cancelled.
     func supervise() async throws {
         while true {
             try await time.sleep(until: time.now.advanced(by: Self.interval))
@@ -109,7 +109,7 @@ final class SegmentScheduler: Sendable {
         return claim
     }
 
-    /// A piece of a part that another segment fetches, and the segment that has to end for it.
+    /// Finds a piece of another segment's part to take over, and the segment to interrupt for it.
     private func takeOver(
         _ state: inout State, _ rate: Double, at now: ContinuousClock.Instant
     ) -> (start: Int64?, interrupted: SegmentClaim?) {
@@ -119,7 +119,7 @@ final class SegmentScheduler: Sendable {
             guard let part = file.part(work.claim.start), let left = part.left, left > 0 else { continue }
             let elapsed = work.began.duration(to: now) / .seconds(1)
             let speed = elapsed > 0 ? Double(part.done - work.doneBefore) / elapsed : 0
-            // The speed of a segment is known only after a while.
+            // Wait until a segment's speed can be measured.
             if elapsed < Self.minimumTimeLeft { continue }
             let seconds = speed > 0 ? Double(left) / speed : .infinity
             if seconds < Self.minimumTimeLeft { continue }
@@ -129,14 +129,13 @@ final class SegmentScheduler: Sendable {
             }
         }
         if let largest, let start = file.halve(largest.start, minimum: minimum) { return (start, nil) }
-        // Too short to halve: a far slower segment ends, and this one takes its rest.
+        // Too short to halve: take over the rest of a far slower segment.
         guard let slowest, state.takeovers > 0 else { return (nil, nil) }
         state.takeovers -= 1
         return (file.cut(slowest.claim.start), slowest.claim)
     }
 }
 
-/// A part that one segment fetches.
 final class SegmentClaim: Sendable {
     let id: Int
     let start: Int64
@@ -144,7 +143,7 @@ final class SegmentClaim: Sendable {
 
     init(id: Int, start: Int64) { (self.id, self.start) = (id, start) }
 
-    /// Sets the action that ends the current request; it runs at once if the segment was interrupted already.
+    /// Sets an action that ends the current request. If the segment was already interrupted, runs it immediately.
     func onInterrupt(_ action: @escaping @Sendable () -> Void) {
         let isInterrupted = state.withLock { state in
             state.action = action
@@ -161,7 +160,7 @@ final class SegmentClaim: Sendable {
         action?()
     }
 
-    /// Whether it was interrupted since the last call.
+    /// Returns whether it was interrupted since the last call, and resets it.
     func takeInterrupt() -> Bool {
         state.withLock { state in
             defer { state = (false, nil) }

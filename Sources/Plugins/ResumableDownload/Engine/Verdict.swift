@@ -2,38 +2,37 @@ import Errand
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The request to the server.
 struct Inquiry: Sendable {
-    /// Nil requests the whole file.
+    /// `nil` requests the whole file.
     var range: Range?
-    /// The version of the bytes on disk; nil if there are none.
+    /// The version of the bytes on disk, if any.
     var known: Representation?
-    /// Whether parts from different sources may be joined, because a checksum verifies the result.
+    /// Whether to join parts from different sources, because a checksum verifies the result.
     var joinsSources = false
 
     struct Range: Sendable, Equatable {
         var first: Int64
-        /// Inclusive; nil up to the end.
+        /// Inclusive. `nil` for the end of the file.
         var last: Int64?
         var field: String { "bytes=\(first)-\(last.map { "\($0)" } ?? "")" }
     }
 }
 
-/// The possible use of a response, judged by its head alone.
+/// How to use a response, determined from its head.
 enum Verdict: Equatable {
-    /// The requested bytes, up to `end`, of the same version as those on disk.
+    /// The requested bytes up to `end`, of the same version as those on disk.
     case part(end: Int64, Representation)
-    /// The whole file. `isSame`: of the version that is on disk in part.
+    /// The whole file. `isSame` if it's the version of the bytes on disk.
     case whole(Representation, isSame: Bool)
     /// The bytes on disk are the whole file.
     case complete
-    /// The rest, but from another source than the bytes on disk.
+    /// The rest of the file, but from another source.
     case elsewhere
-    /// Cannot be joined with the bytes on disk; `ranges` says whether ranges may be requested again.
+    /// The bytes can't be joined with those on disk. `ranges` is whether to request ranges again.
     case startOver(String, ranges: Bool)
-    /// For Core to judge: a status that no download handles.
+    /// A status for Core to check, because downloads don't handle it.
     case refused
-    /// No file can be made from the response.
+    /// The response doesn't contain the file.
     case unusable(String)
 
     init(_ response: HTTPResponse, to inquiry: Inquiry) {
@@ -111,8 +110,8 @@ enum Verdict: Equatable {
 }
 
 extension ContentRange {
-    /// The only `Content-Range` of a response; nil for none, several, an invalid one, and numbers beyond 2^60, to which a
-    /// length can be added without an overflow.
+    /// The only `Content-Range` of a response, or `nil` if it's missing, repeated, invalid, or exceeds 2^60. That limit
+    /// prevents overflow when adding lengths.
     init?(in headers: HTTPHeaders) {
         let fields = headers.values(of: .contentRange)
         guard fields.count == 1, let range = ContentRange(parsing: fields[0]) else { return nil }

@@ -6,10 +6,10 @@ import ErrandTransfers
 /// The location of a file: a name in a directory, or a directory in which the server names the file.
 struct Destination: Sendable {
     let directory: String
-    /// Nil if the server names the file.
+    /// `nil` if the server names the file.
     let name: String?
 
-    /// Throws for a location where a download cannot, or should not, write a file. Blocks.
+    /// Throws if a download can't or shouldn't write a file there. Blocks.
     init(_ url: URL) throws(TransferError) {
         guard url.isFileURL, url.path.utf8.first == UInt8(ascii: "/") else {
             throw TransferError(.invalidRequest, "the destination is not a file URL with an absolute path")
@@ -34,8 +34,8 @@ struct Destination: Sendable {
         _ = try Self.replaceable(path)
     }
 
-    /// The key in the names of the partial file and its sidecar. The directory's own path is no part of it, since an update of
-    /// an app may change that. In a directory each request has its own partial file.
+    /// Returns the key in the names of the partial file and its sidecar. The directory's path isn't part of it, because
+    /// an app update may change the path. Within a directory, each request has its own partial file.
     func key(request: String) -> String {
         let text = name.map { "file\n\($0)" } ?? "directory\n\(request)"
         return String(Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8))).prefix(24))
@@ -43,7 +43,7 @@ struct Destination: Sendable {
 
     func path(of name: String) -> String { directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
 
-    /// The permissions of the regular file at a path; nil if nothing is there. Throws if anything else is.
+    /// Returns the permissions of the file at a path, or `nil` if there isn't one. Throws if it isn't a regular file.
     static func replaceable(_ path: String) throws(TransferError) -> mode_t? {
         let status: FileStatus
         do { status = try FileStatus(at: path, followingLinks: false) } catch {
@@ -61,7 +61,7 @@ struct Destination: Sendable {
         throw TransferError(.notAFile, "\(path) cannot be replaced: it is \(kind)")
     }
 
-    /// Throws `noSpace` if the disk has no room for `count` more bytes.
+    /// Throws `noSpace` if the disk doesn't have space for `count` more bytes.
     func checkSpace(for count: Int64) throws(TransferError) {
         guard count > 0, let available = SystemQueries.freeSpace(in: directory) else { return }
         if UInt64(count) > available {
@@ -73,12 +73,10 @@ struct Destination: Sendable {
 }
 
 extension Destination: CustomStringConvertible {
-    /// The path of the file, or of the directory.
     var description: String { name.map(path(of:)) ?? directory }
 }
 
 extension TransferError {
-    /// An error of the system.
     init(_ failure: SystemFile.Failure) {
         let code: Code =
             switch failure.code {
@@ -92,7 +90,6 @@ extension TransferError {
         self.init(code, failure.description)
     }
 
-    /// The result of a body, its failure as an error of a download.
     static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
     ) throws(TransferError) -> Value {

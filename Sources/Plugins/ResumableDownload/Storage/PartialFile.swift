@@ -4,12 +4,12 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The file of an unfinished download, with the sidecar that records which of its bytes are valid. One download at a time
-/// holds it: the sidecar is locked, against other processes too.
+/// An unfinished download's file, and the sidecar that records its valid bytes. The sidecar is locked, so only one
+/// download in any process uses them.
 ///
-/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. A killed process
-/// loses the bytes that were not counted yet: a chunk for each part, or up to 1 MiB of a part that has 16 MiB. A crash
-/// of the machine loses the bytes that were not flushed.
+/// Bytes are written first and counted afterwards, so a count never exceeds the bytes in the file. If the process is
+/// killed, bytes not yet counted are lost: one chunk per part, or up to 1 MiB for parts with at least 16 MiB. If the
+/// machine crashes, bytes not yet flushed are lost.
 final class PartialFile: Sendable {
     let path: String
     let sidecarPath: String
@@ -22,31 +22,31 @@ final class PartialFile: Sendable {
         var record: PartialRecord
         var plan: RangePlan
         var sequence: UInt64
-        /// The ends of the current writes, by the start of their part.
+        /// The ends of current writes, by the start of their part.
         var writing: [Int64: Int64] = [:]
-        /// The bytes that the counters of the sidecar lack, by the start of their part.
+        /// The number of bytes missing in the sidecar's counters, by the start of their part.
         var uncounted: [Int64: Int64] = [:]
-        /// The ends of the reserved room, by the start of its part; nil if the file system reserves none.
+        /// The ends of reserved disk space, by the start of its part, or `nil` if the file system can't reserve space.
         var reserved: [Int64: Int64]? = [:]
         var isRemoved = false
     }
 
-    /// Whether a part of this length is counted now, or with one of its next chunks.
+    /// Whether to update the counter of a part with `done` bytes now. Large parts are counted less often.
     private static func isDue(_ uncounted: Int64, of done: Int64) -> Bool {
         done < 16 << 20 || uncounted >= min(1 << 20, done / 64)
     }
 
-    /// Room is reserved in steps of this size, in bytes, so that a download that stops holds little more than its bytes.
+    /// The number of bytes to reserve at once. A stopped download holds little more than its received bytes.
     private static let reservation: Int64 = 32 << 20
 
-    /// Opens the file of an earlier run, or creates one. Throws `busy` while another download holds it. Blocks.
+    /// Opens an earlier run's file, or creates one. Throws `busy` if another download uses it. Blocks.
     init(_ destination: Destination, request: String, url: String) throws(TransferError) {
         let key = destination.key(request: request)
         path = Self.data(key, in: destination.directory)
         sidecarPath = Self.sidecar(key, in: destination.directory)
         sidecar = try Self.locked(sidecarPath, for: destination.description)
         do { file = try Self.opened(path) } catch {
-            // A record that was found stays: what is in the way now may be gone later.
+            // Keep an existing record: the obstacle may be gone later.
             if sidecar.status?.size == 0 { SystemFile.remove(sidecarPath) }
             throw error
         }
@@ -56,7 +56,7 @@ final class PartialFile: Sendable {
             let isOfThisSession = state.record.session == Self.session
             (state.record.session, state.record.url) = (Self.session, url)
             self.state = Mutex(state)
-            // Bytes that were not counted may be wrong.
+            // Bytes that weren't counted may be wrong.
             try cut(to: found.plan.extent)
             if !isOfThisSession { try change { _, _ in } }
         } else {
@@ -70,22 +70,21 @@ final class PartialFile: Sendable {
 
     var representation: Representation? { state.withLock { $0.record.representation } }
     var plan: RangePlan { state.withLock { $0.plan } }
-    /// Whose the bytes are.
     var user: UserStamp? { state.withLock { $0.record.user } }
-    /// The name that the server sent.
+    /// The file name sent by the server.
     var suggestedName: String? { state.withLock { $0.record.name } }
 
-    /// Discards all bytes, for a file of another version or of an unknown one.
+    /// Discards all bytes, because the file's version is different or unknown.
     func startOver(_ representation: Representation?, of user: UserStamp? = nil) throws(TransferError) {
         let hadBytes = state.withLock { $0.record.flushed.received > 0 }
         try change { record, plan in
             (record.representation, record.user) = (representation, user)
             plan = RangePlan(total: representation?.total)
         }
-        // After a crash the old record must not describe the new bytes.
+        // After a crash, the old record must not describe the new bytes.
         if hadBytes { try TransferError.converting { () throws(SystemFile.Failure) in try sidecar.flushData() } }
         try cut(to: 0)
-        // That has released the room.
+        // Truncating released the reserved space.
         state.withLock { if $0.reserved != nil { $0.reserved = [:] } }
     }
 
@@ -93,16 +92,16 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try file.truncate(to: size) }
     }
 
-    /// Changes the record of the file, or its division. The bytes of the file stay.
+    /// Changes the record or the division into parts. Doesn't change the file's bytes.
     func change(_ body: (inout PartialRecord, inout RangePlan) -> Void) throws(TransferError) {
-        // The record will state that these bytes are on the disk.
+        // The new record states that these bytes are on the disk.
         let flushed = plan
         if flushed.received > 0 {
             try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
         }
         let failure = state.withLock { state -> TransferError? in
             body(&state.record, &state.plan)
-            // Counters of the old plan must not be read for the new one.
+            // A new number invalidates the old plan's counters.
             state.record.plan &+= 1
             state.record.flushed = state.plan.limited(to: flushed)
             state.uncounted = [:]
@@ -111,12 +110,11 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// The part that begins at an offset; nil if it no longer exists.
     func part(_ start: Int64) -> RangePlan.Part? {
         state.withLock { state in state.plan.index(of: start).map { state.plan.parts[$0] } }
     }
 
-    /// Writes bytes where a part continues. Returns the number written: a part may have become shorter meanwhile.
+    /// Appends bytes to a part. Returns the number of bytes written: the part may have become shorter.
     func write(_ data: Data, part start: Int64) throws(TransferError) -> Int {
         let (offset, count) = state.withLock { state -> (Int64, Int) in
             guard let index = state.plan.index(of: start) else { return (0, 0) }
@@ -131,7 +129,7 @@ final class PartialFile: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in
             try file.write(count == data.count ? data : data.prefix(count), at: offset)
         }
-        // Under the lock: otherwise the counter of an old plan could overwrite one of a new plan.
+        // Keep the lock: an outdated counter could otherwise overwrite a new plan's counter.
         let failure = state.withLock { state -> TransferError? in
             guard let index = state.plan.index(of: start) else { return nil }
             state.plan.advance(index, by: Int64(count))
@@ -144,7 +142,7 @@ final class PartialFile: Sendable {
         return count
     }
 
-    /// Counts the bytes that were written since the last counter; call it when a transfer ends.
+    /// Updates outdated counters. Call it when a transfer ends.
     func count() {
         state.withLock { state in
             if state.uncounted.isEmpty || state.isRemoved { return }
@@ -154,8 +152,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Reserves the room of the next bytes of a part, up to its end, so that the file system allocates it once and in
-    /// one piece.
+    /// Reserves space for a part's next bytes, so the file system allocates fewer and larger extents.
     private func reserve(_ start: Int64, from offset: Int64, _ count: Int) {
         let next = state.withLock { state -> Range<Int64>? in
             guard let end = state.plan.index(of: start).flatMap({ state.plan.parts[$0].end }),
@@ -170,13 +167,13 @@ final class PartialFile: Sendable {
         if !file.reserve(Int64(next.count), at: next.lowerBound) { state.withLock { $0.reserved = nil } }
     }
 
-    /// Makes a new part of the second half of a part's missing bytes, and returns its start. Nil if a half is shorter than
+    /// Halves a part's missing bytes. Returns the start of the new part, or `nil` if it would be shorter than
     /// `minimum`.
     func halve(_ start: Int64, minimum: Int64) -> Int64? {
         divide(start) { (next, end) in (end - next) / 2 >= minimum ? next + (end - next) / 2 : nil }
     }
 
-    /// Ends a part after its received bytes, and returns the start of a new part with the rest. Nil if nothing was received.
+    /// Ends a part after its received bytes. Returns the start of the new part, or `nil` if the part is empty.
     func cut(_ start: Int64) -> Int64? { divide(start) { (next, _) in next } }
 
     private func divide(_ start: Int64, _ split: (Int64, Int64) -> Int64?) -> Int64? {
@@ -204,10 +201,9 @@ final class PartialFile: Sendable {
         return nil
     }
 
-    /// Sets the end of the file after its body has ended.
     func end(at total: Int64) { state.withLock { $0.plan.end(at: total) } }
 
-    /// Waits until the received bytes survive a crash of the machine.
+    /// Flushes received bytes, so they survive a crash of the machine.
     func flush() throws(TransferError) {
         let plan = plan
         try TransferError.converting { () throws(SystemFile.Failure) in try file.flushData() }
@@ -218,9 +214,9 @@ final class PartialFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes the file and its sidecar: the received bytes cannot be resumed.
+    /// Use it when the bytes can't be resumed.
     func remove() {
-        // Once: afterwards the names may belong to another download.
+        // Only once: the names may belong to another download afterwards.
         if state.withLock({ state in
             defer { state.isRemoved = true }
             return state.isRemoved
@@ -239,5 +235,71 @@ final class PartialFile: Sendable {
         let offset = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
         do { try sidecar.write(slot, at: offset) } catch { return TransferError(error) }
         return nil
+    }
+}
+
+extension PartialFile {
+    /// Records the file's length, unless it was known before.
+    func learn(total: Int64?) throws(TransferError) {
+        guard let total, plan.total == nil, representation != nil else { return }
+        try change { record, plan in
+            record.representation?.total = total
+            plan.end(at: total)
+        }
+    }
+
+    /// Throws if the file's length is wrong because another program wrote to it.
+    func check(size: Int64) throws(TransferError) {
+        let length = file.status?.size ?? 0
+        if length == size { return }
+        throw TransferError(.fileFailed, "\(path) is \(length) bytes long, \(size) bytes were written")
+    }
+
+    func read(at offset: Int64, _ count: Int) throws(TransferError) -> Data {
+        try TransferError.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
+    }
+
+    /// Starts writing bytes to the disk without waiting.
+    func beginFlush() { file.beginFlush() }
+}
+
+extension PartialFile {
+    /// Moves the file to its destination atomically, and removes the sidecar.
+    func finish(replacing path: String) throws(TransferError) {
+        let mode = try Destination.replaceable(path)
+        if let mode { try? file.setPermissions(mode) }
+        try move(to: path)
+        cleanUp(path)
+    }
+
+    /// Moves the file to its destination unless a file exists there, in which case this returns `false`.
+    func finish(ifFree path: String) throws(TransferError) -> Bool {
+        do {
+            try SystemFile.link(self.path, to: path)
+            SystemFile.remove(self.path)
+        } catch {
+            if error.code == EEXIST { return false }
+            // If the file system doesn't support links, an empty file reserves the name.
+            do { _ = try SystemFile(creating: path) } catch {
+                if error.code == EEXIST { return false }
+                throw TransferError(error)
+            }
+            do { try move(to: path) } catch {
+                SystemFile.remove(path)
+                throw error
+            }
+        }
+        cleanUp(path)
+        return true
+    }
+
+    private func move(to path: String) throws(TransferError) {
+        try TransferError.converting { () throws(SystemFile.Failure) in try SystemFile.rename(self.path, to: path) }
+    }
+
+    /// Removes the sidecar, and flushes the directory so the new name survives a crash.
+    private func cleanUp(_ path: String) {
+        SystemFile.remove(sidecarPath)
+        SystemFile.flushDirectory(of: path)
     }
 }

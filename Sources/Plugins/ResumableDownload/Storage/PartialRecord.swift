@@ -3,32 +3,30 @@ import ErrandEssentials
 import ErrandSupport
 import ErrandTransfers
 
-/// The record of a partial file, in its sidecar.
 struct PartialRecord: Codable, Sendable, Equatable {
-    /// The version of this format; another one is not read.
+    /// The format's version. Records with other versions aren't read.
     var format = Self.format
-    /// A digest of method and key, so that no secret of a URL is on the disk.
+    /// A digest of the method and key, so no secret in a URL is written to the disk.
     var request: String
-    /// Whose the bytes are; nil before the first of them, and in sidecars of earlier versions, which count as nobody's.
+    /// The bytes' user. `nil` before the first byte, and in earlier versions' sidecars, which count as anonymous.
     var user: UserStamp?
-    /// The URL for people to read, its query masked.
+    /// The URL for display, with its query masked.
     var url: String
-    /// The destination's name, or the one that the server sent; nil before that.
+    /// The destination's name or the server's, or `nil` if not known yet.
     var name: String?
-    /// Nil before the first response.
+    /// `nil` before the first response.
     var representation: Representation?
-    /// The running system: of bytes written before it started, only the flushed ones are valid.
+    /// The system session. Bytes from an earlier session are only valid if they were flushed.
     var session: String
-    /// The number of the counters that belong to this record.
+    /// The number that links counters to this record.
     var plan: UInt32
-    /// The bytes that were flushed to the disk.
     var flushed: RangePlan
 
     static let format = 1
 }
 
-/// The layout of a sidecar: two slots for records, written in turn so that one is intact at every moment, and after them a
-/// counter for each part, which changes with every chunk.
+/// The sidecar's format: two record slots, written alternately so one is always intact, followed by a counter for each
+/// part. Counters change with every chunk.
 enum SidecarFormat {
     static let slotSize = RecordSlot.size
     static let counters = 2 * slotSize
@@ -36,7 +34,7 @@ enum SidecarFormat {
 
     private static let magic = Array("ErrandP1".utf8)
 
-    /// Nil if the record is too long for a slot.
+    /// Returns `nil` if the record doesn't fit into a slot.
     static func slot(_ record: PartialRecord, sequence: UInt64) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -48,7 +46,7 @@ enum SidecarFormat {
         return record?.format == PartialRecord.format ? record : nil
     }
 
-    /// Sixteen bytes: the plan, a check, and the count.
+    /// 16 bytes: the plan's number, a check value, and the count.
     static func counter(_ done: Int64, part index: Int, plan: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: plan)
@@ -57,14 +55,14 @@ enum SidecarFormat {
         return bytes
     }
 
-    /// Detects bytes that are no counter; does not protect against deliberate changes.
+    /// Detects damaged counters, but not deliberate changes.
     private static func check(_ done: Int64, _ index: Int, _ plan: UInt32) -> UInt32 {
         var mixed = UInt64(bitPattern: done) ^ UInt64(plan) << 24 ^ UInt64(index + 1) << 56
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         return UInt32(truncatingIfNeeded: (mixed ^ mixed >> 29) >> 7)
     }
 
-    /// The counters of a plan; nil for those of another plan.
+    /// Returns the counters, with `nil` for those of other plans.
     static func counters(_ bytes: ArraySlice<UInt8>, plan: UInt32, count: Int) -> [Int64?] {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
@@ -75,7 +73,7 @@ enum SidecarFormat {
         }
     }
 
-    /// The newest record of a sidecar, and its plan with the counters added if they are of this session.
+    /// Returns the newest record, and its plan with the counters added if they belong to this session.
     static func read(_ bytes: [UInt8], session: String) -> (record: PartialRecord, plan: RangePlan, sequence: UInt64)? {
         guard let newest = RecordSlot.newest(bytes, magic: magic, decode: record) else { return nil }
         let total = newest.record.representation?.total

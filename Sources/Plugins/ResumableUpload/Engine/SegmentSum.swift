@@ -2,12 +2,12 @@ import ErrandEssentials
 import ErrandTransfers
 import Synchronization
 
-/// The bytes of all segments: what each has sent, what the server has confirmed of it, and what the upload does then.
+/// Adds up the segments' sent and confirmed bytes, and determines the upload's state.
 final class SegmentSum: Sendable {
     private struct Segment {
         var sent: Int64
         var acknowledged: Int64
-        /// Nil before it begins, and once it is complete.
+        /// `nil` before the segment begins and after it's complete.
         var state: TransferState?
     }
 
@@ -15,7 +15,7 @@ final class SegmentSum: Sendable {
     private let meter: TransferMeter
     private let acknowledged: Acknowledgement
 
-    /// - Parameter found: what the server had of each in an earlier run.
+    /// - Parameter found: The bytes that the server had of each segment in an earlier run.
     init(_ found: [Int64], _ meter: TransferMeter, _ acknowledged: Acknowledgement) {
         segments = Mutex(found.map { Segment(sent: $0, acknowledged: $0) })
         (self.meter, self.acknowledged) = (meter, acknowledged)
@@ -51,7 +51,8 @@ final class SegmentSum: Sendable {
         if let shown = segments.withLock({ Self.show(state, &$0, index) }) { meter.set(shown) }
     }
 
-    /// What the upload does: it sends while one segment does, and otherwise does what was reported last. Nil for no change.
+    /// Returns the upload's new state, or `nil` if unchanged: sending while any segment is sending, otherwise the last
+    /// reported state.
     private static func show(_ state: TransferState?, _ segments: inout [Segment], _ index: Int) -> TransferState? {
         segments[index].state = state
         if segments.contains(where: { $0.state == .sending }) { return nil }
@@ -59,7 +60,6 @@ final class SegmentSum: Sendable {
     }
 }
 
-/// The bytes of one segment.
 final class SegmentTally: UploadTally {
     private let sum: SegmentSum
     private let index: Int

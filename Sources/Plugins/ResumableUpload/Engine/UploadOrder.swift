@@ -5,16 +5,16 @@ import ErrandMessageSyntax
 import ErrandSupport
 import ErrandTransfers
 
-/// The upload that one call requests, checked before anything is opened or sent.
+/// A call's upload, validated before opening files or sending requests.
 struct UploadOrder: Sendable {
     let request: any UploadRequest
     private(set) var exchange: Exchange
-    /// The user in the record, or else the one of the first request.
+    /// The user recorded on the disk, or else the first request's user.
     private(set) var user = TransferUser()
     private var pin: UserPin
-    /// Which of the records of the same upload this is: each user has one.
+    /// The index of this upload's record, because each user has a separate record.
     private var place = 0
-    /// Whether what the record has is discarded.
+    /// Whether to discard the recorded upload.
     private(set) var beginsAnew = false
     let options: UploadOptions
     let source: UploadBody
@@ -63,8 +63,8 @@ struct UploadOrder: Sendable {
         return (pin, user)
     }
 
-    /// The same order after another user was found to have begun the upload; the next user's record is tried. The last of
-    /// the records is taken over.
+    /// Returns this order for the next user's record, after another user was found to have begun the upload. The last
+    /// record is overwritten.
     func afterAnotherUser(within outer: UserPin?) -> UploadOrder {
         var order = self
         (order.pin, order.user) = Self.user(of: &order.exchange, within: outer)
@@ -72,7 +72,7 @@ struct UploadOrder: Sendable {
         return order
     }
 
-    /// The most users who have a record of one upload.
+    /// The maximum number of users with a record of the same upload.
     private static let maximumUsers = 4
 
     private static let ownFields = [
@@ -80,17 +80,17 @@ struct UploadOrder: Sendable {
         "Tus-Resumable", "Upload-Metadata",
     ]
 
-    /// What identifies the upload across starts, as the name of its record: a digest, so that no secret of a URL is on the
-    /// disk.
+    /// Returns the digest that identifies the upload across starts and names its record. A digest doesn't reveal
+    /// secrets in a URL.
     ///
-    /// Without a key of the app's it is the URL with the path of the file, or with the bytes of another body: a length or a
-    /// name is that of many bodies. Reads what ``UploadBody/contentDigest()`` reads. Blocks.
+    /// Without the app's key, it covers the URL and either the file's path or the bytes of another body, because a
+    /// length or a name isn't unique. Reads the same bytes as ``UploadBody/contentDigest()``. Blocks.
     @concurrent func identity(in directory: String) async throws -> String {
         let http = exchange.http
         let url = exchange.tags[ResourceURL.self] ?? http.url
         var parts = [http.method.rawValue]
         if let key = request.uploadKey {
-            // What one origin has of a body is no beginning of an upload to another.
+            // An upload can't continue at another origin.
             parts += ["key", URLSyntax.origin(of: url), key]
         } else {
             parts.append(String(url.absoluteString.prefix { $0 != "#" }))
@@ -103,12 +103,11 @@ struct UploadOrder: Sendable {
             }
         }
         if place > 0 { parts += ["user", "\(place)"] }
-        // Each with its length, so that no two lists become one text.
+        // Length prefixes prevent different lists from having the same text.
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: "\n")
         return Hexadecimal.text(SHA256Digest.digest(of: Array(text.utf8)))
     }
 
-    /// An empty record.
     func record(_ identity: String, _ source: SourceFingerprint, _ server: UploadServer) -> UploadRecord {
         UploadRecord(
             request: identity, user: user.stamp(of: pin.marks),
@@ -116,10 +115,10 @@ struct UploadOrder: Sendable {
             name: self.source.path.map { URL(filePath: $0).lastPathComponent }, source: source, server: server)
     }
 
-    /// Segments that may be sent at once, where the server joins them.
+    /// The maximum number of concurrent segments, if the server can join them.
     var maximumSegments: Int { max(1, min(UploadSegment.limit, options.maximumSegments)) }
 
-    /// The segments of a body; nil for one connection.
+    /// Returns the body's segments, or `nil` to use one connection.
     func split(_ source: UploadBody) -> [UploadSegment]? {
         guard source.opensAtOffset, let total = source.length,
             options.uploadProtocol == .automatic || options.uploadProtocol == .tus
@@ -127,10 +126,9 @@ struct UploadOrder: Sendable {
         return UploadSegment.split(total, into: maximumSegments, minimum: options.minimumSegmentBytes)
     }
 
-    /// The files that the upload may have open at once: the record, and for each connection the body and a socket.
+    /// The maximum number of open files: the record, and a body and a socket for each connection.
     var descriptors: Int { 1 + 2 * (split(source)?.count ?? 1) }
 
-    /// Delivers a notice to accessories and to the reader of the events.
     func report(_ notice: TransferNotice) {
         exchange.note("upload", notice.description, details: notice)
         listener(.notice(notice))

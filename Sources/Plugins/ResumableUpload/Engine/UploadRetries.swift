@@ -2,13 +2,13 @@ import Errand
 import ErrandEssentials
 import ErrandTransfers
 
-/// The number of attempts of a run, and the wait before the next.
+/// Counts a run's attempts, and determines the wait before the next one.
 struct UploadRetries {
     private var retries: TransferRetries
     private let maximumInquiries: Int
     private var inquiries = 0
-    /// The most bytes that the server has confirmed: only more of them are progress, so a server that forgets what it
-    /// confirmed makes none.
+    /// The most bytes that the server has confirmed. Only more than these count as progress, so a server that loses
+    /// confirmed bytes doesn't make progress.
     private var highWaterMark: Int64 = 0
 
     init(_ policy: TransferRetryPolicy) {
@@ -18,7 +18,7 @@ struct UploadRetries {
 
     var attempts: Int { retries.attempts }
 
-    /// The wait after a failure; nil if no attempt follows.
+    /// Returns the wait after a failure, or `nil` after the last attempt.
     mutating func wait() -> Duration? { retries.wait() }
 
     mutating func wait(after response: HTTPResponse, now: Date) -> Duration? {
@@ -26,32 +26,30 @@ struct UploadRetries {
         return retries.wait(asked: response.headers.retryAfter(from: now))
     }
 
-    /// The server has to be asked what it has, which is no progress; false if it was asked too often.
+    /// Counts an inquiry, which isn't progress. Returns `false` if the server was asked too often.
     mutating func countsInquiry() -> Bool {
         inquiries += 1
         return inquiries <= maximumInquiries
     }
 
-    /// The server has so many bytes.
     mutating func confirmed(_ count: Int64) {
         guard count > highWaterMark else { return }
         (highWaterMark, inquiries) = (count, 0)
         retries.countProgress()
     }
 
-    /// Counts a start from the beginning, and returns whether the upload may make it.
     mutating func countRestart() -> Bool {
         highWaterMark = 0
         return retries.countRestart()
     }
 
-    /// 423 is tus's word for an upload that another request still holds.
+    /// tus servers send 423 while another request still locks the upload.
     static func isTemporary(_ response: HTTPResponse) -> Bool {
         response.status == 423 || TransferRetries.isTemporary(response)
     }
 }
 
-/// A failure of the server's that another attempt may not meet, without a response that says so.
+/// A server fault that may be temporary, although no response indicates it.
 struct TemporaryFault: RequestFailure {
     let reason: String
     var isRetryable: Bool { true }

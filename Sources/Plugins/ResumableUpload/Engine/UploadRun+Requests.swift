@@ -6,7 +6,7 @@ import ErrandTransfers
 import Synchronization
 
 extension UploadRun {
-    /// The next request of an upload, decided by what is known.
+    /// Sends the next request of an upload, depending on its state.
     @concurrent func step(_ state: inout State) async throws -> Outcome {
         guard let server = state.server, !state.mustShowUser else { return try await ask(&state) }
         let plan = UploadPlan(
@@ -21,19 +21,20 @@ extension UploadRun {
             return divides(&state, server) ? .continues : try await create(&state, plan)
         }
         guard let offset = state.offset else { return try await inquire(&state, plan, resource) }
-        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can be read from its start only") }
+        if offset > 0, !state.source.opensAtOffset { return .startsOver("this body can only be read from the start") }
         return try await append(&state, plan, resource, plan.part(at: offset))
     }
 
-    /// What a creation that may not be repeated leaves out. A body that can be read from its start only goes with one
-    /// request: of the draft with the first, which isn't repeated once a server may have all of it.
+    /// Determines what to exclude from a creating request that must not be repeated. A body that can't be opened at an
+    /// offset needs a single request. With the draft protocol that is the first one, which isn't repeated once a server
+    /// may have received all of it.
     private func heldBack(_ state: State, _ server: UploadServer) -> UploadPlan.HeldBack {
         if isRepeatable { return .nothing }
         if state.source.opensAtOffset { return .lastByte }
         return server.uploadProtocol == .tus ? .everything : .nothing
     }
 
-    /// Asks the server which protocol it has.
+    /// Asks the server for its protocol.
     private func ask(_ state: inout State) async throws -> Outcome {
         tally.set(.connecting)
         let message = UploadMessage(method: .options, headers: [UploadFields.version: "8"])
@@ -52,7 +53,7 @@ extension UploadRun {
         return .continues
     }
 
-    /// Begins the upload: with the whole body, a part of it or none, as the protocol says.
+    /// Creates the upload. The protocol determines how many bytes the request contains.
     private func create(_ state: inout State, _ plan: UploadPlan) async throws -> Outcome {
         let dialect = plan.server.dialect
         var digest: [UInt8]?
@@ -72,7 +73,7 @@ extension UploadRun {
         do { response = try await send(creation, canPause: false, findings) } catch {
             state.hasSent = state.hasSent || message.part != nil
             (state.server, state.resource) = (findings.server, findings.resource)
-            // An upload of no byte is whole once it has begun.
+            // An empty upload is complete once it's created.
             let isWhole = message.part.map { $0.isLast && count.isWhole($0) } ?? (plan.total == 0)
             let mayBeDone = isWhole && findings.resource == nil
             if findings.resource == nil, findings.server?.isConfirmed == true { state.beginsEmpty = true }
@@ -110,7 +111,7 @@ extension UploadRun {
         }
     }
 
-    /// Asks what the server has.
+    /// Asks which bytes the server has.
     private func inquire(_ state: inout State, _ plan: UploadPlan, _ resource: UploadResource) async throws -> Outcome {
         tally.set(.connecting)
         let dialect = plan.server.dialect
@@ -123,7 +124,7 @@ extension UploadRun {
         }
         if case .refused = verdict, Self.refusesPlace(response) {
             response.body.cancel()
-            // Asked again at each later start, it would refuse again.
+            // Later starts would get the same refusal.
             let status = ReasonPhrase.describing(response.status)
             return .startsOver("the server does not say what it has: it responded with \(status)")
         }
@@ -134,14 +135,14 @@ extension UploadRun {
         return outcome
     }
 
-    /// Whether a refusal to say what the server has is about the place, and final: not one that passes, and not one that
-    /// other credentials would change.
+    /// Whether the refusal of an inquiry is final and concerns the upload's URL, so neither time nor other credentials
+    /// would help.
     private static func refusesPlace(_ response: HTTPResponse) -> Bool {
         let isFinal = 400...499 ~= response.status || response.status == 501
         return isFinal && ![401, 407, 421].contains(response.status) && !UploadRetries.isTemporary(response)
     }
 
-    /// Sends what the server lacks, or as much of it as a request may have.
+    /// Sends the missing bytes, or as many as one request may carry.
     private func append(
         _ state: inout State, _ plan: UploadPlan, _ resource: UploadResource, _ part: UploadPart
     ) async throws -> Outcome {
@@ -167,7 +168,7 @@ extension UploadRun {
         return try took(verdict, response, &state, part)
     }
 
-    /// What follows a response that does not end the upload.
+    /// Handles a response that doesn't complete the upload.
     private func took(
         _ verdict: UploadVerdict, _ response: HTTPResponse, _ state: inout State, _ part: UploadPart?
     ) throws -> Outcome {
@@ -181,7 +182,7 @@ extension UploadRun {
             let before = part?.offset
             state.offset = offset
             guard let offset else {
-                // Asked at once, but not endlessly.
+                // Ask immediately, but not endlessly.
                 guard state.retries.countsInquiry() else { throw TemporaryFault(reason: "the server takes no bytes") }
                 return .continues
             }
@@ -199,23 +200,23 @@ extension UploadRun {
         }
     }
 
-    /// A 1xx response to the creation: 104 names the upload, or says what the server has.
+    /// Handles a 104 response, which contains the upload's URL or confirmed offset.
     private func interim(_ status: Int, _ headers: HTTPHeaders, _ findings: CreationFindings) {
         guard status == 104 else { return }
         let url = HTTPResponse(url: exchange.http.url, status: status, headers: headers).location
         let state = findings.learn(headers, url.flatMap { isAcceptable($0) ? $0 : nil }, exchange.time.date)
-        // More than there is to send acknowledges nothing.
+        // Ignore offsets beyond the body's end.
         let length = state.source.length ?? .max
         if let offset = UploadFields.integer(headers, UploadFields.offset), offset <= length {
             tally.acknowledge(offset)
         }
-        // The transport waits for this. A record that cannot be written is missed after a crash only.
+        // The transport waits for this, so don't flush. A failed write only matters after a crash.
         if url != nil { try? save(state, flushes: false) }
     }
 
-    /// Whether the request that begins the upload may be received twice.
+    /// Whether the server may receive the creating request twice.
     var isRepeatable: Bool {
-        // Of a segment that was created twice, one is joined.
+        // If a segment is created twice, only one of them is joined.
         segment != nil || exchange.http.method.isIdempotent || exchange.http.headers.contains(.idempotencyKey)
     }
 
@@ -224,7 +225,7 @@ extension UploadRun {
         return try await source.digest(of: UploadPart(offset: 0, count: source.length, isLast: true))
     }
 
-    /// A final response of a protocol that leaves its `Location` out names the upload.
+    /// Adds the upload's URL as the `Location` of a tus response without one.
     private func named(_ response: HTTPResponse, _ state: State) -> HTTPResponse {
         var response = response
         if state.server?.uploadProtocol == .tus, !response.headers.contains(.location), let resource = state.resource {
@@ -241,7 +242,7 @@ extension UploadRun.State {
     }
 }
 
-/// What 1xx responses say while an upload is begun.
+/// Facts learned from 1xx responses to the creating request.
 final class CreationFindings: Sendable {
     private let state: Mutex<UploadRun.State>
 
@@ -250,7 +251,7 @@ final class CreationFindings: Sendable {
     var server: UploadServer? { state.withLock { $0.server } }
     var resource: UploadResource? { state.withLock { $0.resource } }
 
-    /// Takes in a response, and returns the state that it leads to.
+    /// Updates the state with a response, and returns it.
     func learn(_ headers: HTTPHeaders, _ url: URL?, _ now: Date) -> UploadRun.State {
         state.withLock { state in
             if let url { state.resource = UploadResource(url: url) }

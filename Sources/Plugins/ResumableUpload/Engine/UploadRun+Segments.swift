@@ -4,20 +4,22 @@ import ErrandHTTPFields
 import ErrandSupport
 import ErrandTransfers
 
-/// A body in segments: uploads of their own, side by side, that the server joins at the end.
+/// Uploads a body in concurrent segments. They are separate uploads that the server joins at the end.
 ///
-/// The request that joins the segments creates an upload whose URL only its response names. Where that response is lost, the
-/// request is repeated only if it may be received twice; otherwise the call fails, and the next start repeats it. Segments
-/// that no longer exist are sent again then, although the server may have deleted them after joining them: a server that has
-/// lost them responds in the same way, and an upload must not count as complete before the server has confirmed it.
+/// The joining request creates an upload whose URL is only in its response. If that response is lost, the request is
+/// only repeated if the server may receive it twice. Otherwise the call fails, and the next start repeats the request.
+///
+/// If segments no longer exist by then, they are sent again, although the server may have deleted them after joining
+/// them. The response is the same as from a server that has lost them, and an upload must not count as complete before
+/// the server has confirmed it.
 extension UploadRun {
-    /// The run of one segment, as a part of the run of the whole.
+    /// The segment that a run sends, as a part of the whole upload's run.
     struct Segment {
         let ledger: SegmentLedger
         let index: Int
     }
 
-    /// Divides the body where the server joins segments; false for one connection.
+    /// Splits the body if the server can join segments. Returns `false` to use one connection.
     func divides(_ state: inout State, _ server: UploadServer) -> Bool {
         guard segment == nil, state.mayDivide, server.joinsSegments, let segments = order.split(state.source) else {
             return false
@@ -26,7 +28,7 @@ extension UploadRun {
         return true
     }
 
-    /// Begins with segments, new or of an earlier run.
+    /// Starts with new segments, or with an earlier run's.
     func begin(_ segments: [UploadSegment], mayBeJoined: Bool, _ state: inout State, _ server: UploadServer) {
         let found = segments.map(\.acknowledged)
         let count = found.reduce(0, +)
@@ -40,7 +42,7 @@ extension UploadRun {
             segments, mayBeJoined: mayBeJoined, SegmentSum(found, order.meter, order.acknowledged), record)
     }
 
-    /// Sends what the server lacks of the segments, or joins them.
+    /// Sends the segments' missing bytes, or joins the complete segments.
     func step(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
         if ledger.open.isEmpty { return try await join(&state, ledger, server) }
         do {
@@ -55,7 +57,7 @@ extension UploadRun {
         }
     }
 
-    /// Whether a server says that it has no such request, or takes none of such a length, though it names the extension.
+    /// Whether the server rejects the joining request or its length, although it announces the extension.
     private static func cannotJoin(_ response: HTTPResponse) -> Bool { [431, 501].contains(response.status) }
 
     private func undivide(
@@ -67,7 +69,7 @@ extension UploadRun {
             &state, ledger, server, "the server cannot join segments: it responded with \(status)")
     }
 
-    /// Discards the segments, and begins again over one connection.
+    /// Discards the segments, and starts over with one connection.
     private func undivide(
         _ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer, _ reason: String
     ) async throws -> Outcome {
@@ -79,7 +81,7 @@ extension UploadRun {
         return .continues
     }
 
-    /// Sends the open segments, as many at once as there may be. One that fails ends the others.
+    /// Sends open segments concurrently, up to the limit. A failure ends all of them.
     private func send(
         _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> Outcome {
@@ -102,7 +104,6 @@ extension UploadRun {
         }
     }
 
-    /// Sends one segment, until the server has all of it.
     @concurrent private func send(
         _ index: Int, _ ledger: SegmentLedger, _ source: UploadBody, _ server: UploadServer
     ) async throws -> End {
@@ -123,7 +124,7 @@ extension UploadRun {
         return end
     }
 
-    /// Asks the server to join the segments; its response is that of the call.
+    /// Asks the server to join the segments. Its response becomes the call's response.
     private func join(_ state: inout State, _ ledger: SegmentLedger, _ server: UploadServer) async throws -> Outcome {
         tally.set(.connecting)
         try ledger.willJoin()
@@ -135,7 +136,7 @@ extension UploadRun {
         }
         if 200...299 ~= response.status { return .complete(response) }
         if Self.cannotJoin(response) { return try await undivide(&state, ledger, server, because: response) }
-        // It may have lost a segment since; which one, it says when it is asked for each.
+        // The server may have lost a segment, so ask about each of them.
         if [400, 404, 409, 410].contains(response.status), !state.hasDoubted {
             response.body.cancel()
             state.hasDoubted = true
@@ -147,5 +148,5 @@ extension UploadRun {
     }
 }
 
-/// The server names segments at such length that they cannot be listed in a header field.
+/// The server's segment URLs are too long to list in a header field.
 struct PlaceTooLong: Error {}

@@ -2,64 +2,63 @@ import Errand
 import ErrandDigests
 import ErrandEssentials
 import ErrandHTTPFields
+import ErrandMessageSyntax
+import ErrandSupport
 import ErrandTransfers
+import Synchronization
 
-/// The run of one upload: attempts until the server has the whole body, or until no further attempt would help.
+/// Runs one upload: makes attempts until the server has the whole body or another attempt wouldn't help.
 struct UploadRun: Sendable {
     let order: UploadOrder
     let next: Next
     let tally: any UploadTally
-    /// The segment that it sends; nil for the whole.
     let segment: Segment?
 
     var exchange: Exchange { order.exchange }
     var options: UploadOptions { order.options }
     var control: TransferControl { order.control }
 
-    /// What changes from request to request.
     struct State: Sendable {
         var source: UploadBody
         var retries: UploadRetries
-        /// What identifies the upload across starts; empty where no record is kept.
+        /// Identifies the upload across starts. Empty if it isn't recorded.
         var identity = ""
         var record: UploadRecordFile?
-        /// Nil without a record, and for a body that has no samples.
+        /// `nil` if the upload isn't recorded or the body can't be sampled.
         var fingerprint: SourceFingerprint?
-        /// Nil before it was asked.
+        /// `nil` before the server was asked.
         var server: UploadServer?
-        /// The place of the upload; nil before it was made.
+        /// `nil` before the upload was created.
         var resource: UploadResource?
-        /// The segments of a body that is sent in several.
         var segments: SegmentLedger?
-        /// False once the server has shown that it cannot join segments.
+        /// `false` once the server has shown that it can't join segments.
         var mayDivide = true
-        /// Whether each segment was asked for once more because the server did not join them.
+        /// Whether all segments were checked again because the server couldn't join them.
         var hasDoubted = false
-        /// What the server has; nil where it has to be asked.
+        /// The number of bytes that the server has, or `nil` if it has to be asked.
         var offset: Int64?
-        /// Whether the first request has to be one to the origin at which the upload was begun: others show no user.
+        /// Whether the first request must go to the origin at which the upload began, because requests to other origins
+        /// don't identify the user.
         var mustShowUser = false
-        /// False once a server may have received the whole body without having named a place for it.
+        /// `false` once a server may have received the whole body without having sent its URL.
         var mayRepeat = true
-        /// Whether a server of the protocol got bytes without naming a place for them in time.
+        /// Whether a server that supports the protocol received bytes but its URL didn't arrive in time.
         var beginsEmpty = false
-        /// Whether the body was opened for an upload that has no place.
+        /// Whether the body was opened for an upload without a URL.
         var hasSent = false
     }
 
-    /// What follows a request.
     enum Outcome: Sendable {
         case continues
         case complete(HTTPResponse)
         case refused(HTTPResponse)
         case startsOver(String)
-        /// A segment was refused, after all attempts.
+        /// A segment was refused in all attempts.
         case ended(HTTPResponse)
-        /// A segment failed, after all attempts.
+        /// A segment failed in all attempts.
         case failed(any Error)
     }
 
-    /// The response that ends a run.
     struct End: Sendable {
         let response: HTTPResponse
         /// Whether the server has all bytes.
@@ -89,7 +88,7 @@ struct UploadRun: Sendable {
             await order.meter.allDelivered()
             return end.response
         } catch {
-            // The upload goes on with another record.
+            // The upload continues with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
             tally.set(.interrupted)
             await order.meter.allDelivered()
@@ -97,12 +96,12 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// Request after request, until the server has all bytes or no further attempt would help.
+    /// Sends requests until the server has all bytes or another attempt wouldn't help.
     func attemptUntilOver(_ state: inout State) async throws -> End {
         while true {
             if control.isPaused { tally.set(.paused) }
             try await control.waitUntilResumed()
-            // A retry further in may have repeated the failed request in vain.
+            // An inner retry filter may have repeated the request already.
             let finalFailures = exchange.finalFailures
             let failure: any Error
             do {
@@ -145,13 +144,13 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// Whether the body can be sent once more, from where the server is or from its start.
+    /// Whether the body can be sent again, from the server's offset or from its start.
     func mayOpenAgain(_ state: State) -> Bool {
         state.source.body.isReplayable || !state.hasSent
     }
 
-    /// Whether a refused request may be sent again: one that may have made something is not, unless the server says that it
-    /// has not worked on it.
+    /// Whether a refused request may be sent again. If the request may have had an effect, the response must show that
+    /// it was not processed.
     private func mayRepeat(_ state: State, after response: HTTPResponse) -> Bool {
         mayOpenAgain(state) && (state.mayRepeat || Self.saysNothingWasDone(response))
     }
@@ -168,12 +167,212 @@ struct UploadRun: Sendable {
     }
 }
 
-/// The failure of a segment, for which its own run has made all attempts.
 private struct SegmentFailure: Error {
     let error: any Error
 }
 
 extension Error {
-    /// Whether the body has changed since the upload began; a transport reports the error of a body as the underlying one.
+    /// Whether the body has changed since the upload began. Transports wrap a body's error.
     var isChangeOfSource: Bool { self is SourceChanged || (self as? ErrandError)?.underlying is SourceChanged }
+}
+
+extension UploadRun {
+    /// Opens the record, and resumes the recorded upload if the body is still the same.
+    @concurrent func prepare(_ state: inout State) async throws {
+        if options.uploadProtocol == .draft8 || options.uploadProtocol == .draft6 {
+            state.server = UploadServer(options.uploadProtocol)
+        }
+        guard let directory = options.directory, state.source.opensAtOffset else { return }
+        guard directory.isFileURL, directory.path.utf8.first == UInt8(ascii: "/") else {
+            throw TransferError(.invalidRequest, "the directory of the records is not a file URL with an absolute path")
+        }
+        tally.set(.preparing)
+        state.identity = try await order.identity(in: directory.path)
+        let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
+        state.record = record
+        let fingerprint = try await state.source.fingerprint()
+        state.fingerprint = fingerprint
+        guard let found = record.found, found.request == state.identity,
+            options.uploadProtocol == .automatic || options.uploadProtocol == found.server.uploadProtocol,
+            !found.places.isEmpty, found.places.allSatisfy({ isAcceptable($0.url) }), !order.beginsAnew
+        else { return }
+        let origin = URLSyntax.origin(of: exchange.http.url)
+        let isElsewhere = found.places.contains { URLSyntax.origin(of: $0.url) != origin }
+        // From here on, requests are only sent for the recorded user.
+        order.user.expect(found.user ?? UserStamp([]))
+        if found.source != fingerprint {
+            order.report(.restarting(reason: "the body has changed", discarded: found.acknowledged))
+            if found.mayBeJoined != true, !isElsewhere { await terminate(found.places, on: found.server) }
+            order.user.expect(nil)
+            return
+        }
+        state.mustShowUser = isElsewhere
+        guard let resource = found.resource else {
+            takeUp(found, &state)
+            return
+        }
+        if let expiry = resource.expiry, expiry <= exchange.time.date {
+            order.report(
+                .restarting(reason: "the server has forgotten the upload by now", discarded: found.acknowledged))
+            state.mustShowUser = false
+            order.user.expect(nil)
+            return
+        }
+        (state.server, state.resource) = (found.server, resource)
+    }
+
+    /// Resumes recorded segments. Expired segments start over.
+    private func takeUp(_ found: UploadRecord, _ state: inout State) {
+        guard var segments = found.segments, UploadSegment.areWhole(segments, of: state.source.length),
+            found.server.joinsSegments
+        else { return }
+        for (index, segment) in segments.enumerated() {
+            guard let expiry = segment.resource?.expiry, expiry <= exchange.time.date else { continue }
+            order.report(
+                .restarting(reason: "the server has forgotten a segment by now", discarded: segment.acknowledged))
+            (segments[index].resource, segments[index].acknowledged) = (nil, 0)
+        }
+        state.server = found.server
+        begin(segments, mayBeJoined: found.mayBeJoined == true, &state, found.server)
+    }
+
+    /// Whether this upload may send requests to a URL from a server or a record.
+    func isAcceptable(_ url: URL) -> Bool {
+        switch url.scheme?.lowercased() {
+        case "https": true
+        case "http": exchange.http.url.scheme?.lowercased() != "https"
+        default: false
+        }
+    }
+
+    func startOver(_ state: inout State, _ reason: String) async throws {
+        guard state.retries.countRestart() else { throw TransferError(.changedTooOften, reason) }
+        guard mayOpenAgain(state) else {
+            throw ErrandError(.bodyNotReplayable, "\(reason), and the body can be read only once")
+        }
+        order.report(.restarting(reason: reason, discarded: state.offset ?? 0))
+        (state.resource, state.offset) = (nil, nil)
+        tally.acknowledge(0)
+        try save(state)
+    }
+
+    /// Starts over because the file changed while it was sent, so the server's bytes are outdated.
+    func sourceChanged(_ state: inout State) async throws {
+        if let server = state.server, state.segments?.mayBeJoined != true { await terminate(state.places, on: server) }
+        state.source = try state.source.renewed()
+        state.segments = nil
+        if state.record != nil { state.fingerprint = try await state.source.fingerprint() }
+        try await startOver(&state, "the body changed while it was sent")
+    }
+
+    /// Asks the server to delete unneeded uploads. Ignores failures.
+    func terminate(_ resources: [UploadResource], on server: UploadServer) async {
+        if server.uploadProtocol == .tus, !server.extensions.contains("termination") { return }
+        let message = server.dialect.termination()
+        await withTaskGroup { group in
+            for resource in resources {
+                group.addTask { _ = try? await next(exchange(for: message, at: resource.url)) }
+            }
+        }
+    }
+
+    func save(_ state: State, flushes: Bool = true) throws {
+        if let segment {
+            try segment.ledger.keep(segment.index, state.resource, state.offset ?? 0, flushes: flushes)
+            return
+        }
+        guard let record = state.record, let fingerprint = state.fingerprint, let server = state.server else { return }
+        var content = order.record(state.identity, fingerprint, server)
+        content.resource = state.resource
+        content.acknowledged = state.offset ?? 0
+        try record.write(content, flushes: flushes)
+    }
+}
+
+extension UploadRun.State {
+    var places: [UploadResource] { resource.map { [$0] } ?? segments?.places ?? [] }
+}
+
+extension UploadRun {
+    /// Combines the user's request with the protocol's additions.
+    ///
+    /// - Parameters:
+    ///   - url: The upload's URL, or `nil` to use the request's URL.
+    ///   - isCreation: Whether to keep the header fields that describe the body.
+    func exchange(for message: UploadMessage, at url: URL? = nil, isCreation: Bool = false) -> Exchange {
+        var exchange = exchange
+        exchange.http.method = message.method
+        if let url { exchange.follow(to: url) }
+        if !isCreation { exchange.http.headers.removeAll { Self.describesBody.contains($0.name) } }
+        for field in message.headers { exchange.http.headers.set(field.name, field.value) }
+        exchange.http.body = .none
+        if message.method != .patch, !isCreation { exchange.delivery = .data }
+        return exchange
+    }
+
+    private static let describesBody: Set<HTTPHeaderName> = [
+        .contentType, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition, .contentDigest,
+        .reprDigest, .expect, .idempotencyKey, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+    ]
+
+    /// Sets a request's part of the body, and counts its bytes as they are sent.
+    func load(_ exchange: inout Exchange, _ source: UploadBody, _ part: UploadPart, _ count: SentBytes) throws {
+        if part.count == 0 {
+            exchange.http.body = .data(Data(), contentType: nil)
+            // A source that claims to be empty must be opened when the request is sent, to verify it.
+            if source.length == 0, source.path == nil, source.body.data == nil, source.body.isReplayable {
+                exchange.http.body = source.body
+                exchange.http.body.contentType = nil
+            }
+            return
+        }
+        let (tally, control) = (tally, control)
+        // Accessories and errors retain requests, so a body must not retain the activity, which the tally reports to.
+        let open: @Sendable () throws -> HTTPBody = { [weak tally] in
+            // A redirect sends the part again.
+            if count.restart() { tally?.begin(at: part.offset, of: source.length) }
+            return try source.open(part, didEnd: count.end) { [weak tally] bytes in
+                if control.isPaused {
+                    tally?.set(.paused)
+                    try await control.waitUntilResumed()
+                }
+                count.add(bytes)
+                tally?.add(Int64(bytes))
+            }
+        }
+        exchange.http.body =
+            source.body.isReplayable
+            ? .stream(length: part.count, contentType: nil, open: open) : .stream(try open(), contentType: nil)
+    }
+
+    /// Sends a request and returns its response. A pause ends the request if the upload can resume, and otherwise stops
+    /// sending the body.
+    ///
+    /// - Parameter findings: The findings of a creating request, which can resume once the server has sent its URL.
+    func send(_ exchange: Exchange, canPause: Bool, _ findings: CreationFindings? = nil) async throws -> HTTPResponse {
+        let opensAtOffset = order.source.opensAtOffset
+        return try await control.send(exchange, next) { canPause || opensAtOffset && findings?.resource != nil }
+    }
+}
+
+/// Counts the bytes of a part that were passed to the transport.
+final class SentBytes: Sendable {
+    private let state = Mutex((count: Int64(0), isOpen: false, isEnded: false))
+
+    /// Resets the count, and returns whether the part was opened before.
+    func restart() -> Bool {
+        state.withLock { state in
+            defer { state = (0, true, false) }
+            return state.isOpen
+        }
+    }
+
+    func add(_ count: Int) { state.withLock { $0.count += Int64(count) } }
+
+    func end() { state.withLock { $0.isEnded = true } }
+
+    /// Whether the transport has received the whole part, so a server may have it too.
+    func isWhole(_ part: UploadPart) -> Bool {
+        state.withLock { state in part.count.map { state.count >= $0 } ?? state.isEnded }
+    }
 }

@@ -2,20 +2,19 @@ import ErrandEssentials
 import ErrandTransfers
 import Synchronization
 
-/// Where a run reports the bytes that it sends, and its state: those of the whole body, or those of a segment.
+/// Receives the progress and state of a run that sends a whole body or a segment.
 protocol UploadTally: AnyObject, Sendable {
-    /// An attempt begins behind so many bytes of so many.
+    /// An attempt begins at an offset.
     func begin(at offset: Int64, of total: Int64?)
-    /// So many bytes were passed to the network.
+    /// Bytes were passed to the network.
     func add(_ count: Int64)
-    /// The server has so many bytes.
+    /// The server has this many bytes.
     func acknowledge(_ count: Int64)
     func set(_ state: TransferState)
     /// The server has all bytes.
     func end(at total: Int64)
 }
 
-/// The bytes of a whole body.
 final class WholeTally: UploadTally {
     private let meter: TransferMeter
     private let acknowledged: Acknowledgement
@@ -39,15 +38,14 @@ final class WholeTally: UploadTally {
     }
 }
 
-/// What the server has confirmed, and which transfer of the call this is, from 1.
+/// The number of bytes that the server has confirmed, and the number of the call's current transfer, from 1.
 final class Acknowledgement: Sendable {
     private let state = Mutex((count: Int64(0), transfer: 0, reported: (count: Int64(0), transfer: 0)))
 
-    /// What the server has confirmed.
     var count: Int64 { state.withLock { $0.count } }
 
-    /// For a report of so many bytes: fewer than the last one had belong to another transfer. Called for one report at a
-    /// time, in their order.
+    /// Returns the values for a report. If it has fewer bytes than the last one, it belongs to another transfer. Call
+    /// it for one report at a time, in order.
     func values(reporting sent: Int64) -> (count: Int64, transfer: Int) {
         state.withLock { state in
             state.transfer = max(1, state.transfer)
@@ -59,7 +57,6 @@ final class Acknowledgement: Sendable {
 
     func set(_ count: Int64) { state.withLock { $0.count = count } }
 
-    /// The server has so many bytes more, or fewer.
     func shift(by count: Int64) { state.withLock { $0.count += count } }
 
     func beginTransfer() { state.withLock { $0.transfer += 1 } }

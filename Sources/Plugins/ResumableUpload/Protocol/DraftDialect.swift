@@ -1,19 +1,19 @@
 import Errand
 import ErrandEssentials
 
-/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload): the interop versions 6 and 8, which differ in the number
-/// that they state, and in the name of an upload's age in `Upload-Limit`.
+/// Resumable uploads for HTTP (draft-ietf-httpbis-resumable-upload), interop versions 6 and 8. They differ in their
+/// version number, and in the name of the upload's age in `Upload-Limit`.
 struct DraftDialect: UploadDialect {
     let version: Int
 
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage {
-        // A server that may not know the protocol gets the whole body: to it, a part would be all of it.
+        // A server that may not support the protocol gets the whole body: it would take a part for all of it.
         var part = upload.part(at: 0)
         if !upload.server.isConfirmed {
             part = UploadPart(at: 0, of: upload.total, within: UploadLimits(), upTo: nil)
         } else {
             part.holdBack(upload.heldBack)
-            // Fewer than a server takes at once: it begins empty.
+            // The server doesn't accept this few bytes at once, so begin with an empty request.
             let least = upload.server.limits.minimumRequestBytes ?? 0
             if !part.isLast, part.count ?? 0 < least { part.count = 0 }
         }
@@ -84,7 +84,6 @@ struct DraftDialect: UploadDialect {
         UploadFields.boolean(response.headers, UploadFields.complete) == false
     }
 
-    /// Why the server no longer has the upload.
     static func loss(_ response: HTTPResponse) -> String? {
         [404, 410].contains(response.status) ? "the server no longer has the upload (\(response.status))" : nil
     }

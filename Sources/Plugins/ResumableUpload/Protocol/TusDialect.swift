@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 /// tus 1.0 (tus.io/protocols/resumable-upload): the core protocol, and the extensions creation, creation-with-upload,
-/// expiration, checksum, termination and concatenation.
+/// expiration, checksum, termination, and concatenation.
 struct TusDialect: UploadDialect {
     let server: UploadServer
 
@@ -14,7 +14,7 @@ struct TusDialect: UploadDialect {
         } else if let metadata = Self.metadata(upload.metadata) {
             headers["Upload-Metadata"] = metadata
         }
-        // Only the response names the upload: of a request that breaks off, nothing could be resumed.
+        // Send few bytes, because only the response contains the upload's URL: an interrupted request can't be resumed.
         var part = upload.part(at: 0)
         part.holdBack(upload.heldBack)
         guard server.extensions.contains("creation-with-upload"), 1...Self.maximumCreationBytes ~= part.count ?? 0
@@ -25,7 +25,7 @@ struct TusDialect: UploadDialect {
         return UploadMessage(method: .post, headers: headers, part: part)
     }
 
-    /// Joins the segments of a body. The length follows from theirs, and the metadata is that of the whole.
+    /// Joins segments. The server adds up their lengths; the metadata describes the whole body.
     func joining(_ places: [UploadResource], _ metadata: [String: String]) -> UploadMessage {
         var headers = fields
         headers[UploadConcat.name] = UploadConcat.final(places.map(\.url.absoluteString)).text
@@ -56,7 +56,7 @@ struct TusDialect: UploadDialect {
     }
 
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict {
-        // 403 stands for an upload that is gone too.
+        // A server may also use 403 for an upload that is gone.
         if let reason = DraftDialect.loss(response) { return .gone(reason) }
         if response.status == 403 { return .gone("the server no longer has the upload (403)") }
         guard 200...299 ~= response.status else { return refusal(response) }
@@ -91,14 +91,13 @@ struct TusDialect: UploadDialect {
 
     private var fields: HTTPHeaders { ["Tus-Resumable": "1.0.0"] }
 
-    /// Whether the server checks SHA-256.
     private var takesDigest: Bool { server.extensions.contains("checksum") && server.algorithms.contains("sha256") }
 
-    /// The most bytes that go with the request that begins an upload.
+    /// The maximum number of bytes in the request that creates an upload.
     private static let maximumCreationBytes: Int64 = 256 << 10
     private static let contentType = "application/offset+octet-stream"
 
-    /// Keys, and values in base64; a key with a space or a comma cannot be sent. Nil for none.
+    /// Encodes values in Base64. Skips keys that contain spaces or commas. Returns `nil` for empty metadata.
     static func metadata(_ metadata: [String: String]) -> String? {
         let pairs = metadata.filter { key, _ in
             !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2C }
@@ -107,5 +106,40 @@ struct TusDialect: UploadDialect {
         return pairs.sorted { $0.key < $1.key }.map { key, value in
             value.isEmpty ? key : "\(key) \(Data(value.utf8).base64EncodedString())"
         }.joined(separator: ",")
+    }
+}
+
+enum UploadConcat: Sendable, Equatable {
+    case partial
+    /// The segments' URLs, in the order of their bytes.
+    case final([String])
+
+    static let name: HTTPHeaderName = "Upload-Concat"
+    /// The maximum size of the field, because many servers limit lines to 8 KiB.
+    static let maximumBytes = 7_800
+
+    /// Returns `nil` if the field is missing, repeated, or invalid.
+    init?(_ headers: HTTPHeaders) {
+        let values = headers.values(of: Self.name)
+        guard values.count == 1 else { return nil }
+        let pieces = values[0].split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        let places = pieces.count > 1 ? pieces[1].split(separator: " ").map(String.init) : []
+        switch String(pieces.first ?? "").trimmingSpaces.lowercased() {
+        case "partial" where pieces.count == 1: self = .partial
+        case "final": self = .final(places)
+        default: return nil
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .partial: "partial"
+        case .final(let places): "final;" + places.joined(separator: " ")
+        }
+    }
+
+    /// Whether a URL fits in the field along with all other segments' URLs.
+    static func fits(_ place: URL, among count: Int) -> Bool {
+        place.absoluteString.utf8.count < (maximumBytes - 6) / max(1, count)
     }
 }

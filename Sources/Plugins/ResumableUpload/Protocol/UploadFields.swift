@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The fields of both protocols. A value that cannot be read, or that occurs twice, counts as none.
+/// Header fields of both protocols. Invalid and repeated values count as missing.
 enum UploadFields {
     static let version: HTTPHeaderName = "Upload-Draft-Interop-Version"
     static let complete: HTTPHeaderName = "Upload-Complete"
@@ -11,12 +11,12 @@ enum UploadFields {
     static let length: HTTPHeaderName = "Upload-Length"
     static let limit: HTTPHeaderName = "Upload-Limit"
 
-    /// A number that is not negative. Leading zeros, which a structured field has not, are read as tus servers write them.
+    /// Returns a non-negative number. Accepts the leading zeros of tus servers, unlike structured fields.
     static func integer(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> Int64? {
         let values = headers.values(of: name)
         guard values.count == 1, values[0].utf8.count <= 20 else { return nil }
         let text = values[0].trimmingSpaces
-        // Int64 would take a sign.
+        // `Int64` would accept a sign.
         guard text.utf8.allSatisfy(ASCII.isDigit), let number = Int64(text), number <= 1 << 60 else { return nil }
         return number
     }
@@ -27,14 +27,12 @@ enum UploadFields {
         return (try? StructuredField.Item(parsing: values[0]))?.value.boolean
     }
 
-    /// The members of a comma-separated list, in lower case.
     static func list(_ headers: HTTPHeaders, _ name: HTTPHeaderName) -> [String] {
         headers.values(of: name).flatMap { $0.split(separator: ",") }.prefix(100).map {
             String($0).trimmingSpaces.lowercased()
         }
     }
 
-    /// The numbers of `Upload-Limit`.
     static func limits(_ headers: HTTPHeaders) -> [String: Int64]? {
         let values = headers.values(of: limit)
         guard !values.isEmpty,
@@ -47,7 +45,8 @@ enum UploadFields {
         return numbers
     }
 
-    /// When the server forgets the upload: `max-age` of `Upload-Limit` (`expires` in version 6), or `Upload-Expires` of tus.
+    /// When the server discards the upload: `max-age` in `Upload-Limit` (`expires` in version 6), or `Upload-Expires`
+    /// of tus.
     static func expiry(_ headers: HTTPHeaders, now: Date) -> Date? {
         if let limits = limits(headers), let age = limits["max-age"] ?? limits["expires"] {
             return now.addingTimeInterval(Double(age))
@@ -57,7 +56,7 @@ enum UploadFields {
 }
 
 extension String {
-    /// Without spaces and tabs at both ends.
+    /// The text without spaces and tabs at both ends.
     var trimmingSpaces: String {
         let isSpace = { (character: Character) in character == " " || character == "\t" }
         return String(Substring(drop(while: isSpace).reversed().drop(while: isSpace).reversed()))

@@ -1,27 +1,27 @@
 import Errand
 
-/// A request of an upload, before its body is opened: what the protocol adds to the request of the user.
+/// A request of an upload before its body is opened: the protocol's additions to the user's request.
 struct UploadMessage: Sendable, Equatable {
     var method: HTTPMethod
     var headers: HTTPHeaders
-    /// The bytes that it carries; nil for no body.
+    /// `nil` for no body.
     var part: UploadPart?
 }
 
-/// The bytes of the body that one request carries.
+/// The part of the body that a request carries.
 struct UploadPart: Sendable, Equatable {
     var offset: Int64
-    /// Nil up to an end that is not known.
+    /// `nil` if the body's length is unknown.
     var count: Int64?
     var isLast: Bool
 
     var end: Int64? { count.map { offset + $0 } }
 
-    /// The bytes from an offset on, as many as one request may carry.
+    /// Creates a part that begins at an offset and has as many bytes as one request may carry.
     ///
     /// - Parameters:
-    ///   - total: the length of the body; nil where it is not known.
-    ///   - maximum: the most bytes of one request; nil for no such limit.
+    ///   - total: The body's length, if known.
+    ///   - maximum: The maximum size of a request, if limited.
     init(at offset: Int64, of total: Int64?, within limits: UploadLimits, upTo maximum: Int64?) {
         self.offset = offset
         guard let total else {
@@ -34,70 +34,69 @@ struct UploadPart: Sendable, Equatable {
         (count, isLast) = (min(rest, size), rest <= size)
     }
 
-    /// Leaves out the end of the body, if the part has it: another request has to end the upload.
+    /// Excludes the body's end, so another request has to complete the upload.
     mutating func holdBack(_ held: UploadPlan.HeldBack) {
         guard isLast, held != .nothing else { return }
-        // Of a body whose length isn't known the last byte isn't either.
+        // If the body's length is unknown, so is its last byte.
         (count, isLast) = (held == .lastByte ? count.map { max(0, $0 - 1) } ?? 0 : 0, false)
     }
 }
 
-/// What a response means for the upload.
+/// The meaning of a response for the upload.
 enum UploadVerdict: Sendable, Equatable {
-    /// It is the response that ends the upload.
+    /// This response completes the upload.
     case complete
-    /// The server has the bytes up to this offset; nil where it has to be asked.
+    /// The server has the bytes up to this offset. `nil` if it has to be asked.
     case has(Int64?)
-    /// What the server had is lost, or of no use.
+    /// The server lost its bytes, or they are useless.
     case gone(String)
-    /// The bytes were damaged on the way: they are sent again.
+    /// The bytes were damaged in transit and have to be sent again.
     case damaged(String)
-    /// For the retry policy and then for Core to judge.
+    /// The response is up to the retry policy, and then to Core.
     case refused
-    /// The upload cannot continue.
+    /// The upload can't continue.
     case unusable(String)
 }
 
-/// The grammar of a protocol: makes requests and reads responses. Pure.
+/// Builds the requests of a protocol and interprets its responses. Pure.
 protocol UploadDialect: Sendable {
-    /// Begins an upload.
+    /// Creates an upload.
     ///
     /// - Parameters:
-    ///   - method: that of the user's request.
-    ///   - digest: the SHA-256 of the whole body, where it is to be sent.
+    ///   - method: The method of the user's request.
+    ///   - digest: The SHA-256 of the whole body, if it should be sent.
     func creation(_ upload: UploadPlan, method: HTTPMethod, digest: [UInt8]?) -> UploadMessage
-    /// Asks what the server has.
+    /// Asks which bytes the server has.
     func inquiry() -> UploadMessage
     /// Sends bytes.
     ///
-    /// - Parameter digest: the SHA-256 of the part, where it is to be sent.
+    /// - Parameter digest: The SHA-256 of the part, if it should be sent.
     func append(_ part: UploadPart, digest: [UInt8]?) -> UploadMessage
-    /// Discards an upload.
+    /// Deletes an upload.
     func termination() -> UploadMessage
 
     func verdict(onCreation response: HTTPResponse, _ upload: UploadPlan, part: UploadPart?) -> UploadVerdict
     func verdict(onInquiry response: HTTPResponse, _ upload: UploadPlan) -> UploadVerdict
     func verdict(onAppend response: HTTPResponse, _ upload: UploadPlan, part: UploadPart) -> UploadVerdict
-    /// Whether the `Location` of a final response is that of the upload, and not of what the server made of it.
+    /// Whether a final response's `Location` is the upload's URL, and not the URL of the resulting resource.
     func namesUpload(_ response: HTTPResponse) -> Bool
 }
 
-/// What is known before bytes are sent.
 struct UploadPlan: Sendable, Equatable {
-    /// The length of the body; nil where it is not known.
+    /// `nil` if the body's length is unknown.
     var total: Int64?
-    /// The most bytes of one request, as the app has chosen; nil for no such limit.
+    /// The app's limit for the bytes of one request, if any.
     var maximumRequestBytes: Int64?
     var metadata: [String: String] = [:]
-    /// Whether the upload is begun without a byte, for a server whose 104 responses do not arrive: the final response to such
-    /// a request names the upload.
+    /// Whether to create the upload without bytes, because the server's 104 responses don't arrive. The final response
+    /// then contains its URL.
     var beginsEmpty = false
-    /// What the request that begins the upload leaves out. If its response is lost, another one begins a second upload: the
-    /// first must not be a whole one.
+    /// The bytes that the creating request excludes. If its response is lost, the request is repeated and creates a
+    /// second upload, so the first one must not become complete.
     enum HeldBack: Sendable { case nothing, lastByte, everything }
 
     var heldBack = HeldBack.nothing
-    /// Whether it is a segment of a body, which tus joins with the others.
+    /// Whether it's a segment, which tus joins with the others.
     var isSegment = false
     var server: UploadServer
 

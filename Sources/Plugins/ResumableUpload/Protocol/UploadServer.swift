@@ -1,16 +1,15 @@
 import Errand
 import ErrandEssentials
 
-/// What a server has said about the uploads that it takes.
 struct UploadServer: Codable, Sendable, Equatable {
     /// Never `automatic`.
     var uploadProtocol: UploadProtocol
-    /// Whether the server has shown that it knows the protocol.
+    /// Whether the server has shown that it supports the protocol.
     var isConfirmed = false
     var limits = UploadLimits()
-    /// The extensions of tus.
+    /// tus only.
     var extensions: Set<String> = []
-    /// The checksum algorithms of tus.
+    /// tus only.
     var algorithms: Set<String> = []
 
     var dialect: any UploadDialect {
@@ -21,13 +20,11 @@ struct UploadServer: Codable, Sendable, Equatable {
         }
     }
 
-    /// Whether it joins uploads.
     var joinsSegments: Bool { uploadProtocol == .tus && extensions.contains("concatenation") }
 
-    /// A server that has not said anything yet.
     init(_ uploadProtocol: UploadProtocol) { self.uploadProtocol = uploadProtocol }
 
-    /// What a response to OPTIONS says; a server that does not say is taken for one of the protocol that was chosen.
+    /// Interprets a response to OPTIONS. If it doesn't identify a protocol, assumes the chosen one.
     init(offering headers: HTTPHeaders, chosen: UploadProtocol) {
         let versions = UploadFields.list(headers, "Tus-Version") + UploadFields.list(headers, "Tus-Resumable")
         let isTus = versions.contains("1.0.0")
@@ -50,7 +47,6 @@ struct UploadServer: Codable, Sendable, Equatable {
         }
     }
 
-    /// Takes in what a response of the upload says.
     mutating func learn(_ headers: HTTPHeaders) {
         if let limits = UploadLimits(headers) {
             (self.limits, isConfirmed) = (limits, true)
@@ -61,18 +57,18 @@ struct UploadServer: Codable, Sendable, Equatable {
     }
 }
 
-/// The limits of a server: `Upload-Limit`, or `Tus-Max-Size`.
+/// The server's limits, from `Upload-Limit` or `Tus-Max-Size`.
 struct UploadLimits: Codable, Sendable, Equatable {
-    /// The longest body (`max-size`).
+    /// The maximum length of a body (`max-size`).
     var maximumBytes: Int64?
-    /// The most bytes of one request (`max-append-size`).
+    /// The maximum size of a request (`max-append-size`).
     var maximumRequestBytes: Int64?
-    /// The fewest bytes of one request but the last (`min-append-size`).
+    /// The minimum size of all requests except the last (`min-append-size`).
     var minimumRequestBytes: Int64?
 
     init() {}
 
-    /// The limits in an `Upload-Limit` field; nil where there is none that can be read.
+    /// Returns `nil` without a valid `Upload-Limit` field.
     init?(_ headers: HTTPHeaders) {
         guard let limits = UploadFields.limits(headers) else { return nil }
         maximumBytes = limits["max-size"]
@@ -81,13 +77,11 @@ struct UploadLimits: Codable, Sendable, Equatable {
     }
 }
 
-/// The place of an upload on its server.
 struct UploadResource: Codable, Sendable, Equatable {
     var url: URL
-    /// When the server forgets it; nil where it does not say.
+    /// When the server discards it. `nil` if the server doesn't specify it.
     var expiry: Date?
 
-    /// Takes in what a response says about the time that is left.
     mutating func learn(_ headers: HTTPHeaders, now: Date) {
         if let expiry = UploadFields.expiry(headers, now: now) { self.expiry = expiry }
     }

@@ -5,22 +5,21 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The body of an upload, as it was when the run began.
+/// The upload's body as it was when the run began.
 struct UploadBody: Sendable {
     let body: RequestBody
-    /// Nil where it is not known.
     private(set) var length: Int64?
-    /// Whether a request can begin behind the first byte.
+    /// Whether a request can begin after the first byte.
     let opensAtOffset: Bool
-    /// The path of a body that is a file.
+    /// The file's path, if the body is a file.
     let path: String?
     private let modified: Int64?
     /// The length of the file.
     private let size: Int64?
-    /// Where this body begins in that of the request.
+    /// The offset of a segment in the request's body.
     private var start: Int64 = 0
 
-    /// Looks at the file, where the body is one. Blocks.
+    /// Reads the file's attributes, if the body is a file. Blocks.
     init(_ body: RequestBody) throws {
         self.body = body
         opensAtOffset = body.opensAtOffset
@@ -32,7 +31,6 @@ struct UploadBody: Sendable {
         (length, path, modified, size) = (status.size, file.path, status.modified, status.size)
     }
 
-    /// A segment of this body, as a body of its own.
     func segment(_ segment: UploadSegment) -> UploadBody {
         var source = self
         (source.start, source.length) = (start + segment.start, segment.length)
@@ -43,18 +41,18 @@ struct UploadBody: Sendable {
         try TransferError.converting { () throws(SystemFile.Failure) in try FileStatus(at: path) }
     }
 
-    /// The same body, which has changed since.
+    /// Creates the body again after it has changed.
     func renewed() throws -> UploadBody { try UploadBody(path.map { .file(URL(filePath: $0)) } ?? body) }
 
-    /// Throws ``SourceChanged`` if the file is another one, or was written to. Blocks.
+    /// Throws ``SourceChanged`` if the file was replaced or modified. Blocks.
     func check() throws {
         guard let path else { return }
         let status = try Self.status(of: path)
         if status.size != size || status.modified != modified { throw SourceChanged() }
     }
 
-    /// The bytes of a part, checked at its end. `willSend` is called with the count of each piece, `didEnd` at the end of a
-    /// part whose length isn't known.
+    /// Opens a part, and checks at its end that the file hasn't changed. Calls `willSend` with the size of each chunk,
+    /// and `didEnd` at the end of a part of unknown length.
     func open(
         _ part: UploadPart, didEnd: @escaping @Sendable () -> Void = {},
         willSend: @escaping @Sendable (Int) async throws -> Void
@@ -65,12 +63,11 @@ struct UploadBody: Sendable {
         return HTTPBody(length: part.count, source: reader)
     }
 
-    /// The file, whose length may be another one than that of the request, which was made before.
+    /// Opens the file again, because its length may have changed since the request was created.
     private func file(at offset: Int64) throws -> HTTPBody {
         try RequestBody.file(URL(filePath: path ?? "")).open(at: offset)
     }
 
-    /// Reads samples of the body.
     @concurrent func fingerprint() async throws -> SourceFingerprint {
         var digest = PlatformSHA256.make()
         for range in SourceFingerprint.samples(of: length ?? 0) {
@@ -81,14 +78,13 @@ struct UploadBody: Sendable {
             size: length ?? 0, modified: modified, digest: Hexadecimal.text(digest.finalized()))
     }
 
-    /// What tells this body from others of its length: the SHA-256 of bytes in memory, and that of samples of a stream that
+    /// Distinguishes bodies of the same length: returns the SHA-256 of bytes in memory, or of samples of a stream that
     /// opens at offsets.
     @concurrent func contentDigest() async throws -> String {
         guard body.data != nil else { return try await fingerprint().digest }
         return Hexadecimal.text(try await digest(of: UploadPart(offset: 0, count: length, isLast: true)))
     }
 
-    /// The SHA-256 of a part.
     @concurrent func digest(of part: UploadPart) async throws -> [UInt8] {
         var digest = PlatformSHA256.make()
         try await add(part, to: &digest)
@@ -103,7 +99,6 @@ struct UploadBody: Sendable {
     }
 }
 
-/// The body has changed since the upload began.
 struct SourceChanged: Error {}
 
 extension UploadPart {
@@ -112,8 +107,8 @@ extension UploadPart {
     }
 }
 
-/// A part of a body, piece by piece. The last piece is held back until the file has been looked at once more: what changed
-/// while it was read never arrives as a whole.
+/// Reads a part in chunks. Checks the file before returning the last chunk, so a part that changed while it was read
+/// never arrives completely.
 private final class PartReader: HTTPBodySource {
     private let chunks: BodyChunks
     private let left: Mutex<Int64?>
@@ -136,7 +131,7 @@ private final class PartReader: HTTPBodySource {
             return nil
         }
         guard var chunk = try await chunks.next() else {
-            // A file that has become shorter.
+            // The file has become shorter.
             if before != nil { throw SourceChanged() }
             didEnd()
             return nil
@@ -152,4 +147,26 @@ private final class PartReader: HTTPBodySource {
     }
 
     func cancel() { chunks.cancel() }
+}
+
+/// Identifies a body without reading all of it: its length, its modification date, and a digest of its head, its tail,
+/// and samples between them.
+struct SourceFingerprint: Codable, Sendable, Hashable {
+    var size: Int64
+    /// Nanoseconds since 1970, or `nil` if the body isn't a file.
+    var modified: Int64?
+    var digest: String
+
+    /// The ranges to read. Short bodies are read completely.
+    static func samples(of size: Int64) -> [Range<Int64>] {
+        if size <= 256 << 10 { return size > 0 ? [0..<size] : [] }
+        let edge: Int64 = 64 << 10
+        let (sample, count) = (Int64(4 << 10), Int64(16))
+        let middle = (1...count).map { index in
+            // Divide first: the product could overflow.
+            let start = edge + (size - 2 * edge - sample) / (count + 1) * index
+            return start..<(start + sample)
+        }
+        return [0..<edge] + middle + [(size - edge)..<size]
+    }
 }

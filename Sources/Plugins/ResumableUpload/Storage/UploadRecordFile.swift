@@ -4,15 +4,15 @@ import ErrandSupport
 import ErrandTransfers
 import Synchronization
 
-/// The record of an upload on the disk, locked against other runs of the same upload, in other processes too.
+/// The file with an upload's record, locked against other runs of the same upload in any process.
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
-        /// Removed, or given back.
+        /// Whether the file was removed or released.
         var isOver = false
     }
 
-    /// The record that was found; nil where there was none that can be read.
+    /// The record of an earlier run, or `nil` if it's missing or invalid.
     let found: UploadRecord?
     private let path: String
     private let file: SystemFile
@@ -23,14 +23,13 @@ final class UploadRecordFile: Sendable {
 
     static func path(_ id: String, in directory: String) -> String { "\(directory)/\(prefix)\(id)\(ending)" }
 
-    /// The id in the name of a record.
     static func id(of name: String) -> String? {
         guard name.hasPrefix(prefix), name.hasSuffix(ending) else { return nil }
         let id = name.dropFirst(prefix.count).dropLast(ending.count)
         return id.utf8.count == 24 && id.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil } ? String(id) : nil
     }
 
-    /// Opens the record of an earlier run, or makes an empty one. Throws `busy` while another run holds it. Blocks.
+    /// Opens an earlier run's file, or creates one. Throws `busy` if another run uses it. Blocks.
     init(_ id: String, in directory: String) throws(TransferError) {
         path = Self.path(id, in: directory)
         file = try Self.open(path, in: directory)
@@ -48,7 +47,7 @@ final class UploadRecordFile: Sendable {
         return file
     }
 
-    /// The newest intact record of a file; one of another format, or that cannot be decoded, is none.
+    /// Returns the newest intact record with a supported format.
     static func read(_ file: borrowing SystemFile) -> (record: UploadRecord, sequence: UInt64)? {
         guard let data = try? file.read(2 * RecordSlot.size + 1, at: 0), data.count <= 2 * RecordSlot.size else {
             return nil
@@ -59,10 +58,10 @@ final class UploadRecordFile: Sendable {
         }
     }
 
-    /// Replaces the record, in the slot that is not the newest: one of the two is intact at every moment.
+    /// Writes the record to the older of two slots, so one is intact at all times.
     ///
-    /// - Parameter flushes: whether it waits until the record survives a crash of the machine; it always survives the end of
-    ///   the process.
+    /// - Parameter flushes: Whether to wait until the record survives a crash of the machine. It always survives a
+    ///   crash of the process.
     func write(_ record: UploadRecord, flushes: Bool = true) throws(TransferError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -83,9 +82,8 @@ final class UploadRecordFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes the record: the upload is complete.
     func remove() {
-        // Once: afterwards the name may belong to another run.
+        // Only once: the name may belong to another run afterwards.
         if state.withLock({ state in
             defer { state.isOver = true }
             return state.isOver
@@ -95,11 +93,11 @@ final class UploadRecordFile: Sendable {
         SystemFile.remove(path)
     }
 
-    /// Releases the lock: from now on the record may be another run's, and nothing is written to it. A transport may hold this
-    /// object for a while after the end of its request.
+    /// Releases the lock and ignores further writes, because the record may belong to another run from now on. A
+    /// transport may keep this object after its request has ended.
     func release() {
         state.withLock { state in
-            // Nothing was recorded: the file would stay for good.
+            // Don't leave an empty file.
             if !state.isOver, file.status?.size == 0, file.isAt(path) { SystemFile.remove(path) }
             state.isOver = true
             file.unlock()
@@ -108,7 +106,6 @@ final class UploadRecordFile: Sendable {
 }
 
 extension TransferError {
-    /// A failure of the system.
     init(_ failure: SystemFile.Failure) { self.init(.fileFailed, failure.description) }
 
     static func converting<Value: ~Copyable>(
@@ -116,4 +113,33 @@ extension TransferError {
     ) throws(TransferError) -> Value {
         do { return try body() } catch { throw TransferError(error) }
     }
+}
+
+/// The state that a later run needs to resume an upload.
+struct UploadRecord: Codable, Sendable, Equatable {
+    /// The format's version. Records with other versions aren't read.
+    var format = Self.format
+    /// A digest that identifies the upload, so no secret in its URL is written to the disk.
+    var request: String
+    /// The upload's user. `nil` in records of earlier versions, which count as anonymous.
+    var user: UserStamp?
+    /// The request's URL for display, with its query masked.
+    var url: String
+    /// The file's name, or `nil` if the body isn't a file.
+    var name: String?
+    var source: SourceFingerprint
+    var server: UploadServer
+    /// `nil` until the server has sent the upload's URL.
+    var resource: UploadResource?
+    /// The number of bytes that the server had when last asked, for display.
+    var acknowledged: Int64 = 0
+    /// The body's segments. `nil` for a single upload, whose URL is in `resource`.
+    var segments: [UploadSegment]?
+    /// `true` once the server was asked to join the segments, because the result may depend on them.
+    var mayBeJoined: Bool?
+
+    static let format = 1
+    static let magic = Array("ErrandU1".utf8)
+
+    var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
 }

@@ -1,34 +1,35 @@
 public import Errand
 import Synchronization
 
-/// Ends an attempt that takes too long, even while bytes arrive.
+/// Limits the time of each attempt, even while bytes arrive.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .attemptTimeout(.seconds(10))])
 /// ```
 ///
-/// The `timeout` of a request limits its inactivity, and `deadline` the whole call; this filter limits one request on
-/// the wire, until its response is in memory, or until the head of a stream. It throws `ErrandError` with `timedOut`,
-/// which a retry repeats and a breaker counts. It stands before the transport, after gates and breakers.
+/// The `timeout` of a request limits inactivity, and `deadline` limits the whole call. This filter limits one request
+/// on the wire: until its response is in memory, or until the head of a stream. It throws `ErrandError` with
+/// `timedOut`, which a retry repeats and a breaker counts. It runs right before the transport, after gates and
+/// breakers.
 public struct AttemptTimeout: Filter {
-    /// The longest time of an attempt.
+    /// The maximum time of an attempt.
     public let timeout: Duration
 
-    /// Makes a timeout; zero or less ends every attempt that has to wait.
+    /// Creates a timeout. If it's zero or negative, every attempt that has to wait fails.
     public init(_ timeout: Duration) { self.timeout = timeout }
 
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
 
-    /// How long an attempt may take.
+    /// States the maximum time.
     public var explanation: String { "ends an attempt after \(duration: timeout)" }
 
-    /// Fault injection around it is misplaced.
+    /// Reports a problem if fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is FaultInjection ? "what is injected does not end by the timeout" : nil
+        outer is FaultInjection ? "the timeout doesn't end injected faults" : nil
     }
 
-    /// Sends the request, and cancels it after the limit.
+    /// Sends the request and cancels it when the time is up.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let attempt = SentTask(exchange, next)
         if attempt.isFinished { return try await attempt.value }
@@ -55,6 +56,6 @@ private final class LateMark: Sendable {
 }
 
 extension Filter where Self == AttemptTimeout {
-    /// `filters: [.retry, .attemptTimeout(.seconds(10))]`
+    /// Limits each attempt: `filters: [.retry, .attemptTimeout(.seconds(10))]`.
     public static func attemptTimeout(_ timeout: Duration) -> AttemptTimeout { AttemptTimeout(timeout) }
 }

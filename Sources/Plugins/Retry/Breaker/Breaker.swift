@@ -1,21 +1,24 @@
 public import Errand
 
-/// Sends nothing to a host that is down: once too many requests to it have failed, further ones throw
-/// ``ResilienceError/Code/breakerOpen`` at once, until one probe succeeds.
+/// A circuit breaker that stops sending requests to a host that is down.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .breaker])
 /// ```
 ///
-/// It stands before the transport, so that each attempt counts, and a cache may still respond while it is open. While
-/// it is half open, one request is sent to the host, and the others are refused; if that probe is cancelled, the next
-/// request takes its place. Cancelled requests do not count. A host is a name with a port.
+/// Once too many requests to a host have failed, the breaker opens, and further requests throw
+/// ``ResilienceError/Code/breakerOpen`` immediately. After a pause it is half open: it sends one probe and still
+/// rejects other requests. If the probe succeeds, the breaker closes; if it fails, the breaker opens for longer; if
+/// it's cancelled, the next request is the probe.
+///
+/// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
+/// Cancelled requests don't count. Hosts with different ports are separate.
 public struct Breaker: Filter {
-    /// The policy that opens it, and the time for which it stays open.
+    /// The conditions for opening and the duration of pauses.
     public let policy: BreakerPolicy
     private let states: HostTable<BreakerState>
 
-    /// Makes a breaker; agents that share it share its knowledge of each host.
+    /// Creates a breaker. Agents that share it share the state of each host.
     public init(_ policy: BreakerPolicy = BreakerPolicy()) {
         self.policy = policy
         states = HostTable { BreakerState($0, policy, at: $1) }
@@ -24,24 +27,24 @@ public struct Breaker: Filter {
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
 
-    /// The conditions that open it, in numbers.
+    /// States the conditions for opening.
     public var explanation: String {
         let percent = (policy.failureShare * 100).rounded()
         let share = percent >= 0 && percent <= 100 ? "\(Int(percent)) %" : "a share"
         return "breaker: opens if \(share) of \(policy.minimumRequests) requests or more to a host fail"
     }
 
-    /// A timeout or fault injection around it is misplaced.
+    /// Reports a problem if an attempt timeout, fault injection or another breaker is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "an attempt that takes too long is cancelled, and does not count as a failure"
-        case is FaultInjection: "what is injected is not seen by the breaker"
-        case is Breaker: "both count every request, and the first to open refuses it; one of them is enough"
+        case is AttemptTimeout: "an attempt that takes too long is cancelled, which doesn't count as a failure"
+        case is FaultInjection: "the breaker doesn't see injected faults"
+        case is Breaker: "both count every request, and the first to open rejects it; use only one of them"
         default: nil
         }
     }
 
-    /// Refuses the request, or sends it and counts the result.
+    /// Rejects the request, or sends it and counts the result.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let (state, ticket) = try enter(exchange)
         do {
@@ -79,9 +82,48 @@ public struct Breaker: Filter {
 }
 
 extension Filter where Self == Breaker {
-    /// `filters: [.retry, .breaker]`
+    /// Stops requests to hosts that are down: `filters: [.retry, .breaker]`.
     public static var breaker: Breaker { Breaker() }
 
-    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`
+    /// Stops requests to hosts that are down, with a custom policy:
+    /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
     public static func breaker(_ policy: BreakerPolicy) -> Breaker { Breaker(policy) }
+}
+
+/// The details of the note "breaker", which reports that a breaker opened or closed for a host.
+public struct BreakerNote: Sendable, Hashable {
+    /// The name and port of the host.
+    public let host: String
+    /// Whether the breaker rejects requests. A failed probe also reports true.
+    public let isOpen: Bool
+}
+
+/// The conditions that open a breaker and the time it stays open.
+public struct BreakerPolicy: Sendable {
+    /// The share of failed requests that opens the breaker. Defaults to 0.5.
+    public var failureShare: Double
+    /// The minimum number of requests before the share counts. Defaults to 10.
+    public var minimumRequests: Int
+    /// The time during which a result counts. Defaults to 30 seconds.
+    public var window: Duration
+    /// The time the breaker stays open before it sends a probe. Doubles with each failed probe. Defaults to 5 seconds.
+    public var pause: Duration
+    /// The maximum pause. Defaults to 60 seconds.
+    public var maximumPause: Duration = .seconds(60)
+    /// The statuses that count as failures. Defaults to 500 to 599 except 501 and 505.
+    ///
+    /// A response with `Retry-After` doesn't count: the host is up, and the gate pauses it.
+    public var statuses = StatusCodes(500...500, 502...504, 506...599)
+    /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
+    /// and `truncated`.
+    public var errors: Set<ErrandError.Code> = .retryable
+
+    /// Creates a policy.
+    public init(
+        failureShare: Double = 0.5, minimumRequests: Int = 10, window: Duration = .seconds(30),
+        pause: Duration = .seconds(5)
+    ) {
+        (self.failureShare, self.minimumRequests) = (failureShare, minimumRequests)
+        (self.window, self.pause) = (window, pause)
+    }
 }

@@ -1,16 +1,16 @@
 import Errand
 import Synchronization
 
-/// The breaker of one host: closed, open, or half open with one running probe.
+/// The breaker of one host: closed, open, or half open with a running probe.
 final class BreakerState: HostRecord {
-    /// The phase in which a request was sent; its result counts only for that phase.
+    /// The phase in which a request was sent. Its result counts only in the same phase.
     struct Ticket: Sendable {
         fileprivate let generation: Int
     }
 
     enum Result { case success, failure, neither }
 
-    /// The breaker has opened, once more after a probe, or has closed.
+    /// The breaker opened, also after a failed probe, or closed.
     struct Change {
         let isOpen: Bool
         let message: String
@@ -24,7 +24,6 @@ final class BreakerState: HostRecord {
 
     private struct State {
         var phase = Phase.closed
-        /// The number of running requests.
         var running = 0
         var isRetired = false
         var generation = 0
@@ -40,7 +39,7 @@ final class BreakerState: HostRecord {
 
     let host: String
     private let policy: BreakerPolicy
-    /// Times are counted from here, as those of a ``HostLine`` are.
+    /// The origin of all times, for the same reason as in ``HostLine``.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -48,7 +47,7 @@ final class BreakerState: HostRecord {
         (self.host, self.policy, origin) = (host, policy, now)
     }
 
-    /// A closed breaker without a result that still counts is like a new one.
+    /// A closed breaker whose results have all expired equals a new one.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -60,21 +59,21 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Admits a request, or throws ``ResilienceError``; nil if the record is out of use. ``leave(_:_:at:)`` has to
-    /// follow.
+    /// Admits a request or throws ``ResilienceError``. Returns nil if the record is retired. Call ``leave(_:_:at:)``
+    /// when the request ends.
     func enter(at now: ContinuousClock.Instant) throws -> Ticket? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
             if state.isRetired { return nil }
             switch state.phase {
             case .closed: break
-            case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is on its way")
+            case .probing: throw ResilienceError(.breakerOpen, host: host, "a probe is in progress")
             case .open(let until):
                 guard now >= until else {
                     let remaining = until - now
                     throw ResilienceError(
                         .breakerOpen, host: host, remaining: remaining,
-                        "too many requests to it have failed, and none is sent for another \(duration: remaining)")
+                        "too many requests to it have failed; none is sent for another \(duration: remaining)")
                 }
                 state.enter(.probing)
             }
@@ -83,7 +82,6 @@ final class BreakerState: HostRecord {
         }
     }
 
-    /// Counts a result. Returns the change of the phase, if there is one.
     func leave(_ ticket: Ticket, _ result: Result, at now: ContinuousClock.Instant) -> Change? {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -100,7 +98,7 @@ final class BreakerState: HostRecord {
                 state.enter(.open(until: now + pause))
                 return Change(isOpen: true, message: "open for \(duration: pause): the probe of \(host) failed")
             case (.probing, .neither):
-                // Cancelled, for example: the next request probes.
+                // For example, the probe was cancelled. The next request is the probe.
                 state.enter(.open(until: now))
                 return nil
             case (.closed, .success), (.closed, .failure):
@@ -124,13 +122,12 @@ final class BreakerState: HostRecord {
     private var longestPause: Duration { policy.maximumPause.bounded }
 }
 
-/// Results of the last period, in ten parts of it.
+/// Counts recent results in ten intervals.
 struct ResultWindow {
     private var parts: [(number: Int64, all: Int, failures: Int)] = []
 
     var counts: (all: Int, failures: Int) { parts.reduce((0, 0)) { ($0.0 + $1.all, $0.1 + $1.failures) } }
 
-    /// Whether no result counts any more.
     func isOver(at now: Duration, window: Duration) -> Bool {
         guard let last = parts.last else { return true }
         return last.number <= Self.number(of: now, window) - 10

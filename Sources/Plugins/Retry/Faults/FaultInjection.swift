@@ -1,7 +1,7 @@
 public import Errand
 import Synchronization
 
-/// Lets a share of the requests fail or be slow, for tests of an app's behaviour.
+/// Injects failures and delays into a share of the requests, to test how your app behaves.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -9,19 +9,19 @@ import Synchronization
 ///     filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1, with: [.status(503), .stall])])
 /// ```
 ///
-/// Only the seed decides the faults of the first, second, third request that arrives here, so that a run can be
-/// repeated. The filter stands before the transport; in the array it comes last, so that retries, gates and breakers
-/// see the faults. Waits pass on the agent's `TimeSource`.
+/// The seed alone determines the faults of the first, second and following requests, so you can repeat a run. The
+/// filter runs right before the transport. Put it last in the array, so retries, gates and breakers see the faults.
+/// Delays use the agent's `TimeSource`.
 public struct FaultInjection: Filter {
-    /// The seed that decides the faults.
+    /// The seed that determines the faults.
     public let seed: UInt64
-    /// The share of the requests that fail, from 0 to 1.
+    /// The share of requests that fail, from 0 to 1.
     public let failingShare: Double
-    /// The possible faults; one of them each time.
+    /// The possible faults. Each failing request gets one of them.
     public let faults: [Fault]
-    /// The share of the requests that are slow, from 0 to 1, failures included.
+    /// The share of requests that are delayed, from 0 to 1. Some of them may also fail.
     public let slowShare: Double
-    /// The time by which a slow request is delayed.
+    /// The delay of a slow request.
     public let delay: Duration
     private let applies: @Sendable (HTTPRequest) -> Bool
     private let counter: Counter
@@ -30,15 +30,15 @@ public struct FaultInjection: Filter {
         let value = Atomic<UInt64>(0)
     }
 
-    /// Makes a filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - seed: decides the fault of each request.
-    ///   - failing: the share of the requests that fail; none by default.
-    ///   - faults: the possible faults; status 503 by default.
-    ///   - slow: the share of the requests that are slow; none by default.
-    ///   - delay: the time by which a slow request is delayed.
-    ///   - applies: the requests that are counted; all by default.
+    ///   - seed: Determines the fault of each request.
+    ///   - failing: The share of requests that fail, from 0 to 1. Defaults to 0.
+    ///   - faults: The possible faults. Defaults to status 503.
+    ///   - slow: The share of requests that are delayed, from 0 to 1. Defaults to 0.
+    ///   - delay: The delay of a slow request. Defaults to zero.
+    ///   - applies: Returns whether a request is counted and can get a fault. By default, every request can.
     public init(
         seed: UInt64, failing: Double = 0, with faults: [Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -50,10 +50,10 @@ public struct FaultInjection: Filter {
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
 
-    /// The seed.
+    /// States the seed.
     public var explanation: String { "injects faults, seed \(seed)" }
 
-    /// Fails, waits, or passes the request on.
+    /// Fails or delays the request, or passes it on.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard applies(exchange.http) else { return try await next(exchange) }
         var dice = Dice(state: seed &+ counter.value.add(1, ordering: .relaxed).newValue &* 0xD134_2543_DE82_EF95)
@@ -69,7 +69,7 @@ public struct FaultInjection: Filter {
 }
 
 extension Filter where Self == FaultInjection {
-    /// `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`; the arguments are those of
+    /// Injects faults: `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`. For the arguments, see
     /// ``FaultInjection/init(seed:failing:with:slow:by:where:)``.
     public static func faultInjection(
         seed: UInt64, failing: Double = 0, with faults: [FaultInjection.Fault] = [.status(503)], slow: Double = 0,
@@ -80,13 +80,13 @@ extension Filter where Self == FaultInjection {
 }
 
 extension FaultInjection {
-    /// A way in which a request fails.
+    /// A way for a request to fail.
     public struct Fault: Sendable, CustomStringConvertible {
-        /// The fault, in words.
+        /// The fault in words.
         public let description: String
         private let body: @Sendable (Exchange) async throws -> HTTPResponse
 
-        /// A response of this status without a body.
+        /// Responds with a status and no body.
         public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Fault {
             Fault(description: "status \(status)") { exchange in
                 HTTPResponse(
@@ -94,12 +94,12 @@ extension FaultInjection {
             }
         }
 
-        /// No response, but an error, such as `.error(.connectionLost)`.
+        /// Throws an error, such as `.error(.connectionLost)`.
         public static func error(_ code: ErrandError.Code) -> Fault {
             Fault(description: "\(code)") { _ in throw ErrandError(code, "injected") }
         }
 
-        /// No response for as long as the request's timeout lasts; then `timedOut`.
+        /// Waits for the request's timeout, then throws `timedOut`.
         public static let stall = Fault(description: "stall") { exchange in
             try await exchange.time.sleep(until: exchange.time.instant(after: exchange.timeout))
             throw ErrandError(.timedOut, "injected: no response within \(duration: exchange.timeout)")
@@ -113,7 +113,7 @@ extension FaultInjection {
 private struct Dice {
     var state: UInt64
 
-    /// From 0 to 1, without 1.
+    /// Returns a number from 0 up to, but not including, 1.
     mutating func next() -> Double {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -1,44 +1,47 @@
 public import Errand
 import ErrandEssentials
+import Synchronization
 
-/// Sends a second request when the first one is slower than 95 % of the earlier ones, and takes the response that
-/// arrives first.
+/// Sends a second request if the first is slow, and uses the response that arrives first.
 ///
 /// ```swift
 /// let hedge = Hedge()
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
-/// The other request is cancelled. At most 5 % more requests are sent; see ``HedgePolicy``. It applies to requests of
-/// idempotent methods (RFC 9110, section 9.2.2), or as ``HedgePolicy/isRepeatable`` says, whose body is kept in memory:
-/// no streams, no files. Both requests are
-/// attempts of the same activity. Install it after a retry and before filters that sign. To hedge only some calls, keep
-/// one filter and pass it to `CallOptions(filters: [hedge])`: it has to see calls before it knows which are slow.
+/// A request is slow if it takes longer than 95 % of earlier requests to the host. The slower of the two is cancelled.
+/// Hedging adds at most 5 % more requests; see ``HedgePolicy``.
+///
+/// Only requests with idempotent methods (RFC 9110, section 9.2.2) are hedged, unless ``HedgePolicy/isRepeatable``
+/// specifies otherwise, and only if their bodies are in memory, not streams or files. Both requests are attempts of the
+/// same activity. Install the filter after a retry and before filters that sign. To hedge only some calls, keep one
+/// filter and pass it with `CallOptions(filters: [hedge])`. It must observe a number of calls before it can tell which
+/// are slow.
 public struct Hedge: Filter {
-    /// The policy for second requests.
+    /// The conditions for a second request.
     public let policy: HedgePolicy
     private let histories: HostTable<HedgeHistory>
 
-    /// Makes a filter; agents that share it share its knowledge of each host.
+    /// Creates a filter. Agents that share it share the history of each host.
     public init(_ policy: HedgePolicy = HedgePolicy()) {
         self.policy = policy
         histories = HostTable(maximum: 10_000) { _, _ in HedgeHistory(policy) }
     }
 
-    /// The conditions for a second request, in numbers.
+    /// States the conditions for a second request.
     public var explanation: String {
         func percent(_ share: Double) -> Int { share >= 0 ? Int((min(share, 1) * 100).rounded()) : 0 }
-        return "hedges what is slower than \(percent(policy.percentile)) % of the requests before it, "
+        return "hedges requests slower than \(percent(policy.percentile)) % of earlier ones, "
             + "at most \(percent(policy.share)) % of them"
     }
 
-    /// A signature around it is misplaced, and so is another hedge.
+    /// Reports a problem if a signing filter or another hedge is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         if outer is Hedge { return "each of the two requests would be hedged again" }
-        return outer.traits.contains(.signs) ? "both requests carry one signature, with its time" : nil
+        return outer.traits.contains(.signs) ? "both requests carry the same signature and timestamp" : nil
     }
 
-    /// Sends once or twice, and returns the first good response.
+    /// Sends one or two requests and returns the first good response.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard isEligible(exchange) else { return try await next(exchange) }
         let time = exchange.time
@@ -68,23 +71,24 @@ public struct Hedge: Filter {
             }
         }
         let timer = Task {
-            // Slower than the earlier ones, not equally slow. A budget that is used up may have grown a little later.
+            // Wait until the request is slower than earlier requests, not equally slow. If the budget is used up, check
+            // later whether it has grown.
             var elapsed = delay
             while true {
                 let instant = start.advanced(by: elapsed + .microseconds(1))
                 guard (try? await time.sleep(until: instant)) != nil, !race.isDecided else { return }
                 if history.spend() { break }
-                exchange.note("hedge", "none: the budget of the host is used up after \(duration: elapsed)")
+                exchange.note("hedge", "skipped: the host's budget is used up after \(duration: elapsed)")
                 elapsed = (elapsed * 2).bounded
             }
             let second = race.start {
-                exchange.note("hedge", "a second request, since there is no response after \(duration: elapsed)")
+                exchange.note("hedge", "a second request, because there is no response after \(duration: elapsed)")
                 return HedgedRequest(exchange, next)
             }
             guard let second else { return history.refund() }
             let outcome = await second.task.result
             let isGood = Self.isGood(outcome)
-            // The first one had taken this long at least.
+            // The first request would have taken at least this long.
             if race.finish(outcome, of: 1, isGood: isGood), isGood { history.add(start.duration(to: time.now)) }
         }
         defer { timer.cancel() }
@@ -94,7 +98,7 @@ public struct Hedge: Filter {
         return try result.get()
     }
 
-    /// Whether the request may be sent twice at the same time.
+    /// Returns whether the request can be sent twice at the same time.
     private func isEligible(_ exchange: Exchange) -> Bool {
         guard exchange.delivery == .data, exchange.http.body.isReplayable, !isForFile(exchange.request) else {
             return false
@@ -102,7 +106,7 @@ public struct Hedge: Filter {
         return policy.isRepeatable ?? exchange.http.method.isIdempotent
     }
 
-    /// Whether the output is the URL of a file, which two requests would write at once.
+    /// Returns whether the output is a file, which two requests would write at once.
     private func isForFile<R: Request>(_ request: R) -> Bool { R.Output.self == URL.self || R.Output.self == URL?.self }
 
     private static func isGood(_ outcome: HedgeRace.Outcome) -> Bool {
@@ -110,16 +114,144 @@ public struct Hedge: Filter {
         return response.status < 500 && response.status != 408 && response.status != 429
     }
 
-    /// Whether the duration of the response is typical of the host.
+    /// Returns whether the response's duration is typical of the host.
     private static func isSample(_ response: HTTPResponse) -> Bool {
         isGood(.success(response)) && !response.source.isStored
     }
 }
 
 extension Filter where Self == Hedge {
-    /// `filters: [.retry, .hedge]`
+    /// Hedges slow requests: `filters: [.retry, .hedge]`.
     public static var hedge: Hedge { Hedge() }
 
-    /// `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`
+    /// Hedges slow requests, with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
     public static func hedge(_ policy: HedgePolicy) -> Hedge { Hedge(policy) }
+}
+
+/// The durations of recent requests to a host and its budget for second requests.
+final class HedgeHistory: HostRecord {
+    private struct State {
+        /// In nanoseconds.
+        var durations: [Int64] = []
+        var next = 0
+        var untilSorted = 0
+        var threshold: Duration?
+        /// The number of calls times the share, minus the second requests sent.
+        var tokens = 0.0
+    }
+
+    private let policy: HedgePolicy
+    private let state = Mutex(State())
+    private static let capacity = 256
+    private static let burst = 10.0
+
+    init(_ policy: HedgePolicy) { self.policy = policy }
+
+    /// A retired record may still receive the duration of a running request, which is lost.
+    func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
+        isForced || state.withLock { $0.durations.isEmpty && $0.tokens == 0 }
+    }
+
+    /// Counts a call. Returns the delay before a second request, or nil if too few durations are known.
+    func begin() -> Duration? {
+        let share = policy.share > 0 ? min(policy.share, 1) : 0
+        return state.withLock { state in
+            state.tokens = min(state.tokens + share, Self.burst)
+            return state.threshold
+        }
+    }
+
+    func spend() -> Bool {
+        state.withLock { state in
+            // The sum of twenty shares of 0.05 isn't exactly 1.
+            guard state.tokens >= 1 - 1e-9 else { return false }
+            state.tokens -= 1
+            return true
+        }
+    }
+
+    /// Returns a second request that wasn't sent.
+    func refund() { state.withLock { $0.tokens = min($0.tokens + 1, Self.burst) } }
+
+    /// Adds the duration of a call's first request, or its duration so far if it lost.
+    func add(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.bounded.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        state.withLock { state in
+            if state.durations.count < Self.capacity {
+                state.durations.append(nanoseconds)
+            } else {
+                state.durations[state.next] = nanoseconds
+                state.next = (state.next + 1) % Self.capacity
+            }
+            guard state.durations.count >= max(2, policy.minimumSamples) else { return }
+            state.untilSorted -= 1
+            if state.untilSorted > 0 { return }
+            // Sorting costs as much as many requests, so do it less often once many durations are known.
+            let count = state.durations.count
+            state.untilSorted = count < Self.capacity ? count / 4 : count
+            let part = policy.percentile > 0 ? min(policy.percentile, 1) : 0
+            let index = Int((Double(state.durations.count) * part).rounded(.up)) - 1
+            let threshold = state.durations.sorted()[max(0, min(index, state.durations.count - 1))]
+            state.threshold = max(.nanoseconds(threshold), policy.minimumDelay)
+        }
+    }
+}
+
+/// The conditions for sending a second request.
+public struct HedgePolicy: Sendable, Hashable {
+    /// The maximum share of second requests, relative to calls. Defaults to 0.05; values are limited to 0 through 1.
+    public var share: Double
+    /// The share of earlier requests that must have been faster than the first request. Defaults to 0.95.
+    public var percentile: Double
+    /// The minimum number of earlier requests to the host before requests are hedged. Defaults to 20.
+    public var minimumSamples: Int
+    /// The minimum delay before a second request. Defaults to 1 millisecond.
+    public var minimumDelay: Duration = .milliseconds(1)
+    /// Whether requests can be sent twice. Defaults to nil, which decides by the method.
+    public var isRepeatable: Bool?
+
+    /// Creates a policy.
+    public init(share: Double = 0.05, percentile: Double = 0.95, minimumSamples: Int = 20) {
+        self.share = share
+        self.percentile = percentile
+        self.minimumSamples = minimumSamples
+    }
+}
+
+/// One request of a hedged call. Checks and staged work that later filters add stay with the request until the winner
+/// is known.
+struct HedgedRequest: Sendable {
+    let task: SentTask
+    private let exchange: Exchange
+    private let shared: SharedExchange
+
+    init(_ exchange: Exchange, _ next: Next) {
+        let shared = SharedExchange(for: HedgedCall(exchange))
+        task = SentTask { try await shared.send(exchange, next: next) }
+        (self.exchange, self.shared) = (exchange, shared)
+    }
+
+    /// Adds checks and staged work to the call after this request has won.
+    func count() async { await shared.distribute(to: [exchange]) }
+
+    /// Discards checks and staged work, including any that filters still add, after the other request has won. Doesn't
+    /// wait for a running request.
+    func discard() async {
+        if task.isFinished { await end() } else { Task { await end() } }
+    }
+
+    private func end() async {
+        _ = await task.result
+        await shared.distribute(to: [])
+    }
+}
+
+private final class HedgedCall: ExchangeSharing {
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange) { self.exchange = exchange }
+
+    var deadline: ContinuousClock.Instant? { exchange.deadline }
+    func report(_ event: TransportEvent) { exchange.report(event) }
 }

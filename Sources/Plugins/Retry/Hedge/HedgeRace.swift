@@ -1,17 +1,17 @@
 import Errand
 import Synchronization
 
-/// Two requests of which the first good response counts. The other one is cancelled, and not awaited.
+/// A race of two requests for the first good response. The loser is cancelled but not awaited.
 final class HedgeRace: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
     private struct State {
         var requests: [HedgedRequest]
         var running = 1
-        /// The failure of one of the two while the other one still runs.
+        /// The failure of one request while the other still runs.
         var failure: (number: Int, outcome: Outcome)?
         var result: Outcome?
-        /// The request whose result that is; nil for a cancellation.
+        /// The request that produced the result, or nil after cancellation.
         var winner: Int?
         var waiter: CheckedContinuation<HTTPResponse, any Error>?
     }
@@ -22,7 +22,7 @@ final class HedgeRace: Sendable {
 
     var isDecided: Bool { state.withLock { $0.result != nil } }
 
-    /// Sends the second request; nil if the race has ended, or if nothing runs beside it.
+    /// Sends the second request. Returns nil if the race is decided.
     func start(_ send: () -> HedgedRequest) -> HedgedRequest? {
         let mayStart = state.withLock { state in
             if state.result == nil { state.running += 1 }
@@ -41,9 +41,11 @@ final class HedgeRace: Sendable {
         return second
     }
 
-    /// One of the two has ended; a good result is one that no other attempt could improve. Returns whether it decided
-    /// the race.
-    /// - Parameter number: 0 for the first request, 1 for the second.
+    /// Records that a request ended. Returns whether that decided the race.
+    ///
+    /// - Parameters:
+    ///   - number: 0 for the first request, 1 for the second.
+    ///   - isGood: Whether no other attempt could improve the outcome.
     @discardableResult
     func finish(_ outcome: Outcome, of number: Int, isGood: Bool) -> Bool {
         let (decides, unused) = state.withLock { state -> (Bool, Outcome?) in
@@ -61,7 +63,7 @@ final class HedgeRace: Sendable {
                 (state.result, state.winner) = (outcome, number)
                 return (true, nil)
             }
-            // Of two failures the first one counts.
+            // If both fail, the first failure counts.
             (state.result, state.winner) = (failure.outcome, failure.number)
             return (true, outcome)
         }
@@ -70,7 +72,7 @@ final class HedgeRace: Sendable {
         return decides
     }
 
-    /// The result of the winner; cancels both with the awaiting task.
+    /// Returns the winner's result. Cancels both requests if the awaiting task is cancelled.
     func value() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -85,7 +87,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Adds to the call what filters have added to the winner's request, and discards the rest; behind ``value()``.
+    /// Adds the winner's checks and staged work to the call and discards the loser's. Call it after ``value()``.
     func share() async {
         let (requests, winner) = state.withLock { ($0.requests, $0.winner) }
         for (number, request) in requests.enumerated() {
@@ -93,7 +95,7 @@ final class HedgeRace: Sendable {
         }
     }
 
-    /// Resumes the awaiting task and cancels the running request, once there is a result.
+    /// Once there's a result, resumes the awaiting task and cancels the running request.
     private func settle() {
         let end = state.withLock { state -> State? in
             guard state.result != nil else { return nil }

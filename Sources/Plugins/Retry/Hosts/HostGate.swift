@@ -2,21 +2,21 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Limits the requests to each host: their number at once, their rate, and as the host itself asks.
+/// Limits the requests to each host: how many run at once, how many run per period, and how many the host allows.
 ///
 /// ```swift
 /// let limits = HostLimits(maximumConcurrent: 8, rate: RequestRate(100, per: .seconds(60)))
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostGate(limits)])
 /// ```
 ///
-/// It runs right before the transport: each attempt and each redirect passes it, a response from a cache doesn't.
-/// Requests wait in the order of their arrival. One that would wait beyond its deadline throws ``ResilienceError`` at
-/// once.
+/// The gate runs right before the transport: attempts and redirects pass through it, responses from a cache don't.
+/// Requests wait in order of arrival. A request that would wait beyond its deadline throws ``ResilienceError``
+/// immediately.
 ///
-/// A `Retry-After` with the status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3) pauses the host for every request,
-/// and so does a `RateLimit` field with nothing left. After such a pause one request goes first, and each response lets
-/// two more follow, or as many as its `RateLimit` field allows. A request that has waited in the transport is checked
-/// again before it's sent. A host is a name with a port.
+/// A `Retry-After` with status 403, 429 or 500 to 599 (RFC 9110, section 10.2.3) pauses the host for every request, as
+/// does an exhausted `RateLimit` field. After a pause, one request goes first, and each response admits two more, or as
+/// many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's sent.
+/// Hosts with different ports are separate.
 public struct HostGate: Filter {
     /// The limits of each host.
     public let limits: HostLimits
@@ -31,20 +31,20 @@ public struct HostGate: Filter {
     /// ``FilterStages/wire``
     public var stages: FilterStages { .wire }
 
-    /// The limits, in numbers.
+    /// States the limits.
     public var explanation: String {
-        var parts = ["lets a host rest that asks for it"]
+        var parts = ["pauses a host that sent Retry-After"]
         if let most = limits.maximumConcurrent { parts.append("at most \(most) at once") }
         if let rate = limits.rate { parts.append("\(rate.count) in \(duration: rate.period)") }
         return "host gate: " + parts.joined(separator: ", ")
     }
 
-    /// A timeout, a breaker or fault injection around it is misplaced.
+    /// Reports a problem if an attempt timeout, a breaker or fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "the wait at the gate counts as a part of the attempt"
-        case is Breaker: "the probe of the breaker waits at the gate"
-        case is FaultInjection: "what is injected is not seen by the gate"
+        case is AttemptTimeout: "waiting at the gate counts toward the attempt's timeout"
+        case is Breaker: "the breaker's probe waits at the gate"
+        case is FaultInjection: "the gate doesn't see injected faults"
         default: nil
         }
     }
@@ -65,28 +65,28 @@ public struct HostGate: Filter {
         }
     }
 
-    /// Returns the line of a host, and the request's ticket or its place in the line.
+    /// Returns the host's line, along with a ticket or a place in the line.
     private func begin(_ request: HTTPRequest, at now: ContinuousClock.Instant) throws -> (HostLine, HostLine.Entry) {
         try lines.use(request, at: now) { line in try line.begin(at: now).map { (line, $0) } }
     }
 
-    /// Returns the next place of a request that the gate held back in the transport, because its host asked for a rest
-    /// while the request waited there. Throws any other error.
+    /// Returns the next place of a request that was held back because its host sent `Retry-After` or used up its quota
+    /// while the request waited in the transport. Rethrows other errors.
     private func place(
         after error: any Error, _ line: HostLine, _ ticket: HostLine.Ticket, _ exchange: Exchange
     ) throws -> (HostLine, HostLine.Entry) {
         guard let refusal = error as? HeldBack, refusal.gate === lines else {
-            // A response whose body was cut off also requests a rest.
+            // A response whose body was cut off can also pause the host.
             line.receive(ticket, (error as? any RequestFailure)?.response, exchange.time, isOver: true)
             throw error
         }
         if refusal.line === line { return (line, .waits(line.takeBack(ticket))) }
-        // A filter further in sends the request to another host.
+        // A later filter sent the request to another host.
         line.receive(ticket, nil, exchange.time, isOver: true)
         return try begin(refusal.request, at: exchange.time.now)
     }
 
-    /// Takes the host's limits from a response. A streamed one counts as running until its body ends.
+    /// Adopts the host's limits from a response. A streamed response counts as running until its body ends.
     private func adopt(
         _ response: HTTPResponse, _ line: HostLine, _ ticket: HostLine.Ticket, _ time: any TimeSource
     ) -> HTTPResponse {
@@ -100,9 +100,8 @@ public struct HostGate: Filter {
 }
 
 extension HostGate: DepartureFilter {
-    /// Holds back a request that has waited in the transport while its host asked for a rest: it waits for its turn
-    /// again. A body that can be read only once has been opened by now and couldn't be sent later, so such a request
-    /// passes.
+    /// Holds back a request if its host was paused while the request waited in the transport. It then waits for its
+    /// turn again. A body that can be read only once has already been opened, so such a request passes.
     public func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
@@ -111,7 +110,7 @@ extension HostGate: DepartureFilter {
     }
 }
 
-/// The error of a request in the transport that its gate holds back.
+/// Thrown in the transport to hold back a request.
 private struct HeldBack: Error {
     let gate: HostTable<HostLine>
     let line: HostLine
@@ -119,7 +118,7 @@ private struct HeldBack: Error {
 }
 
 extension Filter where Self == HostGate {
-    /// `filters: [.hostGate(HostLimits(maximumConcurrent: 8))]`
+    /// Limits the requests to each host: `filters: [.hostGate(HostLimits(maximumConcurrent: 8))]`.
     public static func hostGate(_ limits: HostLimits) -> HostGate { HostGate(limits) }
 }
 

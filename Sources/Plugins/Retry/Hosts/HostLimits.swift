@@ -1,22 +1,23 @@
 import Errand
 
-/// The limits of a gate for one host.
+/// The limits of a gate for each host.
 public struct HostLimits: Sendable, Hashable {
-    /// The maximum number of concurrent requests, including a streamed response until its body ends; nil, the default,
-    /// for no limit.
+    /// The maximum number of concurrent requests, including streamed responses until their bodies end. Defaults to nil:
+    /// no limit.
     public var maximumConcurrent: Int?
-    /// The maximum number of requests in a period; nil, the default, for no limit.
+    /// The maximum number of requests per period. Defaults to nil: no limit.
     public var rate: RequestRate?
-    /// The maximum rest that a host may request, by `Retry-After` or a `RateLimit` field: a longer one counts as this.
-    /// A minute by default.
+    /// The maximum pause that a host can request by `Retry-After` or a `RateLimit` field; longer pauses are shortened.
+    /// Defaults to 60 seconds.
     public var maximumPause: Duration = .seconds(60)
-    /// The maximum wait of one request; then it throws ``ResilienceError/Code/waitTooLong``. Two minutes by default.
+    /// The maximum wait of a request. After it, the request throws ``ResilienceError/Code/waitTooLong``. Defaults to
+    /// 120 seconds.
     public var maximumWait: Duration = .seconds(120)
-    /// The maximum number of waiting requests; a further one throws ``ResilienceError/Code/queueFull``. 10,000 by
-    /// default.
+    /// The maximum number of waiting requests. Further requests throw ``ResilienceError/Code/queueFull``. Defaults to
+    /// 10,000.
     public var maximumQueue = 10_000
 
-    /// Makes limits; by default only those of the host itself.
+    /// Creates limits. By default, only the host itself can limit requests.
     public init(maximumConcurrent: Int? = nil, rate: RequestRate? = nil, maximumPause: Duration = .seconds(60)) {
         (self.maximumConcurrent, self.rate, self.maximumPause) = (maximumConcurrent, rate, maximumPause)
     }

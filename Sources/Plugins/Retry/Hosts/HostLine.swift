@@ -2,21 +2,21 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The requests to one host: those that run, and those that wait for their turn, the first one first.
+/// The running requests to a host and the queue of waiting requests.
 final class HostLine: HostRecord {
-    /// The ticket of a request that may be sent.
+    /// Permits a request to be sent.
     struct Ticket: Sendable {
-        /// Its position in the order of arrival.
+        /// The position in the order of arrival.
         let arrival: UInt64
-        /// Its position in the order of sending.
+        /// The position in the order of sending.
         let number: UInt64
         let start: Duration
     }
 
     let host: String
     private let limits: HostLimits
-    /// The times of the line are counted from here: an instant in an optional or an enum costs calls of the runtime at each
-    /// copy, a duration none.
+    /// The origin of all times. Copying an optional or enum with an instant calls the runtime; with a duration it
+    /// doesn't.
     private let origin: ContinuousClock.Instant
     private let state = Mutex(State())
 
@@ -41,7 +41,7 @@ final class HostLine: HostRecord {
         case waits(HostWaiter)
     }
 
-    /// Admits a request, or makes it wait; nil if the line is out of use. Throws ``ResilienceError``.
+    /// Admits or queues a request. Returns nil if the line is retired. Throws ``ResilienceError``.
     func begin(at now: ContinuousClock.Instant) throws -> Entry? {
         let now = origin.duration(to: now)
         return try state.withLock { state in
@@ -51,7 +51,7 @@ final class HostLine: HostRecord {
                 return .now(state.admit(at: now, arrival: state.arrivals, limits))
             }
             guard state.queue.count < limits.maximumQueue else {
-                throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests wait already")
+                throw ResilienceError(.queueFull, host: host, "\(state.queue.count) requests are already waiting")
             }
             let waiter = HostWaiter(state.arrivals)
             state.queue.append(waiter)
@@ -59,7 +59,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Takes back a request that was not sent: it waits again, at its old position.
+    /// Returns a request that wasn't sent to its old position in the queue.
     func takeBack(_ ticket: Ticket) -> HostWaiter {
         let waiter = HostWaiter(ticket.arrival)
         let first = state.withLock { state in
@@ -75,10 +75,10 @@ final class HostLine: HostRecord {
         return waiter
     }
 
-    /// Handles a response, or a failure if it is nil: adopts the host's limits from it. If the request has not ended,
-    /// ``leave()`` has to follow.
+    /// Handles a response, or a failure if `response` is nil, and adopts the host's limits. If `isOver` is false, call
+    /// ``leave()`` when the body ends.
     func receive(_ ticket: Ticket, _ response: HTTPResponse?, _ time: any TimeSource, isOver: Bool) {
-        // With any other status the field concerns the request alone, for example with 413 or a redirect.
+        // With any other status, such as 413 or a redirect, the field concerns only this request.
         let status = response?.status ?? 0
         let concernsHost = status == 403 || status == 429 || (500...599).contains(status)
         let headers = response?.headers ?? [:]
@@ -94,7 +94,7 @@ final class HostLine: HostRecord {
                 state.pausedUntil = state.pausedUntil.map { max($0, end) } ?? end
             }
             if let field {
-                // A request that was sent a whole period before does not count any more.
+                // The host no longer counts requests that were sent a whole period ago.
                 let begin = now - field.reset
                 let older = state.pending.firstIndex { $0.at > begin } ?? state.pending.endIndex
                 let quota = HostQuota(
@@ -108,7 +108,7 @@ final class HostLine: HostRecord {
         first?.signal()
     }
 
-    /// A streamed body has ended.
+    /// Records the end of a streamed body.
     func leave() {
         state.withLock { state in
             state.running -= 1
@@ -116,7 +116,7 @@ final class HostLine: HostRecord {
         }?.signal()
     }
 
-    /// Whether a request that was admitted earlier may still be sent.
+    /// Returns whether an admitted request can still be sent.
     func isOpen(at now: ContinuousClock.Instant) -> Bool {
         let now = origin.duration(to: now)
         return state.withLock { state in
@@ -126,7 +126,7 @@ final class HostLine: HostRecord {
         }
     }
 
-    /// Returns when it is a request's turn. Throws ``ResilienceError`` if that is too late.
+    /// Waits for a request's turn. Throws ``ResilienceError`` if that would be too late.
     func wait(
         _ waiter: HostWaiter, _ exchange: Exchange, since start: ContinuousClock.Instant
     ) async throws -> Ticket {
@@ -159,9 +159,9 @@ final class HostLine: HostRecord {
                 }
                 return ticket
             case .refuse(let remaining):
-                let reason = exchange.deadline == limit ? "the deadline of the call" : "the longest wait"
+                let reason = exchange.deadline == limit ? "the call's deadline" : "the maximum wait"
                 throw ResilienceError(
-                    .waitTooLong, host: host, remaining: remaining, "it allows no request before \(reason) is over")
+                    .waitTooLong, host: host, remaining: remaining, "it doesn't allow a request before \(reason)")
             case .wait(let until):
                 if waitsSince == nil { exchange.note("gate", "waits for \(host)") }
                 waitsSince = waitsSince ?? now
@@ -195,4 +195,96 @@ final class HostLine: HostRecord {
             return .wait(until: position == 0 ? instant : limit)
         }
     }
+}
+
+extension HostLine {
+    /// The requests of a line and the host's limits. Times are relative to the line's origin.
+    struct State {
+        var isRetired = false
+        /// Includes requests whose streamed bodies haven't ended.
+        var running = 0
+        var arrivals: UInt64 = 0
+        var sent: UInt64 = 0
+        /// The requests that still wait for a response, in sending order.
+        var pending: [(number: UInt64, at: Duration)] = []
+        var pausedUntil: Duration?
+        var quota: HostQuota?
+        var ramp: HostRamp?
+        var rate = RateWindow()
+        var queue: [HostWaiter] = []
+
+        /// Records that a request received a response or failed.
+        mutating func receive(_ ticket: Ticket) {
+            if pending.first?.number == ticket.number {
+                pending.remove(at: 0)
+            } else if let index = pending.lastIndex(where: { $0.number <= ticket.number }),
+                pending[index].number == ticket.number
+            {
+                pending.remove(at: index)
+            }
+        }
+
+        enum Opening {
+            case now
+            /// Not before a time.
+            case at(Duration)
+            /// At a time, or earlier if a response arrives.
+            case soon(Duration)
+            /// When a running request ends.
+            case later
+        }
+
+        /// Returns when a request can be sent that has `position` others before it.
+        mutating func opening(at now: Duration, position: Int = 0, _ limits: HostLimits) -> Opening {
+            var earliest = now
+            var news: Duration?
+            if let until = pausedUntil {
+                if until > now {
+                    earliest = until
+                } else {
+                    (pausedUntil, ramp) = (nil, HostRamp(until))
+                }
+            }
+            if let quota {
+                if quota.until <= now {
+                    self.quota = nil
+                    if quota.left <= 0 { ramp = HostRamp(quota.until) }
+                } else if quota.left <= 0 {
+                    // The response to a pending request may change the quota.
+                    if quota.isSpent || pending.isEmpty { earliest = max(earliest, quota.until) }
+                    news = quota.until
+                }
+            }
+            earliest = max(earliest, rate.opening(at: now, position: position, limits.rate))
+            if earliest > now { return .at(earliest) }
+            if let news { return .soon(news) }
+            if let ramp {
+                if ramp.isOver(at: now) {
+                    self.ramp = nil
+                } else if !ramp.permits(at: now) {
+                    return .soon(ramp.next(after: now))
+                }
+            }
+            if let most = limits.maximumConcurrent, running >= max(1, most) { return .later }
+            return .now
+        }
+
+        mutating func admit(at now: Duration, arrival: UInt64, _ limits: HostLimits) -> Ticket {
+            running += 1
+            sent += 1
+            pending.append((sent, now))
+            quota?.use()
+            ramp?.send()
+            rate.add(now, limits.rate)
+            return Ticket(arrival: arrival, number: sent, start: now)
+        }
+    }
+}
+
+/// The details of the note "gate", which reports that a request waited for its turn.
+public struct GateNote: Sendable, Hashable {
+    /// The name and port of the host.
+    public let host: String
+    /// The time the request waited.
+    public let wait: Duration
 }

@@ -1,35 +1,38 @@
-/// The number of requests that a host still accepts, by its last response.
+import Errand
+import ErrandHTTPFields
+
+/// The number of requests that a host still accepts, according to its last response.
 ///
-/// Only the last response counts: a client cannot know the kind of the limit, a fixed or a sliding window, a bucket of
-/// tokens or a leaky one, and most of them renew nothing as a whole when `until` comes. If the requests of several
-/// responses were under way together, it is unknown which one the server has counted last; then the tighter one counts.
+/// Only the last response counts, because the client can't know the kind of limit: a fixed or sliding window, a token
+/// bucket or a leaky bucket. Most kinds don't renew completely at `until`. If requests of several responses were in
+/// flight at once, the server's order is unknown, so the tighter quota counts.
 struct HostQuota {
-    /// The number of requests that may be sent, without those under way.
     private(set) var left: Int
-    /// The remaining requests, as the host has reported them.
+    /// The remaining requests as the host reported them.
     private var remaining: Int
     /// The number of other requests that the host may not have counted yet.
     private let onTheirWay: Int
-    /// Whether the host itself reported that nothing is left, not counting requests under way.
+    /// Whether the host reported an exhausted limit, regardless of requests in flight.
     var isSpent: Bool { remaining <= 0 }
     private(set) var until: Duration
-    /// The number of the last request that was sent before the host's report.
+    /// The number of the last request sent before the host's report.
     private var lastSent: UInt64
 
-    /// Whether the response arrived soon, so that requests that were sent meanwhile count for the same period. Later
-    /// another one may have begun, as with a window of a second and a response time of half a second.
+    /// Whether the response arrived early in the period, so requests sent in the meantime count for the same period.
+    /// Otherwise, a new period may have begun, for example with a window of 1 second and a response time of half a
+    /// second.
     private let isFresh: Bool
 
-    /// The seconds in a field are rounded, down or up.
+    /// Seconds in a field may be rounded up or down.
     private static let rounding = Duration.seconds(1)
-    /// A response is fresh within this part of the time until the limit is renewed.
+    /// A response is fresh if it took at most this fraction of the time until renewal.
     private static let freshPart = 8
 
     /// - Parameters:
-    ///   - field: the field of the response that was received now.
-    ///   - start: the time at which its request was sent.
-    ///   - onTheirWay: the number of other requests that the host may not have counted yet.
-    ///   - lastSent: the number of the last request that was sent.
+    ///   - field: The field of the response that has just arrived.
+    ///   - start: The time at which its request was sent.
+    ///   - onTheirWay: The number of other requests that the host may not have counted yet.
+    ///   - lastSent: The number of the last request that was sent.
     init(
         _ field: RateLimitField, _ now: Duration, since start: Duration, onTheirWay: Int, lastSent: UInt64,
         longest: Duration
@@ -42,7 +45,7 @@ struct HostQuota {
         self.lastSent = lastSent
     }
 
-    /// Another response has arrived, to the request with a number.
+    /// Merges the quota of another response. `number` identifies its request.
     mutating func update(with new: HostQuota, from number: UInt64) {
         if number > lastSent || !new.isFresh || new.until > until + Self.rounding {
             self = new
@@ -55,23 +58,23 @@ struct HostQuota {
 
     mutating func use() { left -= 1 }
 
-    /// A request was not sent after all; the ones before `lastSent` the host may have counted.
+    /// Returns a request that wasn't sent. The host may have counted requests up to `lastSent`.
     mutating func takeBack(_ number: UInt64) { if number > lastSent { left += 1 } }
 }
 
-/// The first moments after a rest, in which it is unknown how many requests the host accepts: one goes first, and each
-/// response lets two more follow. So does time, if a response takes long.
+/// Limits requests after a pause, when it's unknown how many the host accepts. One request goes first, and each
+/// response admits two more. So does time, if responses are slow.
 struct HostRamp {
     private let begin: Duration
     private var sent = 0
     private var received = 0
 
-    /// The time after which the number of requests that may have been sent doubles.
+    /// The time after which the number of admitted requests doubles.
     private static let step = Duration.milliseconds(250)
-    /// After this many steps there is no limit.
+    /// The number of steps after which the limit ends.
     private static let steps = 16
 
-    /// - Parameter begin: the end of the rest.
+    /// - Parameter begin: The end of the pause.
     init(_ begin: Duration) { self.begin = begin }
 
     private func step(at now: Duration) -> Int {
@@ -80,16 +83,38 @@ struct HostRamp {
 
     func isOver(at now: Duration) -> Bool { step(at: now) >= Self.steps }
 
-    /// Whether another request may be sent.
     func permits(at now: Duration) -> Bool {
         sent < 2 * received + (1 << min(step(at: now), Self.steps))
     }
 
-    /// When time lets more requests follow.
+    /// Returns when the next step admits more requests.
     func next(after now: Duration) -> Duration { begin + Self.step * (step(at: now) + 1) }
 
     mutating func send() { sent += 1 }
 
-    /// A response or a failure has arrived; one to a request from before the rest says nothing about the time after it.
+    /// Counts a response or failure. Ignores requests sent before the end of the pause.
     mutating func receive(for start: Duration) { if start >= begin { received += 1 } }
+}
+
+/// The tightest limit in a response, from its `RateLimit` field or the separate fields of early drafts.
+struct RateLimitField: Equatable {
+    let remaining: Int
+    let reset: Duration
+
+    /// Fails if the response lacks a valid limit with a time.
+    init?(_ headers: HTTPHeaders) {
+        var limits: [ServiceLimit] = []
+        if let text = headers[.rateLimit] { limits = ServiceLimit.parse(text).filter(Self.hasTime) }
+        if limits.isEmpty, let remaining = headers["RateLimit-Remaining"], let reset = headers["RateLimit-Reset"],
+            let limit = ServiceLimit(remaining: remaining, reset: reset), Self.hasTime(limit)
+        {
+            limits = [limit]
+        }
+        // The common case.
+        if limits.isEmpty { return nil }
+        guard let tightest = ServiceLimit.tightest(of: limits), let reset = tightest.reset else { return nil }
+        (remaining, self.reset) = (tightest.remaining, reset)
+    }
+
+    private static func hasTime(_ limit: ServiceLimit) -> Bool { limit.reset.map { $0 > .zero } ?? false }
 }

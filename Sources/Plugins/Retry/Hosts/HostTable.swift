@@ -3,17 +3,16 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// The record of one host.
 protocol HostRecord: AnyObject, Sendable {
-    /// Takes the record out of use, unless a request to the host is running or, without `isForced`, it contains
-    /// something that still counts. Returns whether it is out of use: it then accepts nothing more.
+    /// Retires the record, unless a request is running or, if `isForced` is false, the record contains current data.
+    /// Returns whether it's retired and accepts no more requests.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool
 }
 
-/// The records of all hosts: one for each name and port.
+/// The records of all hosts, one for each name and port.
 ///
-/// From `capacity` hosts on, records that contain nothing any more are removed. From `maximum` on, a quarter of those
-/// without a running request is removed: the least recently used ones.
+/// From `capacity` hosts on, the table removes records without current data. From `maximum` on, it removes a quarter of
+/// the records, least recently used first, but keeps hosts with running requests.
 final class HostTable<Record: HostRecord>: Sendable {
     private struct Entry {
         let record: Record
@@ -21,12 +20,12 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private struct State {
-        /// Scheme and authority as a URL spells them, and the record: most requests are sent to the same host as the
-        /// last one.
+        /// The record of the last request, with scheme and authority as spelled in its URL. Most requests go to the
+        /// same host as the last request.
         var last: (spelling: String, host: String, record: Record)?
         var entries: [String: Entry] = [:]
         var uses: UInt64 = 0
-        /// The number of hosts at which a sweep may remove some.
+        /// The number of hosts at which the next sweep runs.
         var sweepCount: Int
     }
 
@@ -42,8 +41,8 @@ final class HostTable<Record: HostRecord>: Sendable {
         state = Mutex(State(sweepCount: min(capacity, maximum)))
     }
 
-    /// Does something with the record of a request's host; again with another one if the body returns nil, because the
-    /// record was taken out of use meanwhile.
+    /// Calls `body` with the record of the request's host. If the body returns nil because the record is retired, tries
+    /// again with a new record.
     func use<Result>(
         _ request: HTTPRequest, at now: ContinuousClock.Instant, _ body: (Record) throws -> Result?
     ) rethrows -> Result {
@@ -52,13 +51,13 @@ final class HostTable<Record: HostRecord>: Sendable {
         }
     }
 
-    /// The record of a request's host, which may be taken out of use at any time.
+    /// Returns the record of a request's host, which can be retired at any time.
     func record(for request: HTTPRequest, at now: ContinuousClock.Instant) -> Record {
         let text = request.urlText
         let (record, forgotten) = state.withLock { state -> (Record, [Record]) in
             if let last = state.last, Self.begins(text, with: last.spelling) { return (last.record, []) }
             let host = Self.host(of: request.url)
-            // The previous host was used until now.
+            // The previous host was in use until now.
             state.uses += 1
             if let last = state.last { state.entries[last.host]?.lastUse = state.uses }
             state.uses += 1
@@ -79,7 +78,6 @@ final class HostTable<Record: HostRecord>: Sendable {
         return record
     }
 
-    /// The number of known hosts.
     var count: Int { state.withLock { $0.entries.count } }
 
     private func sweep(_ state: inout State, at now: ContinuousClock.Instant) -> [Record] {
@@ -99,19 +97,19 @@ final class HostTable<Record: HostRecord>: Sendable {
             forget(byUse.prefix(max(1, maximum / 4)).map(\.key), isForced: true)
         }
         state.last = nil
-        // Not with each further host: the number has to double first.
+        // The next sweep runs when the number of hosts has doubled, not with each new host.
         let count = state.entries.count
         state.sweepCount = min(count + max(count, capacity), max(maximum, count + max(1, maximum / 4)))
         return forgotten
     }
 
-    /// "api.example.com:443"
+    /// Returns "api.example.com:443".
     private static func host(of url: URL) -> String {
         let origin = URLSyntax.origin(of: url)
         return origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
 
-    /// "HTTPS://Api.example.com", the beginning of the text.
+    /// Returns the beginning of a URL, such as "HTTPS://Api.example.com".
     private static func spelling(of text: String) -> String {
         var slashes = 0
         let end = text.utf8.firstIndex { byte in
@@ -122,7 +120,7 @@ final class HostTable<Record: HostRecord>: Sendable {
     }
 
     private static func begins(_ text: String, with spelling: String) -> Bool {
-        // The text of a URL is ASCII, of which this compares the bytes.
+        // The text of a URL is ASCII, so this compares bytes.
         guard text.hasPrefix(spelling) else { return false }
         let end = text.utf8.index(text.startIndex, offsetBy: spelling.utf8.count)
         guard end < text.endIndex else { return true }

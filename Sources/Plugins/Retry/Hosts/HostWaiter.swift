@@ -1,20 +1,20 @@
 import Errand
 import Synchronization
 
-/// One request that waits: until an instant, or until something has changed.
+/// A request that waits until an instant or a signal.
 final class HostWaiter: Sendable {
     private struct State {
         var isSignalled = false
         var sleep: Task<Void, Never>?
     }
 
-    /// Its position among the requests that wait for the host: one that the transport has sent back keeps it.
+    /// The position in the queue, which a request keeps if the transport sends it back.
     let number: UInt64
     private let state = Mutex(State())
 
     init(_ number: UInt64) { self.number = number }
 
-    /// Ends the wait, or the next one if there is none.
+    /// Ends the current wait, or else the next.
     func signal() {
         state.withLock { state in
             state.isSignalled = true
@@ -22,7 +22,7 @@ final class HostWaiter: Sendable {
         }?.cancel()
     }
 
-    /// Returns at the instant, at a signal, or when the task is cancelled.
+    /// Waits until the instant, a signal, or cancellation of the task.
     func wait(until instant: ContinuousClock.Instant, _ time: any TimeSource) async {
         let sleep = Task { _ = try? await time.sleep(until: instant) }
         let isSignalled = state.withLock { state in
@@ -35,7 +35,7 @@ final class HostWaiter: Sendable {
         } onCancel: {
             sleep.cancel()
         }
-        // A signal that arrives now is not lost: its cause was changed before.
+        // A signal that arrives now isn't lost, because the state it reports has already changed.
         state.withLock { $0 = State() }
     }
 }

@@ -1,20 +1,20 @@
-/// The retries that all calls to a host may make together, so that a failing server is not flooded.
+/// Limits the retries of all calls to a host, so a failing server isn't flooded.
 ///
-/// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries need no earlier calls,
-/// so that an app that has just started can retry; they count against the share of later ones. A server that fails
-/// every call gets at most 1 + `share` times the calls of the app, once that is more than the reserve. At most 100
+/// At most `share` of all calls to a host are followed by a retry. The first `reserve` retries don't depend on earlier
+/// calls, so an app that just started can retry; they count against the share of later calls. A server that fails every
+/// call therefore receives at most 1 + `share` times the app's calls, once the share exceeds the reserve. Up to 100
 /// unused retries are kept for later.
 public struct RetryBudget: Sendable, Hashable {
-    /// The number of retries for each call, 0.1 by default.
+    /// The number of retries per call. Defaults to 0.1.
     public var share: Double
-    /// The number of retries that are allowed however few calls there were: 5 by default, and never less than one call
-    /// may make.
+    /// The number of retries allowed regardless of earlier calls, and at least the retries of one call. Defaults to 5.
     public var reserve: Int
-    /// The time for which calls and retries count, as long as the host responds to some of them: a minute by default. A
-    /// host that fails every call gets no new reserve, however long that takes.
+    /// The time during which calls and retries count, if the host responds to some of them. Defaults to 60 seconds.
+    ///
+    /// A host that fails every call gets no new reserve, however long that takes.
     public var period: Duration
 
-    /// Makes a budget. A share that is no number or negative counts as 0.
+    /// Creates a budget. A share that is negative or not a number counts as 0.
     public init(share: Double = 0.1, reserve: Int = 5, period: Duration = .seconds(60)) {
         (self.share, self.reserve, self.period) = (share, reserve, period)
     }

@@ -1,22 +1,21 @@
 import Errand
 import Synchronization
 
-/// Counts calls and retries of one host against a budget. A call counts when its first attempt has an end.
+/// Counts the calls and retries to a host against a budget. A call counts when its first attempt ends.
 final class RetryLedger: HostRecord {
     private struct State {
         var begin: ContinuousClock.Instant?
         var calls = 0.0
         var retries = 0.0
         var hasSucceeded = false
-        /// The time of the last count, and the period for which it counts.
+        /// The time of the last count, and the period during which it counts.
         var lastUse: (at: ContinuousClock.Instant, period: Duration)?
         var isRetired = false
     }
 
     private let state = Mutex(State())
 
-    /// If only failures are known, they count as long as the record is in use: they are the reason to give no new
-    /// reserve.
+    /// A record with failures only isn't retired by age, because the host must not get a new reserve.
     func retire(at now: ContinuousClock.Instant, isForced: Bool) -> Bool {
         state.withLock { state in
             let isOld = state.lastUse.map { $0.at.duration(to: now) >= $0.period } ?? true
@@ -25,9 +24,9 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    // Nil if the record is out of use.
+    // These functions return nil if the record is retired.
 
-    /// A call has succeeded; `isFirst` if its first attempt did.
+    /// Records that a call succeeded. `isFirst`: with its first attempt.
     func succeeded(_ budget: RetryBudget, isFirst: Bool, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -37,7 +36,7 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// The first attempt of a call has failed. Counts start again once they are old, if the host has responded since.
+    /// Records that the first attempt of a call failed. Resets expired counts if the host has responded since.
     func failed(_ budget: RetryBudget, at now: ContinuousClock.Instant) -> Void? {
         state.withLock { state in
             if state.isRetired { return nil }
@@ -50,20 +49,19 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// Unused retries do not grow without a limit, or a server that fails after a good week would be flooded.
+    /// Unused retries are limited, so a server that fails after a good week isn't flooded.
     private func count(_ state: inout State, _ budget: RetryBudget) {
         if state.calls * Self.share(of: budget) < state.retries + 100 { state.calls += 1 }
     }
 
     private static func share(of budget: RetryBudget) -> Double { budget.share > 0 ? min(budget.share, 1e6) : 0 }
 
-    /// Takes one retry, if the budget has one left.
     func spend(_ budget: RetryBudget, maximumAttempts: Int, at now: ContinuousClock.Instant) -> Bool? {
         let share = Self.share(of: budget)
         let reserve = Double(max(budget.reserve, maximumAttempts - 1, 0))
         return state.withLock { state in
             if state.isRetired { return nil }
-            // A little more than the product, which is not exact: a tenth of 70 calls is 7.
+            // Add a little, because the product isn't exact: a tenth of 70 calls is 7.
             guard state.retries + 1 <= max(reserve, state.calls * share + 1e-6) else { return false }
             state.retries += 1
             state.lastUse = (now, budget.period)
@@ -71,6 +69,6 @@ final class RetryLedger: HostRecord {
         }
     }
 
-    /// A retry that was not made.
+    /// Returns a retry that wasn't made.
     func refund() { state.withLock { $0.retries = max(0, $0.retries - 1) } }
 }

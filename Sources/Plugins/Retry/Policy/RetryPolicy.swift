@@ -1,69 +1,118 @@
 public import Errand
 
-/// The failures that are followed by another attempt, the number of attempts, and the waits between them.
+/// Specifies which failures are retried, how often, and after which waits.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry(RetryPolicy(maximumAttempts: 5))])
 /// ```
 ///
-/// A request is repeated where that is safe, may help, and the deadline leaves time for it:
+/// A request is retried if all of these apply and the deadline leaves time for the wait:
 ///
-/// | | repeated |
+/// | | retried |
 /// |---|---|
-/// | safe | idempotent methods (RFC 9110, section 9.2.2), requests with an `Idempotency-Key`, and what `isRepeatable` allows; any request of which no server was reached, not even one that redirected it |
-/// | may help | the status is one of `statuses` and not acceptable to the request, or the error one of `errors` |
+/// | safe | idempotent methods (RFC 9110, section 9.2.2), requests with an `Idempotency-Key`, and requests that didn't reach any server, including a server that redirects; `isRepeatable` overrides this |
+/// | may help | the status is in `statuses` and not acceptable to the request, the error is in `errors`, or `repeatsError` returns true |
 /// | possible | the body can be sent again |
 public struct RetryPolicy: Sendable {
-    /// The maximum number of attempts of one call, including the first one; 3 by default, 1 repeats nothing.
+    /// The maximum number of attempts per call, including the first. 1 disables retries. Defaults to 3.
     public var maximumAttempts: Int
-    /// The waits between attempts, if the server requests none.
+    /// The waits between attempts, unless the server specifies one.
     public var backoff: Backoff
-    /// The statuses that may be repeated: 408, 425, 429, 500, 502, 503 and 504 by default. A status that the request
-    /// accepts is no failure.
+    /// The statuses to retry. Defaults to 408, 425, 429, 500, 502, 503 and 504. A status that the request accepts isn't
+    /// retried.
     public var statuses: StatusCodes = .retryable
-    /// The errors that may be repeated: `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
-    /// `truncated` by default.
+    /// The errors to retry. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed` and
+    /// `truncated`.
     public var errors: Set<ErrandError.Code> = .retryable
-    /// Whether the request may be sent twice, whatever its method; nil, the default, decides by the method.
+    /// Whether requests can be sent twice. Defaults to nil, which applies the rules in the table above.
     public var isRepeatable: Bool?
-    /// Whether each call whose method is not idempotent gets an `Idempotency-Key`, one for all of its attempts
-    /// (draft-ietf-httpapi-idempotency-key-header); it may then be repeated. False by default: the server has to know the
-    /// field. A request that has the field keeps its own.
+    /// Whether to add an `Idempotency-Key` to each call whose method isn't idempotent, so it can be retried
+    /// (draft-ietf-httpapi-idempotency-key-header). Defaults to false.
+    ///
+    /// All attempts of a call send the same key. The server must support the field. If a request already has the field,
+    /// its value is kept.
     public var addsIdempotencyKey = false
-    /// The maximum `Retry-After` that is respected: a longer one counts as this. A minute by default.
+    /// The maximum wait for a `Retry-After`; longer values are shortened. Defaults to 60 seconds.
     public var maximumRetryAfter: Duration = .seconds(60)
-    /// The retries that all calls to a host may make together; nil for no such limit. 10 % of the calls by default.
+    /// The limit on retries of all calls to a host, or nil for no limit. Defaults to 10 % of the calls.
     public var budget: RetryBudget? = RetryBudget()
-    /// Whether another kind of error may be repeated too; nil by default. With this closure, each response is judged
-    /// before it is accepted, so that a failed check reaches it: `ErrandError` with `checkFailed`, or the check's own
-    /// error.
+    /// Returns whether to retry another kind of error. Defaults to nil.
+    ///
+    /// If you set this closure, each response is checked before it's accepted, so failed checks can be retried: it
+    /// receives `ErrandError` with `checkFailed`, or the check's own error.
     ///
     /// ```swift
     /// policy.repeatsError = { ($0 as? ErrandError)?.code == .checkFailed }
     /// ```
     public var repeatsError: (@Sendable (any Error) -> Bool)?
 
-    /// Makes a policy; the defaults are those of the properties.
+    /// Creates a policy.
     public init(maximumAttempts: Int = 3, backoff: Backoff = Backoff()) {
         (self.maximumAttempts, self.backoff) = (maximumAttempts, backoff)
     }
 
-    /// Three attempts.
+    /// The default policy, with three attempts.
     public static let standard = RetryPolicy()
-    /// One attempt.
+    /// Disables retries.
     public static let off = RetryPolicy(maximumAttempts: 1)
 
-    /// The same policy for requests that may be sent twice, whatever their method.
+    /// A copy of the policy for requests that can be sent twice, whatever their method.
     public var repeatable: RetryPolicy {
         var policy = self
         policy.isRepeatable = true
         return policy
     }
 
-    /// The same policy with an `Idempotency-Key` for methods that are not idempotent.
+    /// A copy of the policy that adds an `Idempotency-Key` to methods that aren't idempotent.
     public var withIdempotencyKey: RetryPolicy {
         var policy = self
         policy.addsIdempotencyKey = true
         return policy
+    }
+}
+
+/// A request with its own retry policy.
+///
+/// ```swift
+/// struct PlaceOrder: RetryableRequest {
+///     var method: HTTPMethod { .post }
+///     var retryPolicy: RetryPolicy { .standard.withIdempotencyKey }
+/// }
+/// ```
+///
+/// The request is retried even without a retry filter in the agent. Its calls then don't share a budget, and don't
+/// pause the host for other calls.
+public protocol RetryableRequest: FilterProvidingRequest {
+    /// The policy, which replaces the agent's.
+    var retryPolicy: RetryPolicy { get }
+}
+
+extension RetryableRequest {
+    /// A retry, for agents without a retry filter.
+    public var requiredFilters: [any Filter] { [Retry(retryPolicy, isRequired: true)] }
+}
+
+/// Sets the policy of a call. Defaults to nil.
+extension RetryPolicy: TagKey {
+    /// Nil, which uses the policy of the request or agent.
+    public static var defaultValue: RetryPolicy? { nil }
+    /// True, because retries can change the response.
+    public static var affectsResponse: Bool { true }
+}
+
+extension RetryPolicy: FilterProvidingTag {
+    /// A retry, for agents without a retry filter.
+    public var requiredFilters: [any Filter] { [Retry(self, isRequired: true)] }
+}
+
+extension CallOptions {
+    /// Sets the policy of a call: `options: .retry(.off)`.
+    public static func retry(_ policy: RetryPolicy) -> CallOptions { CallOptions().retry(policy) }
+
+    /// Returns a copy of the options with a policy, which replaces the policies of the request and the agent.
+    public func retry(_ policy: RetryPolicy) -> CallOptions {
+        var options = self
+        options.tags[RetryPolicy.self] = policy
+        return options
     }
 }

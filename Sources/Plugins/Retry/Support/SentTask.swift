@@ -1,8 +1,8 @@
 import Errand
 import Synchronization
 
-/// A request in a task of its own, which begins on its caller's thread if the system allows that: without a wait it
-/// then needs no other thread, and no timer.
+/// A request in its own task, which starts on the caller's thread if the system supports that. If the request doesn't
+/// wait, it then needs no other thread and no timer.
 struct SentTask: Sendable {
     private final class Mark: Sendable {
         let isSet = Atomic(false)
@@ -29,18 +29,17 @@ struct SentTask: Sendable {
         }
     }
 
-    /// Whether it has already ended.
     var isFinished: Bool { mark.isSet.load(ordering: .acquiring) }
 
-    /// Its result, whatever cancels the awaiting task.
+    /// The result, even if the awaiting task is cancelled.
     var result: Result<HTTPResponse, any Error> { get async { await task.result } }
 
-    /// The response, whatever cancels the awaiting task. Throws the error of the request.
+    /// The response, even if the awaiting task is cancelled. Throws the request's error.
     var value: HTTPResponse { get async throws { try await task.value } }
 
     func cancel() { task.cancel() }
 
-    /// The response; the request is cancelled with the awaiting task.
+    /// Returns the response. Cancels the request if the awaiting task is cancelled.
     func joined() async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await task.value

@@ -2,16 +2,16 @@ public import Errand
 import ErrandEssentials
 
 extension Agent {
-    /// The lines of a response, as they arrive, in the charset of its `Content-Type`; see
-    /// ``Errand/HTTPBody/lines(upTo:)``. In a charset other than UTF-8 a line that is not valid throws
-    /// ``StreamingError/Code/decodingFailed``, and UTF-16 cannot be read.
+    /// Returns a response's lines as they arrive, decoded with the charset of its `Content-Type`. See
+    /// ``Errand/HTTPBody/lines(upTo:)``.
     ///
     /// ```swift
     /// for try await line in agent.lines(Call(.get, "jobs/7/log")) { print(line) }
     /// ```
     ///
-    /// The request is sent when reading begins. Meanwhile there is an activity of the kind
-    /// ``Errand/ActivityKind/stream``, which `cancelAll` reaches.
+    /// The request is sent when you start reading, within an activity of the kind ``Errand/ActivityKind/stream`` that
+    /// `cancelAll` can cancel. In charsets other than UTF-8, an invalid line throws
+    /// ``StreamingError/Code/decodingFailed``. UTF-16 isn't supported.
     public func lines<R: Request>(
         _ request: R, upTo limit: Int = ElementLimit.standard, options: CallOptions = CallOptions()
     ) -> ElementStream<String> where R.Output == HTTPBody {
@@ -20,7 +20,7 @@ extension Agent {
         }
     }
 
-    /// JSON values, one on each line of a response, decoded by the request's decoder or the agent's; see
+    /// Returns JSON values, one per line of a response, decoded with the request's or the agent's decoder. See
     /// ``Errand/HTTPBody/jsonLines(of:decoder:upTo:)``.
     ///
     /// ```swift
@@ -33,7 +33,8 @@ extension Agent {
         values(request, options) { JSONLineSplitter(limit: limit) }
     }
 
-    /// The values of a response that is a JSON text sequence; see ``Errand/HTTPBody/jsonSequence(of:decoder:upTo:)``.
+    /// Returns the values of a response that is a JSON text sequence. See
+    /// ``Errand/HTTPBody/jsonSequence(of:decoder:upTo:)``.
     ///
     /// ```swift
     /// for try await user in agent.jsonSequence(Call(.get, "users"), of: User.self) { print(user.name) }
@@ -45,7 +46,7 @@ extension Agent {
         values(request, options) { JSONSequenceSplitter(limit: limit) }
     }
 
-    /// The elements of a response that is one JSON array, each as soon as it is complete; see
+    /// Returns the elements of a response that is a JSON array, each as soon as it's complete. See
     /// ``Errand/HTTPBody/jsonElements(of:decoder:upTo:)``.
     ///
     /// ```swift

@@ -1,18 +1,20 @@
 import Errand
 import ErrandEssentials
 
-/// The elements of a body, each as soon as it is complete: lines, values, events.
+/// The elements of a body, such as lines, values, or events, each as soon as it's complete.
 ///
 /// ```swift
 /// for try await line in body.lines() { print(line) }
 /// ```
 ///
-/// It pulls: a slow reader slows down the sender. Memory is bounded by the longest element, which has a limit. Leaving
-/// the loop cancels the transfer. A stream over a body has one reader, like the body; one that was made from a request
-/// sends it when reading begins, and again for each further reader.
+/// The stream reads on demand, so a slow reader slows the sender down. Memory is bounded by the maximum element size.
+/// Leaving the loop cancels the transfer.
 ///
-/// Throws ``StreamingError``, and ``Errand/ErrandError`` for a failed transfer. After an error of the code
-/// ``StreamingError/Code/decodingFailed`` an iterator continues with the next element; after any other one it has ended.
+/// A stream over a body has one reader. A stream created from a request sends it when you start reading, and again for
+/// each further reader.
+///
+/// Throws ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails. After a
+/// ``StreamingError/Code/decodingFailed`` error, the iterator continues with the next element. Any other error ends it.
 public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     /// An error of the transfer or of an element.
     public typealias Failure = any Error
@@ -25,15 +27,15 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     private let origin: Origin
     private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
 
-    /// - Parameter makeReader: called once for each reader, with the response if there is one.
+    /// - Parameter makeReader: Called once for each reader, with the response if there is one.
     init(_ origin: Origin, makeReader: @escaping @Sendable (HTTPResponse?) -> ElementReader<Element>) {
         (self.origin, self.makeReader) = (origin, makeReader)
     }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator { Iterator(origin, makeReader) }
 
-    /// Pulls the elements, on the caller's own actor.
+    /// Reads elements on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let origin: Origin
         private let makeReader: @Sendable (HTTPResponse?) -> ElementReader<Element>
@@ -49,10 +51,10 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             (self.origin, self.makeReader) = (origin, makeReader)
         }
 
-        /// The next element; nil at the end.
+        /// Returns the next element, or `nil` at the end.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
-            // Most elements are in the chunk that was received last.
+            // Most elements are in the last received chunk.
             do {
                 if let element = try reader?.next() { return element }
             } catch { throw ended(by: error) }
@@ -70,7 +72,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             } catch { throw ended(by: error) }
         }
 
-        /// The error to throw; every error ends the stream, except that of an element that cannot be decoded.
+        /// Returns the error to throw. Ends the stream, unless an element couldn't be decoded.
         @usableFromInline
         mutating func ended(by error: any Error) -> any Error {
             if (error as? StreamingError)?.code == .decodingFailed { return error }
@@ -79,7 +81,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
             return resolved
         }
 
-        /// Reads one chunk; ends after the last one, when the reader has nothing left.
+        /// Reads one chunk. Ends the stream when the body has ended and the reader has no more elements.
         private mutating func read(isolation actor: isolated (any Actor)?) async throws {
             guard let reader else { return try await open() }
             guard body != nil else { return end(nil) }
@@ -116,7 +118,7 @@ public struct ElementStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels a body when its reader goes away, even if something else holds the body: it has no other reader.
+/// Cancels a body when its only reader is released, even if something else retains the body.
 private final class BodyHold {
     private let body: HTTPBody
 

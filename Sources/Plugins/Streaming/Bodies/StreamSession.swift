@@ -2,13 +2,13 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// The activity of one stream, from the first read to the last, which `cancelAll` reaches and accessories observe.
+/// A stream's activity, from the first read to the last. `cancelAll` cancels it, and accessories observe it.
 ///
-/// It ends with its reader, which holds it. Each connection is a request, as a member of the activity.
+/// The reader retains it, and it ends with the reader. Each connection is a request that belongs to the activity.
 final class StreamSession: Sendable {
     private let state: StreamState
     private let activity: Activity
-    /// All connections belong to the user of the first one.
+    /// Ties all connections to the first one's user.
     private let pin: UserPin
     private let send: @Sendable ([any Filter]) async throws -> Response<HTTPBody>
 
@@ -28,7 +28,7 @@ final class StreamSession: Sendable {
         let activity = handle.activity
         let scoped = activity.agent(on: agent)
         send = { filters in
-            // The filters of the call reach its members by the activity.
+            // The call's filters already apply through the activity.
             let one = CallOptions(filters: filters, accessories: options.accessories, label: options.label)
             return try await scoped.send(request, options: one.pinned(to: pin))
         }
@@ -37,7 +37,7 @@ final class StreamSession: Sendable {
 
     deinit { state.end(nil) }
 
-    /// Sends the request and returns the response with its body, which is cancelled with the activity.
+    /// Sends the request and returns the response. Its body is cancelled with the activity.
     func connect(_ filters: [any Filter] = []) async throws -> HTTPResponse {
         let response = try await running { [send] in try await send(filters) }
         var http = response.http
@@ -46,7 +46,7 @@ final class StreamSession: Sendable {
         return http
     }
 
-    /// Runs an operation that is cancelled with the activity, as well as with the calling task.
+    /// Runs an operation that is cancelled with the activity or the calling task.
     func running<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -64,7 +64,7 @@ final class StreamSession: Sendable {
         }
     }
 
-    /// The cancellation, in place of an error that it caused.
+    /// Replaces errors caused by cancellation.
     func resolved(_ error: any Error) -> any Error {
         activity.isCancelled || error is CancellationError
             ? ErrandError(.cancelled, "the stream was cancelled") : error
@@ -75,24 +75,21 @@ final class StreamSession: Sendable {
         activity.report(.progress(TransferProgress(received: received)))
     }
 
-    /// Throws if the stream belongs to another user than the current one, as far as sessions know.
+    /// Throws if the stream's user is known to have changed.
     func checkUser() throws { try pin.check() }
 
     func countElement() { state.addElement() }
 
-    /// Whether something other than the reader has ended the stream.
+    /// Whether the activity was cancelled, and not only its reader.
     var isCancelled: Bool { state.isCancelled }
 
-    /// Cancels the activity, and so the stream.
     func cancel() { activity.cancel() }
 
-    /// Ends the current wait and the connection; the activity continues.
+    /// Ends the current wait or connection, but not the activity.
     func interrupt() { state.interrupt() }
 
-    /// Notifies accessories.
     func note(_ message: @autoclosure () -> String) { activity.note("stream", message()) }
 
-    /// The reader has ended.
     func end(_ error: (any Error)?) { state.end(error) }
 }
 
@@ -105,7 +102,6 @@ private struct StreamEnd: Accessory {
     }
 }
 
-/// The state that the reader and the activity of a stream share.
 private final class StreamState: Sendable {
     private struct State {
         var isOver = false
@@ -142,7 +138,7 @@ private final class StreamState: Sendable {
         }
     }
 
-    /// Registers an operation to cancel with the stream; cancels it at once if the stream was cancelled already.
+    /// Registers an operation to cancel with the stream. If the stream was already cancelled, cancels it immediately.
     func run(_ cancel: (@Sendable () -> Void)?) {
         let isCancelled = state.withLock { state in
             state.cancelWork = cancel
@@ -162,7 +158,7 @@ private final class StreamState: Sendable {
         throw ErrandError(.cancelled, "the stream was cancelled")
     }
 
-    /// Returns at the end of the reader, with its error.
+    /// Returns when the reader has ended, or throws its error.
     func ended() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

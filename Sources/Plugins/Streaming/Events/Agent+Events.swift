@@ -1,7 +1,7 @@
 public import Errand
 
 extension Agent {
-    /// The events that a server sends, as the request specifies: over one connection, or over as many as needed.
+    /// Returns the events that a server sends. The request's options determine whether the stream reconnects.
     ///
     /// ```swift
     /// for try await event in agent.events(GetNews()) { print(event.name, event.data) }
@@ -10,8 +10,8 @@ extension Agent {
         events(request, request.eventOptions, options: options)
     }
 
-    /// The events of a request with options for this call: none by default, so one connection; any request whose output is
-    /// an ``Errand/HTTPBody`` can be used.
+    /// Returns the events that a server sends, with options for this call. By default, the stream doesn't reconnect.
+    /// Accepts any request whose output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// for try await event in agent.events(Call(.get, "feed"), .reconnecting) { print(event.data) }
@@ -24,7 +24,7 @@ extension Agent {
 }
 
 extension Agent {
-    /// The events that a server sends, decoded to values; see ``EventTypes``.
+    /// Returns the events that a server sends, decoded as values. See ``EventTypes``.
     ///
     /// ```swift
     /// for try await user in agent.events(GetNews(), as: EventTypes<User>.any) { print(user.name) }
@@ -35,7 +35,8 @@ extension Agent {
         TypedEvents(events(request, options: options), types)
     }
 
-    /// The same with options for this call, for any request whose output is an ``Errand/HTTPBody``.
+    /// Returns the events that a server sends, decoded as values, with options for this call. Accepts any request whose
+    /// output is an ``Errand/HTTPBody``.
     ///
     /// ```swift
     /// let users = agent.events(Call(.get, "feed"), .reconnecting, as: EventTypes<User>.any.ending(at: "[DONE]"))

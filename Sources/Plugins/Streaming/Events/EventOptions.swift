@@ -1,25 +1,25 @@
 public import Errand
 
-/// How an event stream is read and resumed.
+/// Options for an event stream.
 ///
 /// ```swift
 /// var eventOptions: EventOptions { .reconnecting }
 /// ```
 public struct EventOptions: Sendable {
-    /// Whether and when the request is sent again; never by default.
+    /// Whether and when to reconnect. Defaults to `.off`.
     public var reconnection: ReconnectionPolicy
-    /// The `Last-Event-ID` of the first connection, to continue where an earlier stream ended; empty by default.
+    /// The `Last-Event-ID` of the first connection, to continue after an earlier stream. Defaults to an empty string.
     public var lastEventID: String
-    /// The maximum time without a byte before a connection counts as lost; a comment is enough as a heartbeat. Nil, the
-    /// default, for the request's `timeout`, which it replaces otherwise.
+    /// The maximum time without received bytes before a connection counts as lost. A comment is enough as a heartbeat.
+    /// Overrides the request's `timeout`. Defaults to `nil`: uses that timeout.
     public var timeout: Duration?
-    /// The maximum number of bytes of one event's data, and of one line; 16 MiB by default. More throw
+    /// The maximum size in bytes of one event's data, and of one line. Defaults to 16 MiB. Larger events throw
     /// ``StreamingError/Code/elementTooLong``.
     public var maximumEventBytes: Int
-    /// Called with each comment, which the standard ignores, on the thread of the reader; none by default.
+    /// Called with each comment, on the reader's thread. Defaults to `nil`: ignores comments, like the standard.
     public var onComment: (@Sendable (String) -> Void)?
 
-    /// Makes options; the defaults are those of the properties.
+    /// Creates options with the defaults of the properties.
     public init(
         reconnection: ReconnectionPolicy = .off, lastEventID: String = "", timeout: Duration? = nil,
         maximumEventBytes: Int = ElementLimit.standard, onComment: (@Sendable (String) -> Void)? = nil
@@ -28,11 +28,11 @@ public struct EventOptions: Sendable {
         (self.maximumEventBytes, self.onComment) = (maximumEventBytes, onComment)
     }
 
-    /// Reconnects, like a browser.
+    /// Reconnects like a browser.
     public static let reconnecting = EventOptions(reconnection: .standard)
 }
 
-/// A request for an event stream that specifies how it is read.
+/// A request for an event stream, with options.
 ///
 /// ```swift
 /// struct GetFeed: EventRequest {
@@ -43,13 +43,13 @@ public struct EventOptions: Sendable {
 /// for try await event in agent.events(GetFeed()) { print(event.name, event.data) }
 /// ```
 ///
-/// It may have any method, with a body or without. Without such options a request is sent only once.
+/// The request can use any method and have a body. With the default options, it's sent only once.
 public protocol EventRequest: Request where Output == HTTPBody {
-    /// How the stream is read and resumed; sent once by default.
+    /// The stream's options. By default, the request is sent once.
     var eventOptions: EventOptions { get }
 }
 
 extension EventRequest {
-    /// Sent once.
+    /// Options that send the request once.
     public var eventOptions: EventOptions { EventOptions() }
 }

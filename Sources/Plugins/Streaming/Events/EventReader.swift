@@ -1,7 +1,8 @@
 import Errand
 import ErrandEssentials
+import Synchronization
 
-/// Reads an event stream, connection after connection.
+/// Reads an event stream over one or more connections.
 @usableFromInline final class EventReader {
     private let options: EventOptions
     private let status: EventStreamStatus
@@ -14,9 +15,9 @@ import ErrandEssentials
     private var retry: Duration?
     private var isOver = false
     private var attempts = 0
-    /// Connections in a row that could not be opened.
+    /// Consecutive failures to connect.
     private var failures = 0
-    /// Connections in a row that delivered no event, and did not last.
+    /// Consecutive connections that ended soon, without an event.
     private var silent = 0
     private var opened: ContinuousClock.Instant?
 
@@ -28,18 +29,23 @@ import ErrandEssentials
 
     deinit { finish(nil) }
 
-    /// The next event, if it was received already.
+    /// Returns the next event, if it was already received.
     @usableFromInline
     func ready() throws -> ServerSentEvent? {
         do {
             guard let session, !session.isCancelled, let event = try parser.next() else { return nil }
-            silent = 0
-            session.countElement()
+            received(in: session)
             return event
         } catch { throw ended(by: error) }
     }
 
-    /// The next event, from as many connections as it takes.
+    private func received(in session: StreamSession) {
+        silent = 0
+        session.countElement()
+        status.keep(lastEventID: parser.lastEventID)
+    }
+
+    /// Returns the next event, and reconnects if necessary.
     @usableFromInline
     func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         if isOver { return nil }
@@ -48,8 +54,7 @@ import ErrandEssentials
                 if let session {
                     if session.isCancelled { throw CancellationError() }
                     if let event = try parser.next() {
-                        silent = 0
-                        session.countElement()
+                        received(in: session)
                         return event
                     }
                     status.keep(lastEventID: parser.lastEventID)
@@ -88,7 +93,7 @@ import ErrandEssentials
     private func finish(_ error: (any Error)?) {
         isOver = true
         body = nil
-        // A second reader has no session, and does not affect the first.
+        // A second reader doesn't have a session, and must not affect the first.
         guard let session else { return }
         status.keep(lastEventID: parser.lastEventID)
         session.end(error)
@@ -96,7 +101,7 @@ import ErrandEssentials
         status.change(to: .closed(error))
     }
 
-    /// Makes a connection, or waits for the time of the next; false at the end of the stream.
+    /// Connects, or waits until the next attempt. Returns `false` at the end of the stream.
     private func connect() async throws -> Bool {
         let session = try start()
         attempts += 1
@@ -153,13 +158,13 @@ import ErrandEssentials
         return session
     }
 
-    /// A connection has ended: waits for the next one, or returns false if there is none.
+    /// Handles the end of a connection: waits for the next one, or returns `false` if there won't be one.
     private func closed(by error: (any Error)?) async throws -> Bool {
         parser.finish()
         lastEventID = parser.lastEventID
         status.keep(lastEventID: lastEventID)
         retry = parser.reconnectionTime ?? retry
-        // A comment is a heartbeat: a connection that lasts is a good one without an event.
+        // Some servers only send comments as heartbeats, so a lasting connection counts as good even without events.
         if let opened, opened.duration(to: seen.time.now) >= options.reconnection.backoff.maximumDelay {
             silent = min(silent, 1)
         }
@@ -191,11 +196,64 @@ import ErrandEssentials
         status.change(to: .waiting(until: instant, after: error))
         session?.note("connects again in \(duration: wait)")
         do {
-            // Without a task where there is nothing to wait for.
+            // Don't create a task if there's no wait.
             if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }
             try Task.checkCancellation()
         } catch {
             guard status.takeReconnect(), !Task.isCancelled else { throw error }
         }
     }
+}
+
+/// Adds the header fields of an event stream to a request, and validates the response's head (HTML standard, section
+/// 9.2.3).
+struct EventStreamFilter: Filter {
+    let lastEventID: String
+    let silence: Duration?
+    let seen: SeenExchange
+
+    /// Caches pass streams on, so the cache key may lack the fields added here.
+    var traits: FilterTraits { [.changesRequest, .outsideCacheKey] }
+    var explanation: String { "event stream" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        var exchange = exchange
+        // The agent's default value doesn't apply to event streams.
+        if !exchange.request.headers.contains(.accept) { exchange.http.headers.set(.accept, "text/event-stream") }
+        if !exchange.http.headers.contains(.cacheControl) { exchange.http.headers.set(.cacheControl, "no-cache") }
+        if !lastEventID.isEmpty { exchange.http.headers.set(.lastEventID, lastEventID) }
+        if let silence { exchange.timeout = silence }
+        exchange.delivery = .stream
+        seen.keep(exchange)
+        exchange.checks.add(ResponseCheck("event stream") { try Self.check($0) })
+        return try await next(exchange)
+    }
+
+    /// Requires 200 and the correct content type. 204 ends the stream, and isn't an error.
+    static func check(_ response: HTTPResponse) throws {
+        if response.status == 204 { return }
+        guard response.status == 200 else {
+            throw ErrandError(
+                .unacceptableStatus, "status \(response.status), an event stream has 200", response: response)
+        }
+        guard response.mediaType == "text/event-stream" else {
+            throw ErrandError(
+                .unacceptableContentType,
+                "content type \(response.mediaType ?? "none"), an event stream has text/event-stream",
+                response: response)
+        }
+    }
+}
+
+/// The properties of the exchange that the filter has seen: the agent's clock, and whether the body can be sent again.
+final class SeenExchange: Sendable {
+    private let state = Mutex<(time: (any TimeSource)?, isReplayable: Bool)>((nil, true))
+
+    func keep(_ exchange: Exchange) {
+        let isReplayable = exchange.http.body.isReplayable
+        state.withLock { $0 = (exchange.time, isReplayable) }
+    }
+
+    var time: any TimeSource { state.withLock { $0.time } ?? SystemTimeSource() }
+    var isReplayable: Bool { state.withLock { $0.isReplayable } }
 }

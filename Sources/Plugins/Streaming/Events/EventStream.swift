@@ -1,23 +1,23 @@
 public import Errand
 import Synchronization
 
-/// The events that a server sends without an end of their own, over as many connections as needed.
+/// The events that a server sends, over as many connections as needed.
 ///
 /// ```swift
 /// let feed = agent.events(GetNews())
 /// for try await event in feed { print(event.name, event.data) }
 /// ```
 ///
-/// Connecting begins with reading. The stream pulls: a slow reader slows down the server. Leaving the loop, cancelling
-/// its task, ``cancel()`` and `cancelAll` of the agent end it within milliseconds. A stream has one reader: a second
-/// one gets ``StreamingError/Code/bodyAlreadyRead``.
+/// The stream connects when you start reading. It reads on demand, so a slow reader slows the server down. It ends
+/// within milliseconds if you leave the loop, cancel its task, or call ``cancel()`` or the agent's `cancelAll`. A
+/// stream has one reader; a second one gets ``StreamingError/Code/bodyAlreadyRead``.
 ///
-/// Each connection is a request with its accessories; the stream is an activity of the kind
-/// ``Errand/ActivityKind/stream`` around them.
+/// The stream is an activity of the kind ``Errand/ActivityKind/stream``. Each of its connections is a request with its
+/// own accessories.
 public final class EventStream: AsyncSequence, Sendable {
-    /// The type of an event.
+    /// An event of the stream.
     public typealias Element = ServerSentEvent
-    /// ``StreamingError``, or ``Errand/ErrandError`` for a failed transfer.
+    /// ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
     private let status: EventStreamStatus
@@ -32,33 +32,32 @@ public final class EventStream: AsyncSequence, Sendable {
     /// The current state.
     public var state: EventStreamState { status.state }
 
-    /// Each state from now on, the current one first; ends after ``EventStreamState/closed(_:)``. A slow reader
-    /// receives the newest 100.
+    /// The current state, then each new state until ``EventStreamState/closed(_:)``. A slow reader gets the latest 100.
     public var states: AsyncStream<EventStreamState> { status.states }
 
-    /// The id with which the next connection begins: that of the last event that the reader has received, or of an
-    /// empty one after it.
+    /// The ID from which the next connection continues: the ID of the last event, including events without data.
+    /// Updated when all received events have been read.
     public var lastEventID: String { status.lastEventID }
 
-    /// The response of the last connection, without its body; nil before the first.
+    /// The response of the last connection, without its body, or `nil` before the first.
     public var response: HTTPResponse? { status.response }
 
-    /// Ends the stream; its reader gets a cancellation.
+    /// Ends the stream. Its reader gets a cancellation error.
     public func cancel() { status.cancel() }
 
-    /// Ends the connection, or the wait for the next one, and connects again at once if the stream reconnects at all.
+    /// Ends the connection, or the wait for the next one, and reconnects immediately. Requires reconnection to be on.
     public func reconnect() { status.reconnect() }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator { Iterator(EventReader(options, status, begin)) }
 
-    /// Pulls the events, on the caller's own actor.
+    /// Reads events on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         @usableFromInline let reader: EventReader
 
         fileprivate init(_ reader: EventReader) { self.reader = reader }
 
-        /// The next event; nil at the end of the stream.
+        /// Returns the next event, or `nil` at the end of the stream.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ServerSentEvent?
         {
@@ -66,4 +65,19 @@ public final class EventStream: AsyncSequence, Sendable {
             return try await reader.next(isolation: actor)
         }
     }
+}
+
+/// The state of an event stream. More cases may be added, so write a `default`.
+public enum EventStreamState: Sendable {
+    /// You haven't started reading yet.
+    case idle
+    /// The stream is connecting. `attempt` counts all its attempts, from 1.
+    case connecting(attempt: Int)
+    /// The stream is connected. The response's body is empty.
+    case open(HTTPResponse)
+    /// The stream reconnects at this instant of the agent's clock. `after` is the error that ended the last connection,
+    /// or `nil` if the server closed it.
+    case waiting(until: ContinuousClock.Instant, after: (any Error)?)
+    /// The stream has ended, with the error that its reader received, if any.
+    case closed((any Error)?)
 }

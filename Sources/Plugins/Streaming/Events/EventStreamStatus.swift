@@ -1,7 +1,6 @@
 import Errand
 import Synchronization
 
-/// The state of an event stream, for its observers.
 final class EventStreamStatus: Sendable {
     private struct Values {
         var lastEventID: String
@@ -23,7 +22,6 @@ final class EventStreamStatus: Sendable {
 
     var state: EventStreamState { broadcaster.state }
     var states: AsyncStream<EventStreamState> { broadcaster.states }
-    /// How many follow the states.
     var followerCount: Int { broadcaster.readerCount }
     var lastEventID: String { values.withLock { $0.lastEventID } }
     var response: HTTPResponse? { values.withLock { $0.response } }
@@ -32,7 +30,7 @@ final class EventStreamStatus: Sendable {
 
     func keep(_ response: HTTPResponse) { values.withLock { $0.response = response } }
 
-    /// Admits the first reader.
+    /// Returns `true` for the first reader.
     func claim() -> Bool {
         values.withLock { values in
             defer { values.isClaimed = true }

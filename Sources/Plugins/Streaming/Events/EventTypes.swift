@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// The rules that decode events to values: a `Decodable` type for each name.
+/// Rules for decoding events, with a `Decodable` type for each event name.
 ///
 /// ```swift
 /// nonisolated struct Delta: Decodable, Sendable { let text: String }
@@ -21,10 +21,9 @@ import ErrandEssentials
 /// }
 /// ```
 ///
-/// The data is decoded by the request's decoder, or the agent's. Events without a rule are ignored, like those for
-/// which a browser has no listener.
+/// The request's or the agent's decoder decodes the data. Events without a rule are ignored, like events without a
+/// listener in a browser.
 public struct EventTypes<Value: Sendable>: Sendable {
-    /// Decodes the data of an event.
     struct Decoding: Sendable {
         let response: HTTPResponse
 
@@ -42,30 +41,30 @@ public struct EventTypes<Value: Sendable>: Sendable {
     private var fallback: Rule?
     private var isEnd: (@Sendable (ServerSentEvent) -> Bool)?
 
-    /// Makes an empty set of rules.
+    /// Creates an empty set of rules.
     public init() {}
 
-    /// Decodes the data of events with a name.
+    /// Decodes the data of events with this name.
     public func on<Payload: Decodable & Sendable>(
         _ name: String, _ make: @escaping @Sendable (Payload) -> Value
     ) -> EventTypes {
         with { $0.rules[name] = { event, decoding in make(try decoding.value(event)) } }
     }
 
-    /// Makes a value of events with a name whose data does not matter.
+    /// Returns a fixed value for events with this name, and ignores their data.
     public func on(_ name: String, _ value: Value) -> EventTypes {
         with { $0.rules[name] = { _, _ in value } }
     }
 
-    /// Makes values of all other events; nil ignores one.
+    /// Converts all other events. Return `nil` to ignore an event.
     public func otherwise(_ make: @escaping @Sendable (ServerSentEvent) throws -> Value?) -> EventTypes {
         with { $0.fallback = { event, _ in try make(event) } }
     }
 
-    /// Ends the stream, without an error, at the event with this data: `.ending(at: "[DONE]")`.
+    /// Ends the stream normally at an event with this data, as in `.ending(at: "[DONE]")`.
     public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
 
-    /// Ends the stream, without an error, at the first event that satisfies a condition.
+    /// Ends the stream normally at the first event that satisfies a condition.
     public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
         with { $0.isEnd = isEnd }
     }
@@ -84,7 +83,7 @@ public struct EventTypes<Value: Sendable>: Sendable {
 }
 
 extension EventTypes where Value: Decodable {
-    /// Decodes every event, whatever its name, to one type.
+    /// Decodes all events as one type, whatever their name.
     public static var any: EventTypes {
         EventTypes().with { $0.fallback = { event, decoding in try decoding.value(event) } }
     }

@@ -9,19 +9,19 @@ public import ErrandEssentials
 /// }
 /// ```
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The name of the event, the DOM's `type`; "message" if the server gave none.
+    /// The event's name, called `type` in the DOM. Defaults to "message".
     public var name: String
     /// The lines of data, joined by LF.
     public var data: String
-    /// The id of this event, or of the last one before it that had one; empty if there was none.
+    /// The ID of this event, or of the last preceding event that had one. Empty if no event had an ID.
     public var id: String
 
-    /// Makes an event.
+    /// Creates an event.
     public init(name: String = "message", data: String, id: String = "") {
         (self.name, self.data, self.id) = (name, data, id)
     }
 
-    /// The data as a value; JSON by default. Throws the error of the decoder.
+    /// Decodes the data, by default as JSON. Throws the decoder's error.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {

@@ -1,25 +1,25 @@
 import Errand
 
-/// The events of a stream as values.
+/// A stream's events, decoded as values.
 ///
-/// An event that cannot be decoded throws ``StreamingError/Code/decodingFailed``, with its number and the underlying error;
-/// an iterator continues with the next event. Otherwise it behaves like ``EventStream``.
+/// If an event can't be decoded, throws ``StreamingError/Code/decodingFailed`` with its number and the underlying
+/// error; the iterator continues with the next event. Otherwise, it behaves like ``EventStream``.
 public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
-    /// The type of a value.
+    /// A decoded value.
     public typealias Element = Value
-    /// ``StreamingError``, or ``Errand/ErrandError`` for a failed transfer.
+    /// ``StreamingError``, or ``Errand/ErrandError`` if the transfer fails.
     public typealias Failure = any Error
 
-    /// The stream of the events: its state, its last id, its end.
+    /// The underlying event stream. Use it to observe or cancel the stream.
     public let stream: EventStream
     private let types: EventTypes<Value>
 
     init(_ stream: EventStream, _ types: EventTypes<Value>) { (self.stream, self.types) = (stream, types) }
 
-    /// Begins to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> Iterator { Iterator(stream, types) }
 
-    /// Pulls the values, on the caller's own actor.
+    /// Reads values on the caller's actor.
     public struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
         private let types: EventTypes<Value>
@@ -31,7 +31,7 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
             events = stream.makeAsyncIterator()
         }
 
-        /// The next value; nil at the end of the stream.
+        /// Returns the next value, or `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Value? {
             while let event = try await events?.next(isolation: actor) {
                 count += 1

@@ -1,26 +1,28 @@
+import Errand
 import ErrandEssentials
+import ErrandSupport
 
-/// Makes elements from bytes, at any split into chunks: no I/O, no waiting. An element costs its reader one call, so
-/// `next` can be called from other modules without an indirection.
+/// Parses chunks of any size into elements, without I/O or waiting. Other modules can call `next` without indirection,
+/// so each element costs one call.
 @usableFromInline class ElementReader<Element> {
-    /// The session that counts the elements, if there is one.
+    /// The session that counts elements, if any.
     final var session: StreamSession?
-    /// Whether the stream was cancelled from elsewhere: bytes that were received are not read any more then.
+    /// Whether the stream was cancelled. If so, received bytes aren't read anymore.
     final var isCancelled: Bool { session?.isCancelled ?? false }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Adds bytes. Call it after `next` has returned `nil`.
     func push(_ chunk: Data) {}
-    /// No more bytes come.
+    /// Marks the end of the bytes.
     func finish() {}
-    /// The next complete element; nil if more bytes are needed, and at the end.
+    /// Returns the next complete element, or `nil` at the end or if more bytes are needed.
     @usableFromInline func next() throws -> Element? { nil }
 }
 
-/// Lines; not generic, which makes them twice as fast.
+/// Reads lines. Not generic, which makes it twice as fast.
 final class LineReader: ElementReader<String> {
     private var parser: LineParser
 
-    /// - Parameter charset: the label of the charset; nil for UTF-8.
+    /// - Parameter charset: The charset's label, or `nil` for UTF-8.
     init(limit: Int, charset: String? = nil) { parser = LineParser(limit: limit, charset: charset) }
 
     override func push(_ chunk: Data) { parser.push(chunk) }
@@ -32,7 +34,7 @@ final class LineReader: ElementReader<String> {
     }
 }
 
-/// Events of one body; not generic, as ``LineReader``.
+/// Reads the events of one body. Not generic, like ``LineReader``.
 final class EventBodyReader: ElementReader<ServerSentEvent> {
     private var parser: EventParser
 
@@ -43,7 +45,6 @@ final class EventBodyReader: ElementReader<ServerSentEvent> {
     override func next() throws -> ServerSentEvent? { try parser.next() }
 }
 
-/// Values that are decoded.
 final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     private let splitter: ElementSplitter
     private let decoding: ElementDecoding<Value>
@@ -62,7 +63,6 @@ final class DecodingReader<Value: Decodable & Sendable>: ElementReader<Value> {
     }
 }
 
-/// The bytes of values.
 final class DataReader: ElementReader<Data> {
     private let splitter: ElementSplitter
 
@@ -74,5 +74,95 @@ final class DataReader: ElementReader<Data> {
         guard !isCancelled, let found = try splitter.next() else { return nil }
         session?.countElement()
         return found.bytes
+    }
+}
+
+/// Parses lines of text. The last line doesn't need an ending. Invalid UTF-8 becomes U+FFFD; in other charsets, an
+/// invalid line throws.
+struct LineParser: ~Copyable {
+    private var lines: LineScanner
+    /// `nil` for UTF-8.
+    private let charset: Charset?
+    /// The label of an unsupported charset.
+    private let unreadable: String?
+
+    /// - Parameter label: The charset's label, or `nil` for UTF-8.
+    init(limit: Int, charset label: String? = nil) {
+        lines = LineScanner(.any, limit: limit)
+        let charset = Charset(label: label ?? "utf-8")
+        // In UTF-16, a line ending isn't a separate byte.
+        unreadable = charset.map { $0.name.hasPrefix("utf-16") } ?? true ? label : nil
+        self.charset = charset == .utf8 ? nil : charset
+    }
+
+    mutating func push(_ chunk: Data) { lines.push(chunk) }
+    mutating func finish() { lines.finish() }
+
+    mutating func next() throws -> String? {
+        guard let line = try lines.next() ?? lines.rest() else { return nil }
+        if charset == nil, unreadable == nil { return String(decoding: lines.window.storage.span.extracting(line)) }
+        if let unreadable {
+            throw failure("lines cannot be read in the charset \(unreadable.prefix(40).debugDescription)")
+        }
+        guard
+            let text = charset?.decode(
+                Data(copying: lines.window.storage.span.extracting(line)), ignoresByteOrderMark: true)
+        else {
+            throw failure("the line is not valid \(charset?.name ?? "utf-8")")
+        }
+        return text
+    }
+
+    private func failure(_ message: String) -> StreamingError {
+        StreamingError(.decodingFailed, message, byte: lines.lineStart, element: lines.lineCount)
+    }
+}
+
+/// Finds the bytes of each element in chunks of any size. A decoder interprets them. The methods work like those of
+/// ``ElementReader``.
+class ElementSplitter {
+    struct Found {
+        let bytes: Data
+        let byte: Int64
+        let element: Int
+    }
+
+    func push(_ chunk: Data) {}
+    func finish() {}
+    func next() throws -> Found? { nil }
+}
+
+struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
+    private let decode: @Sendable (Data) throws -> Value
+
+    /// Uses the decoder of the response's request or agent.
+    init(_ response: HTTPResponse) {
+        var head = response
+        head.body = .empty
+        decode = { [head] data in
+            var element = head
+            element.body = HTTPBody(data)
+            do { return try element.decoded(as: Value.self) } catch let error as ErrandError {
+                throw error.underlying ?? error
+            }
+        }
+    }
+
+    init(_ decoder: some BodyDecoder) {
+        decode = { try decoder.decode(Value.self, from: $0) }
+    }
+
+    /// Throws `decodingFailed` with the position.
+    func value(_ found: ElementSplitter.Found) throws -> Value {
+        do { return try decode(found.bytes) } catch {
+            throw StreamingError(
+                .decodingFailed, "the element is no \(Value.self): \(error.briefDescription)", byte: found.byte,
+                element: found.element, underlying: error)
+        }
+    }
+
+    /// Returns a reader for a splitter's elements. If `Value` is `Data`, it doesn't decode them.
+    func reader(_ splitter: ElementSplitter) -> ElementReader<Value> {
+        DataReader(splitter) as? ElementReader<Value> ?? DecodingReader(splitter, self)
     }
 }

@@ -1,28 +1,29 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Parses an event stream by the HTML standard, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
+/// Parses an event stream according to the HTML standard, sections 9.2.5 (parsing) and 9.2.6 (interpreting).
 struct EventParser: ~Copyable {
     private var lines: LineScanner
     private var fields: EventFields
 
-    /// - Parameter lastEventID: the id from the connection before this one.
+    /// - Parameter lastEventID: The ID from the previous connection.
     init(limit: Int, lastEventID: String = "", onComment: (@Sendable (String) -> Void)? = nil) {
         lines = LineScanner(.any, limit: limit)
         fields = EventFields(limit: limit, lastEventID: lastEventID, onComment: onComment)
     }
 
-    /// The id of the last event that was dispatched, empty ones included; the stream continues from it after a break.
+    /// The ID of the last dispatched event, including events without data. After an interruption, the stream continues
+    /// from it.
     var lastEventID: String { fields.lastEventID }
-    /// The last `retry` of the server; nil if there was none.
+    /// The server's last `retry`, if any.
     var reconnectionTime: Duration? { fields.reconnectionTime }
     var eventCount: Int { fields.eventCount }
-    /// The number of bytes that were interpreted.
+    /// The number of interpreted bytes.
     var offset: Int64 { lines.offset }
 
     mutating func push(_ chunk: Data) { lines.push(chunk) }
 
-    /// Discards a pending event: it has to end with a blank line.
+    /// Discards a pending event, because only a blank line completes it.
     mutating func finish() { fields.discard() }
 
     mutating func next() throws -> ServerSentEvent? {
@@ -36,8 +37,8 @@ struct EventParser: ~Copyable {
         return nil
     }
 
-    /// A function of its own, because the compiler takes the span of one property and the change of another for one
-    /// access to `self`.
+    /// A separate function, because the compiler treats reading one property's span and changing another as overlapping
+    /// accesses to `self`.
     private static func process(
         _ line: Range<Int>, of lines: borrowing LineScanner, into fields: inout EventFields
     ) throws {
@@ -45,7 +46,7 @@ struct EventParser: ~Copyable {
     }
 }
 
-/// Interprets the lines of an event stream. The names of the buffers are the standard's.
+/// Interprets the lines of an event stream. Uses the standard's names for buffers.
 private struct EventFields {
     private let limit: Int
     private let onComment: (@Sendable (String) -> Void)?
@@ -70,10 +71,10 @@ private struct EventFields {
     }
 
     /// - Parameters:
-    ///   - line: at least one byte.
-    ///   - position: where it begins in the stream, for errors.
+    ///   - line: At least one byte.
+    ///   - position: The line's position in the stream, for errors.
     mutating func process(_ line: Span<UInt8>, at position: Int64) throws {
-        // A colon is near, if there is one.
+        // Check the first bytes, because the colon is usually among them.
         var near = 0
         while near < min(8, line.count), line[near] != 0x3A { near += 1 }
         let found = near < min(8, line.count) ? near : line.firstIndex(of: 0x3A, from: near)
@@ -105,7 +106,7 @@ private struct EventFields {
         }
     }
 
-    /// The standard appends an LF to each line of data and removes the last one; here it is put between them.
+    /// The standard appends LF to each line of data and removes the last one. This inserts LF between lines instead.
     private mutating func append(_ value: Span<UInt8>, at position: Int64) throws {
         if hasData, dataCount + value.count > limit {
             throw StreamingError(
@@ -133,7 +134,7 @@ private struct EventFields {
         reconnectionTime = .milliseconds(milliseconds)
     }
 
-    /// A day, in milliseconds: no server makes its clients wait longer.
+    /// One day in milliseconds. Longer values are limited to it.
     private static let longestRetry: Int64 = 86_400_000
 
     mutating func dispatch() -> ServerSentEvent? {

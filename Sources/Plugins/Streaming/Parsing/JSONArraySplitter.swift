@@ -1,7 +1,7 @@
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// The elements of one JSON array (RFC 8259, section 5), each as soon as it is complete.
+/// Finds the elements of a JSON array (RFC 8259, section 5), each as soon as it's complete.
 final class JSONArraySplitter: ElementSplitter {
     private enum State { case start, afterBracket, afterComma, element, afterElement, end }
 
@@ -48,7 +48,7 @@ final class JSONArraySplitter: ElementSplitter {
         }
     }
 
-    /// The next byte that is no white space; a byte order mark at the very beginning is skipped.
+    /// Skips white space, and a byte order mark at the beginning, and returns the next byte.
     private func firstByte() throws -> UInt8? {
         if state == .start, window.offset == 0, window.first == 0xEF {
             if window.count < 3 {

@@ -2,10 +2,11 @@ import ErrandEssentials
 import ErrandJSONSyntax
 import ErrandSupport
 
-/// A JSON text sequence (RFC 7464): a record separator, a JSON text, LF, and so on.
+/// Finds the values of a JSON text sequence (RFC 7464), in which each JSON text has a record separator before it and LF
+/// after it.
 ///
-/// A text is complete with the white space behind it, before the next one begins. A malformed text fails alone: the
-/// parser continues behind the next separator (section 2.1).
+/// A text is complete after the white space that follows it, before the next one begins. A malformed text doesn't
+/// affect others: parsing continues after the next separator (section 2.1).
 final class JSONSequenceSplitter: ElementSplitter {
     private enum State { case start, beforeText, text, afterText, skipping }
 
@@ -14,7 +15,7 @@ final class JSONSequenceSplitter: ElementSplitter {
     private var scanner = JSONValueScanner()
     private var state = State.start
     private var isFinished = false
-    /// The number of bytes of the window without a separator.
+    /// The number of bytes in the window known to contain no separator.
     private var scanned = 0
     private var count = 0
 
@@ -35,7 +36,7 @@ final class JSONSequenceSplitter: ElementSplitter {
                 window.consume(1)
                 state = .beforeText
             case .beforeText:
-                // Several separators in a row are one (section 2.1).
+                // Consecutive separators count as one (section 2.1).
                 if byte == Self.separator || JSONGrammar.isSpace(byte) {
                     window.consume(1)
                 } else {
@@ -63,15 +64,15 @@ final class JSONSequenceSplitter: ElementSplitter {
         return nil
     }
 
-    /// The text at the beginning of the window; nil if it is not complete.
+    /// Returns the text at the beginning of the window, or `nil` if it's incomplete.
     private func text() throws -> Found? {
-        // A JSON text contains no separator: control characters are escaped in it.
+        // A JSON text can't contain a separator, because control characters are escaped.
         let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start + scanned)
         scanned = (separator ?? window.storage.count) - window.start
         let size = scanner.size(in: window.storage, from: window.start, to: window.start + scanned)
         guard let size else {
             if scanned > limit { throw tooLong() }
-            // A number or a literal without white space behind it may be cut off (section 2.4).
+            // A number or literal may be truncated unless white space follows it (section 2.4).
             if separator != nil { throw cut(scanned) }
             if isFinished { throw error(.truncated, "the sequence ended within a JSON text") }
             return nil

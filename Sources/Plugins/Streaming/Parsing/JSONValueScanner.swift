@@ -1,23 +1,21 @@
 import ErrandJSONSyntax
 
-/// Finds the end of one JSON value, at any split of its bytes. It counts brackets and skips strings; the decoder checks
-/// the rest.
+/// Finds the end of a JSON value in chunks of any size. Counts brackets and skips strings; the decoder checks the rest.
 struct JSONValueScanner {
     private enum Mode { case start, container, string, scalar }
 
     private var mode = Mode.start
     private var depth = 0
-    /// The string that the bytes so far end in.
+    /// The string in which the scanned bytes end.
     private var string: JSONStringScan?
-    /// The number of bytes that were scanned.
     private var position = 0
 
-    /// The number of bytes of the value that begins at an index; nil if more bytes are needed.
+    /// Returns the size of the value that begins at an index, or `nil` if more bytes are needed.
     ///
     /// - Parameters:
-    ///   - bytes: from `start` to `limit` those of earlier calls, and more.
-    ///   - limit: the end of the bytes that may belong to the value. If a string goes on beyond it, that is nil as well,
-    ///     and the scanner of no more use.
+    ///   - bytes: Contains the bytes of earlier calls from `start` on, followed by new ones.
+    ///   - limit: The end of the bytes that may belong to the value. If a string continues after it, returns `nil`, and
+    ///     the scanner can't be used anymore.
     mutating func size(in bytes: [UInt8], from start: Int, to limit: Int) -> Int? {
         guard start + position < limit else { return nil }
         if mode == .start { begin(bytes[start]) }
@@ -43,7 +41,7 @@ struct JSONValueScanner {
         for index in (start + position)..<limit {
             let byte = bytes[index]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
-                // A byte that cannot begin a value is one, for the decoder to reject.
+                // Treat a byte that can't begin a value as one, so the decoder rejects it.
                 return max(index, start + 1)
             }
         }
@@ -56,7 +54,7 @@ struct JSONValueScanner {
             guard let end = stringEnd(in: bytes, start, limit) else { return nil }
             position = end - start
         }
-        // In registers during the loop.
+        // Local variables stay in registers during the loop.
         var (index, level) = (start + position, depth)
         let text = bytes.span
         while index < limit {
@@ -70,7 +68,7 @@ struct JSONValueScanner {
                 }
                 index = end
             } else if byte | 0x20 == JSONGrammar.openBrace {
-                // Brackets differ in the bit 0x20 only: [ and {, ] and }.
+                // Brackets and braces only differ in the bit 0x20.
                 level += 1
             } else if byte | 0x20 == JSONGrammar.closeBrace {
                 level -= 1
@@ -81,7 +79,7 @@ struct JSONValueScanner {
         return nil
     }
 
-    /// The index behind the string; nil if the bytes end within it.
+    /// Returns the index after the string, or `nil` if the bytes end within it.
     private mutating func stringEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
         guard let end = string?.end(in: bytes, from: start + position), end <= limit else {
             position = limit - start

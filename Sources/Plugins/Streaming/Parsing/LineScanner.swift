@@ -1,27 +1,27 @@
 import ErrandEssentials
+import ErrandJSONSyntax
 import ErrandSupport
 
-/// Finds the lines of a stream, at any split of its bytes: pure, synchronous, with one test of each byte for each mark.
+/// Finds the lines of a stream in chunks of any size. Pure and synchronous. Tests each byte once for each line ending.
 struct LineScanner: ~Copyable {
     enum Ends: Sendable {
-        /// LF, CR LF and CR.
+        /// LF, CR LF, and CR.
         case any
-        /// LF only; a CR before it is a part of the line.
+        /// Only LF. A CR before it is part of the line.
         case lineFeed
     }
 
     private(set) var window = ByteWindow()
     private let ends: Ends
     private let limit: Int
-    /// Positions within the window at which the next mark was found, or before which there is none.
+    /// The positions in the window at which the next line endings were found, or before which there aren't any.
     private var lineFeed = Mark()
     private var carriageReturn = Mark()
     private var skipsLineFeed = false
     private var needsByteOrderMarkCheck = true
     private var isFinished = false
-    /// The number of lines returned so far.
     private(set) var lineCount = 0
-    /// The position in the stream at which the last line begins.
+    /// The position of the last line in the stream.
     private(set) var lineStart: Int64 = 0
 
     private struct Mark {
@@ -44,17 +44,16 @@ struct LineScanner: ~Copyable {
 
     init(_ ends: Ends, limit: Int) { (self.ends, self.limit) = (ends, max(1, limit)) }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Adds bytes. Call it after `next` has returned `nil`.
     mutating func push(_ chunk: Data) { window.append(chunk) }
 
-    /// No more bytes come.
     mutating func finish() { isFinished = true }
 
-    /// The number of bytes of the stream that were returned as lines.
+    /// The number of the stream's bytes returned as lines.
     var offset: Int64 { window.offset }
 
-    /// The next line without its end, as its range in the storage of the window, valid until the next `push`; nil if it
-    /// is not complete. The rest behind the last line end is `rest()`.
+    /// Returns the range of the next line in the window's storage, without its ending, or `nil` if it's incomplete. The
+    /// range is valid until the next `push`. Use `rest()` for text after the last line ending.
     mutating func next() throws -> Range<Int>? {
         guard isReady() else { return nil }
         let feed = lineFeed.find(0x0A, in: window)
@@ -70,7 +69,7 @@ struct LineScanner: ~Copyable {
         return try line(end, marks: 1)
     }
 
-    /// The text behind the last line end; nil if there is none.
+    /// Returns the text after the last line ending, if any.
     mutating func rest() throws -> Range<Int>? {
         guard isFinished, isReady(), window.count > 0 else { return nil }
         return try line(window.count, marks: 0)
@@ -87,7 +86,7 @@ struct LineScanner: ~Copyable {
 
     private mutating func endMarks(after end: Int) -> Int {
         if end + 1 < window.count { return window.storage[window.start + end + 1] == 0x0A ? 2 : 1 }
-        // The line is complete; if an LF comes next, it belongs to its end.
+        // The line is complete. If LF comes next, it belongs to this line's ending.
         skipsLineFeed = true
         return 1
     }
@@ -98,8 +97,8 @@ struct LineScanner: ~Copyable {
         carriageReturn.consume(size)
     }
 
-    /// Skips bytes before a line: a byte order mark at the very beginning, the LF of a CR LF that was split. False if
-    /// more bytes are needed for that.
+    /// Skips a byte order mark at the beginning, and the LF of a split CR LF. Returns `false` if that requires more
+    /// bytes.
     @inline(__always)
     private mutating func isReady() -> Bool {
         if !needsByteOrderMarkCheck, !skipsLineFeed { return true }
@@ -126,5 +125,78 @@ struct LineScanner: ~Copyable {
         StreamingError(
             .elementTooLong, "a line is longer than the limit of \(limit) bytes", byte: window.offset,
             element: lineCount + 1)
+    }
+}
+
+/// Finds JSON values, one per line (NDJSON, JSON Lines). Skips blank lines. The last line doesn't need an ending.
+final class JSONLineSplitter: ElementSplitter {
+    private var lines: LineScanner
+
+    init(limit: Int) {
+        lines = LineScanner(.lineFeed, limit: limit)
+    }
+
+    override func push(_ chunk: Data) { lines.push(chunk) }
+    override func finish() { lines.finish() }
+
+    override func next() throws -> Found? {
+        while let line = try lines.next() ?? lines.rest() {
+            let storage = lines.window.storage
+            let text = storage.span.extracting(line)
+            let range = Self.trimmed(text)
+            if range.isEmpty { continue }
+            return Found(bytes: Data(copying: text.extracting(range)), byte: lines.lineStart, element: lines.lineCount)
+        }
+        return nil
+    }
+
+    /// Returns the range without space, tab, LF, and CR at both ends (RFC 8259, section 2).
+    private static func trimmed(_ text: Span<UInt8>) -> Range<Int> {
+        var (first, end) = (0, text.count)
+        while first < end, JSONGrammar.isSpace(text[first]) { first += 1 }
+        while first < end, JSONGrammar.isSpace(text[end - 1]) { end -= 1 }
+        return first..<end
+    }
+}
+
+/// The contiguous unconsumed bytes of a stream.
+///
+/// Each byte is copied into the window once, and moved again only to make room. The cost is linear in the number of
+/// bytes, however small the chunks are. The window's size is bounded by the longest element and chunk.
+struct ByteWindow {
+    /// Bytes before `start` are consumed.
+    private(set) var storage: [UInt8] = []
+    private(set) var start = 0
+    /// The window's position in the stream.
+    private(set) var offset: Int64 = 0
+    /// If the capacity is larger, it's released when the window is empty.
+    private static let keptCapacity = 1 << 20
+
+    var count: Int { storage.count - start }
+    var first: UInt8? { start < storage.count ? storage[start] : nil }
+
+    func first(_ count: Int) -> Data { Data(copying: storage.span.extracting(start..<(start + count))) }
+
+    /// Adds bytes. Invalidates indices into `storage`.
+    mutating func append(_ chunk: Data) {
+        if chunk.isEmpty { return }
+        makeRoom(for: chunk.count)
+        storage.append(contentsOf: chunk.span)
+    }
+
+    mutating func consume(_ size: Int) {
+        start += size
+        offset += Int64(size)
+    }
+
+    private mutating func makeRoom(for size: Int) {
+        if start == storage.count {
+            storage.removeAll(keepingCapacity: storage.capacity <= Self.keptCapacity || size > Self.keptCapacity)
+            start = 0
+        } else if storage.count + size > storage.capacity, count <= start {
+            // At least as much space is gained as bytes are moved, so bytes are rarely moved.
+            storage.removeFirst(start)
+            start = 0
+        }
     }
 }

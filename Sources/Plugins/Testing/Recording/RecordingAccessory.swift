@@ -1,6 +1,6 @@
 public import Errand
 
-/// Records the events that an accessory receives, in order, for a test to inspect.
+/// An accessory that records its events, in order, for a test to inspect.
 ///
 /// ```swift
 /// let recording = RecordingAccessory()
@@ -11,42 +11,43 @@ public import Errand
 /// recording.problems()    // [] if every activity began and ended once and in order
 /// ```
 ///
-/// Streams are left out of the records, so that they keep no transfer alive.
+/// The records don't contain body streams, which would keep transfers alive.
 public final class RecordingAccessory: Accessory {
-    /// One event of one activity.
+    /// An event of an activity.
     public struct Record: Sendable {
-        /// The activity of the event.
+        /// The activity that reported the event.
         public let activity: Activity.ID
-        /// The activity that this one is a part of.
+        /// The parent of an activity that is part of another one.
         public let parent: Activity.ID?
-        /// A request, a batch, …
+        /// The kind: a request, a batch and so on.
         public let kind: ActivityKind
-        /// The activity's name for logs.
+        /// The activity's name in logs.
         public let label: String
-        /// The event; streamed bodies are replaced by empty ones.
+        /// The event, with empty bodies in place of streams.
         public let event: ActivityEvent
-        /// "willStart", "sending", "progress", …
+        /// The event's name: "willStart", "sending", "progress" and so on.
         public var name: String { RecordingAccessory.name(of: event) }
     }
 
     private struct State: Sendable {
         var records: [Record] = []
         var dropped = 0
-        /// The activities that have started and not stopped yet.
         var running: Set<Activity.ID> = []
     }
 
-    /// The number of bytes of each body that it receives.
+    /// The number of bytes of each body to receive.
     public let maximumBodyBytes: Int
-    /// Whether it receives the messages of WebSockets.
+    /// Whether to receive WebSocket messages.
     public let observesMessages: Bool
     private let maximumRecords: Int
     private let state = Watched(State())
 
+    /// Creates an accessory without records.
+    ///
     /// - Parameters:
-    ///   - maximumBodyBytes: the number of bytes of each body to receive; none by default.
-    ///   - observesMessages: whether to receive the messages of WebSockets; false by default.
-    ///   - maximumRecords: the number of events to keep, the first ones; 100,000 by default.
+    ///   - maximumBodyBytes: The number of bytes of each body to receive. Defaults to 0.
+    ///   - observesMessages: Whether to receive WebSocket messages. Defaults to `false`.
+    ///   - maximumRecords: The number of events to keep, from the first on. Defaults to 100,000.
     public init(maximumBodyBytes: Int = 0, observesMessages: Bool = false, maximumRecords: Int = 100_000) {
         (self.maximumBodyBytes, self.maximumRecords) = (maximumBodyBytes, maximumRecords)
         self.observesMessages = observesMessages
@@ -68,7 +69,7 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// All records so far, of all activities or of one.
+    /// Returns the records so far, of one activity or of all.
     public func records(of activity: Activity.ID? = nil) -> [Record] {
         state.read { state in
             guard let activity else { return state.records }
@@ -76,10 +77,10 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// The events of one activity.
+    /// Returns the events of an activity.
     public func events(of activity: Activity.ID) -> [ActivityEvent] { records(of: activity).map(\.event) }
 
-    /// The names of the events, of all activities or of one; events of the transport are left out by default.
+    /// Returns event names, of one activity or of all, without transport events unless you pass `transport: true`.
     public func names(of activity: Activity.ID? = nil, transport includesTransport: Bool = false) -> [String] {
         records(of: activity).compactMap { record in
             if case .transport = record.event, !includesTransport { return nil }
@@ -87,13 +88,13 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// The activities with events, in the order of the first one.
+    /// The activities that have events, in the order of their first event.
     public var activities: [Activity.ID] {
         var seen: Set<Activity.ID> = []
         return records().map(\.activity).filter { seen.insert($0).inserted }
     }
 
-    /// Waits for the `count`th event of a name, of any activity or of one. Throws ``WaitTimeout`` after `limit`.
+    /// Waits for the `count`th event with a name, in one activity or any. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(
         for name: String, count: Int = 1, of activity: Activity.ID? = nil, within limit: Duration = .seconds(300)
@@ -104,7 +105,8 @@ public final class RecordingAccessory: Accessory {
         }
     }
 
-    /// Waits until at least one activity has started and all that have started have stopped. Throws ``WaitTimeout``.
+    /// Waits until at least one activity has started and all started ones have stopped. Throws ``WaitTimeout`` after
+    /// `limit`.
     public func waitUntilQuiet(within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "all activities to stop", within: limit) { state in
             state.running.isEmpty && !state.records.isEmpty ? true : nil
@@ -113,11 +115,11 @@ public final class RecordingAccessory: Accessory {
 }
 
 extension RecordingAccessory {
-    /// The violations of the order of events, empty if there are none: each activity has will-start first, exactly one
-    /// will-stop, exactly one did-stop, that one last and with the same outcome.
+    /// Returns violations of the event order, or an empty array. Each activity must begin with will-start, have exactly
+    /// one will-stop, and end with exactly one did-stop, with the same outcome.
     public func problems() -> [String] {
         let (records, dropped) = state.read { ($0.records, $0.dropped) }
-        var problems = dropped > 0 ? ["\(dropped) events were not kept; raise maximumRecords"] : []
+        var problems = dropped > 0 ? ["\(dropped) events were dropped; raise maximumRecords"] : []
         for (id, records) in Dictionary(grouping: records, by: \.activity).sorted(by: { $0.key < $1.key }) {
             let names = records.map(\.name)
             func report(_ problem: String) { problems.append("\(id) \(records[0].label): \(problem) in \(names)") }
@@ -125,15 +127,14 @@ extension RecordingAccessory {
                 let count = names.count { $0 == name }
                 if count != 1 { report("\(count) times \(name)") }
             }
-            if names.first != "willStart" { report("something before willStart") }
-            if names.last != "didStop", names.contains("didStop") { report("something after didStop") }
+            if names.first != "willStart" { report("an event before willStart") }
+            if names.last != "didStop", names.contains("didStop") { report("an event after didStop") }
             let outcomes = records.compactMap { Self.outcome(of: $0.event) }
             if Set(outcomes).count > 1 { report("outcomes \(outcomes)") }
         }
         return problems
     }
 
-    /// "success", "failure" or "cancelled" of a will-stop or did-stop.
     private static func outcome(of event: ActivityEvent) -> String? {
         guard case .willStop(let outcome) = event else {
             guard case .didStop(let outcome) = event else { return nil }
@@ -150,7 +151,7 @@ extension RecordingAccessory {
         }
     }
 
-    /// The name of an event, as in ``Record/name``.
+    /// Returns the name of an event, as in ``Record/name``.
     public static func name(of event: ActivityEvent) -> String {
         switch event {
         case .willStart: "willStart"

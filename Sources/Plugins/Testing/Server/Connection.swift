@@ -3,14 +3,13 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// One connection, from its accept to its close; lives on one thread.
+/// A connection, from accept to close. Confined to one thread.
 final class Connection {
-    /// The reason why a connection ends.
     enum Ending: Error {
-        /// All sent bytes shall arrive.
+        /// Delivers all bytes sent.
         case close
         case reset
-        /// The client has gone, or the server stops.
+        /// The client has closed the connection, or the server stops.
         case gone
     }
 
@@ -19,7 +18,7 @@ final class Connection {
     let core: ServerCore
     var input = InputBuffer()
     var output: [UInt8] = []
-    /// The number of bytes of the current response that may still be sent.
+    /// The bytes of the current response that may still be sent.
     var budget = Int.max
     private var served = 0
     private var lastHead: (bytes: [UInt8], head: RequestHead)?
@@ -80,13 +79,16 @@ final class Connection {
     private func readHead() throws -> RequestHead {
         while true {
             input.skipLineEnds()
-            // A greeting of TLS has no line end to wait for.
+            // A TLS greeting doesn't contain the awaited line end.
             if let first = input.first, first != 0x0D, !RequestHead.isToken(first) {
                 let isTLS = first == 0x16
-                throw RequestFault(400, isTLS ? "the client speaks TLS, this server does not" : "no method begins so")
+                throw RequestFault(
+                    400,
+                    isTLS
+                        ? "the client uses TLS, but this server doesn't" : "the first line doesn't begin with a method")
             }
             let head = try input.takeHead(limit: core.configuration.maximumHeadBytes) { bytes in
-                // Clients that send one request many times send the same bytes.
+                // Clients often repeat the same bytes.
                 if let lastHead, lastHead.bytes.span.hasSameBytes(as: bytes.span) { return lastHead.head }
                 let head = try RequestHead(parsing: bytes)
                 lastHead = (Array(bytes), head)
@@ -97,7 +99,6 @@ final class Connection {
         }
     }
 
-    /// Reads more bytes; ends the connection if there are none.
     func receive() throws {
         guard let count = input.fill(from: socket), count > 0 else { throw Ending.gone }
     }
@@ -112,7 +113,7 @@ final class Connection {
 
     struct CutReached: Error {}
 
-    /// Waits, and ends the connection if the client goes or the server stops meanwhile.
+    /// Throws if the client closes the connection or the server stops.
     func wait(for duration: Duration) throws {
         let end = ContinuousClock.now.advanced(by: min(duration, .seconds(86_400)))
         while true {
@@ -134,7 +135,6 @@ final class Connection {
         while try !watch(bell, milliseconds: -1) {}
     }
 
-    /// Stays silent until the client goes or the server stops.
     func stall() throws -> Never {
         while true {
             input.removeAll()
@@ -142,7 +142,7 @@ final class Connection {
         }
     }
 
-    /// Bytes that arrive meanwhile are kept, as far as there is room. True if the bell rang.
+    /// Returns `true` if the bell fired. Keeps arriving bytes, as long as there is room.
     @discardableResult
     private func watch(_ bell: Bell?, milliseconds: Int32) throws -> Bool {
         let hasRoom = input.count < core.configuration.maximumHeadBytes
@@ -156,7 +156,7 @@ final class Connection {
         }
     }
 
-    /// Closing with unread input would reset the connection, and the client might lose the response.
+    /// Unread input would turn the close into a reset, and the client might lose the response.
     private func linger() {
         guard POSIX.hasUnreadInput(socket) else { return POSIX.shutDownWriting(socket) }
         POSIX.shutDownWriting(socket)
@@ -164,6 +164,218 @@ final class Connection {
         while ContinuousClock.now < end, POSIX.wait(socket, forInput: true, milliseconds: 1000) == .readable {
             input.removeAll()
             guard let count = input.fill(from: socket), count > 0 else { return }
+        }
+    }
+}
+
+extension Connection {
+    /// Returns `true` if more body bytes may still arrive.
+    func readBody(_ request: inout RecordedRequest, _ head: RequestHead, _ reading: BodyReading) throws -> Bool {
+        let framing = try head.framing()
+        if framing == .length(0) {
+            guard case .watched(let watch) = reading else { return false }
+            do { try perform(watch(request, Data())) } catch is EnoughRead { return true }
+            return false
+        }
+        let limit = Int64(core.configuration.maximumBodyBytes)
+        if case .untouched = reading { return true }
+        if case .held(let gate) = reading { try wait(at: gate) }
+        var keeps = true
+        if case .discarded = reading { keeps = false }
+        var watch: Watch?
+        if case .watched(let body) = reading { (keeps, watch) = (false, body) }
+        if keeps, case .length(let length) = framing, length > limit { throw Self.tooLarge }
+        try meetExpectation(head)
+        do { try readBody(&request, framing, keeps: keeps, limit: limit, watch) } catch is EnoughRead { return true }
+        return false
+    }
+
+    private typealias Watch = @Sendable (RecordedRequest, Data) -> [BodyAction]
+
+    /// Thrown to skip the remaining body.
+    private struct EnoughRead: Error {}
+
+    private func readBody(
+        _ request: inout RecordedRequest, _ framing: RequestHead.Framing, keeps: Bool, limit: Int64, _ watch: Watch?
+    ) throws {
+        try perform(watch?(request, Data()))
+        switch framing {
+        case .length(let length): try readBytes(length, keeps: keeps, into: &request, watch)
+        case .chunked:
+            while true {
+                let size = try readChunkSize()
+                if size == 0 { break }
+                if keeps, size > limit - request.bodyLength { throw Self.tooLarge }
+                try readBytes(size, keeps: keeps, into: &request, watch)
+                guard try readLine(limit: 2).isEmpty else {
+                    throw RequestFault(400, "a chunk is longer than its announced size")
+                }
+            }
+            try readTrailers(&request)
+        }
+    }
+
+    private func perform(_ actions: [BodyAction]?) throws {
+        for action in actions ?? [] {
+            switch action {
+            case .inform(let status, let headers):
+                var bytes: [UInt8] = []
+                ResponseEncoder(response: .status(200).informational(status, headers), isHead: false, closes: false)
+                    .informational(into: &bytes, 0)
+                budget = .max
+                try send(bytes.span)
+            case .respond: throw EnoughRead()
+            case .close: throw Ending.close
+            case .reset: throw Ending.reset
+            case .stall: try stall()
+            }
+        }
+    }
+
+    private static var tooLarge: RequestFault { RequestFault(413, "the body is longer than this server accepts") }
+
+    private func meetExpectation(_ head: RequestHead) throws {
+        guard let expectation = head.headers[.expect] else { return }
+        guard expectation.lowercased() == "100-continue" else {
+            throw RequestFault(417, "the request has an unknown expectation")
+        }
+        guard core.configuration.sendsContinue, input.isEmpty, head.version == "1.1" else { return }
+        budget = .max
+        let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        try send(interim.span)
+    }
+
+    private func readBytes(
+        _ count: Int64, keeps: Bool, into request: inout RecordedRequest, _ watch: Watch?
+    ) throws {
+        var left = count
+        while left > 0 {
+            if input.isEmpty { try receive() }
+            var piece: Data?
+            let taken = input.take(upTo: Int(clamping: left)) { bytes in
+                if keeps { request.body.append(contentsOf: bytes) }
+                if watch != nil { piece = Data(copying: bytes) }
+                return bytes.count
+            }
+            left -= Int64(taken)
+            request.bodyLength += Int64(taken)
+            if let piece { try perform(watch?(request, piece)) }
+        }
+    }
+
+    /// Ignores extensions (RFC 9112, section 7.1).
+    private func readChunkSize() throws -> Int64 {
+        let line = try readLine(limit: 4096)
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        let values = digits.compactMap(Hexadecimal.value(of:))
+        guard !digits.isEmpty, digits.count <= 15, values.count == digits.count else {
+            throw RequestFault(400, "a chunk's size isn't a hexadecimal number")
+        }
+        return values.reduce(0) { $0 << 4 | Int64($1) }
+    }
+
+    private func readTrailers(_ request: inout RecordedRequest) throws {
+        var lines: [UInt8] = []
+        while true {
+            let line = try readLine(limit: core.configuration.maximumHeadBytes)
+            if line.isEmpty { break }
+            lines += line + [0x0D, 0x0A]
+            if lines.count > core.configuration.maximumHeadBytes {
+                throw RequestFault(431, "the trailers are too long")
+            }
+        }
+        var rest = lines[...]
+        request.trailers = try RequestHead.fields(&rest)
+    }
+
+    private func readLine(limit: Int) throws -> [UInt8] {
+        while true {
+            if let line = try input.takeLine(limit: limit) { return line }
+            try receive()
+        }
+    }
+}
+
+extension Connection {
+    /// Sends a response with its scripted faults and waits. Throws if the connection is to end.
+    func respond(_ response: TestResponse, isHead: Bool, mayKeep: Bool) throws {
+        var closes = !mayKeep
+        if case .close = response.ending { closes = true }
+        if let gate = response.gate { try wait(at: gate) }
+        if response.delay > .zero { try wait(for: response.delay) }
+        do { try write(ResponseEncoder(response: response, isHead: isHead, closes: closes)) } catch is CutReached {}
+        switch response.cut?.action {
+        case .close: throw Ending.close
+        case .reset: throw Ending.reset
+        case .stall: try stall()
+        case nil: break
+        }
+        switch response.ending {
+        case .closeSilently: throw Ending.close
+        case .closeAtNextRequest:
+            if input.isEmpty { try receive() }
+            throw Ending.gone
+        case .conversation(let body):
+            budget = .max
+            let conversation = TestConversation(self)
+            do { try body(conversation) } catch let ending as Ending { throw ending } catch {}
+            throw Ending.close
+        case .close, .keep: if closes { throw Ending.close }
+        }
+    }
+
+    /// Uses a single `send` for small responses without delays or faults, as a fast server does.
+    private func write(_ encoder: ResponseEncoder) throws {
+        let response = encoder.response
+        budget = .max
+        if let cut = response.cut, cut.countsHead { budget = cut.bytes }
+        for index in response.informational.indices {
+            output.removeAll(keepingCapacity: true)
+            encoder.informational(into: &output, index)
+            try flush(response.pace?.includesHead == true ? response.pace : nil)
+        }
+        output.removeAll(keepingCapacity: true)
+        encoder.head(into: &output)
+        let isPlain = response.pace == nil && response.cut == nil && response.bodyGate == nil
+        if isPlain, response.content.count <= 64 << 10 {
+            encoder.body { output.append(contentsOf: $0) }
+            return try flush(nil)
+        }
+        try flush(response.pace?.includesHead == true ? response.pace : nil)
+        if let cut = response.cut, !cut.countsHead { budget = cut.bytes }
+        var gated = response.bodyGate
+        if let (after, gate) = gated, after == 0 {
+            gated = nil
+            try wait(at: gate)
+        }
+        var sent = 0
+        try encoder.body { piece in
+            var start = 0
+            if let (after, gate) = gated, sent + piece.count >= after {
+                start = after - sent
+                try paced(piece.extracting(..<start), response.pace)
+                sent = after
+                gated = nil
+                try wait(at: gate)
+            }
+            try paced(piece.extracting(start...), response.pace)
+            sent += piece.count - start
+        }
+    }
+
+    private func flush(_ pace: TestResponse.Pace?) throws {
+        let bytes = output
+        try paced(bytes.span, pace)
+    }
+
+    private func paced(_ bytes: Span<UInt8>, _ pace: TestResponse.Pace?) throws {
+        guard let pace else { return bytes.isEmpty ? () : try send(bytes) }
+        var position = 0
+        while position < bytes.count {
+            let end = min(bytes.count, position + pace.bytes)
+            try send(bytes.extracting(position..<end))
+            position = end
+            if pace.interval > .zero, budget > 0 { try wait(for: pace.interval) }
         }
     }
 }

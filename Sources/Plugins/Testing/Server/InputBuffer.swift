@@ -1,21 +1,20 @@
 import ErrandSupport
 
-/// The bytes that were received and not used yet.
+/// Received bytes that haven't been consumed.
 struct InputBuffer {
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// The number of bytes that were searched for the end of a head.
+    /// The bytes that were searched for the end of a head.
     private var searched = 0
 
     var count: Int { end - start }
     var isEmpty: Bool { start == end }
-    /// The first byte that was not used yet.
     var first: UInt8? { isEmpty ? nil : bytes[start] }
 
     mutating func removeAll() { (start, end, searched) = (0, 0, 0) }
 
-    /// Reads the bytes that have arrived, at most 64 KiB; nil if the connection failed, 0 at its end.
+    /// Reads up to 64 KiB. Returns `nil` if the connection failed, 0 at its end.
     mutating func fill(from socket: Int32) -> Int? {
         if start > 0 {
             if !isEmpty {
@@ -32,25 +31,26 @@ struct InputBuffer {
         return count
     }
 
-    /// Empty lines before a request are allowed (RFC 9112, section 2.2).
+    /// Empty lines are allowed before a request (RFC 9112, section 2.2).
     mutating func skipLineEnds() {
         while end - start >= 2, bytes[start] == 0x0D, bytes[start + 1] == 0x0A { start += 2 }
         searched = max(searched, start)
     }
 
-    /// Passes everything up to an empty line, without it; nil if that has not arrived yet.
+    /// Passes the bytes before an empty line to `parse`. Returns `nil` until the empty line arrives.
     mutating func takeHead<Head>(limit: Int, _ parse: (ArraySlice<UInt8>) throws -> Head) throws -> Head? {
         guard let stop = emptyLine() else {
-            if count > limit { throw RequestFault(431, "the head is longer than this server takes") }
+            if count > limit { throw RequestFault(431, "the head is longer than this server accepts") }
             searched = max(start, end - 3)
             return nil
         }
-        if stop - start > limit { throw RequestFault(431, "the head is longer than this server takes") }
+        if stop - start > limit { throw RequestFault(431, "the head is longer than this server accepts") }
         defer { (start, searched) = (stop + 2, stop + 2) }
         return try parse(bytes[start..<stop])
     }
 
-    /// The position of the empty line after a head. A lone LF twice would never end the head, so it is rejected here.
+    /// The position of the empty line after a head. Two bare LFs count too: parsing rejects them instead of waiting
+    /// forever.
     private func emptyLine() -> Int? {
         var position = max(start, searched)
         while position < end, let index = bytes.span.firstIndex(of: 0x0A, in: position..<end) {
@@ -61,20 +61,19 @@ struct InputBuffer {
         return nil
     }
 
-    /// A line without its end; nil if it is not complete.
+    /// Without its end. `nil` if the line is incomplete.
     mutating func takeLine(limit: Int) throws -> [UInt8]? {
         guard let feed = bytes[start..<end].firstIndex(of: 0x0A) else {
-            if count > limit { throw RequestFault(400, "a line of the body's framing is too long") }
+            if count > limit { throw RequestFault(400, "a line in the body's framing is too long") }
             return nil
         }
         guard feed > start, bytes[feed - 1] == 0x0D, feed - 1 - start <= limit else {
-            throw RequestFault(400, "the body is not framed as chunks")
+            throw RequestFault(400, "the body isn't framed as chunks")
         }
         defer { start = feed + 1 }
         return Array(bytes[start..<(feed - 1)])
     }
 
-    /// Passes bytes of a body.
     mutating func take(upTo limit: Int, _ body: (Span<UInt8>) -> Int) -> Int {
         let stop = start + min(limit, end - start)
         defer { start = stop }

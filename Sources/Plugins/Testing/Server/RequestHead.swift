@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// The first lines of a request, parsed strictly: a doubtful request is an error.
+/// A request's first line and fields. Parsing is strict and rejects anything ambiguous.
 struct RequestHead {
     var method = ""
     var target = ""
@@ -13,25 +13,27 @@ struct RequestHead {
         case chunked
     }
 
-    /// The framing of the body (RFC 9112, section 6.3).
+    /// See RFC 9112, section 6.3.
     func framing() throws(RequestFault) -> Framing {
         let codings = headers.values(of: .transferEncoding)
         let lengths = headers.values(of: .contentLength)
         if !codings.isEmpty {
-            guard lengths.isEmpty else { throw RequestFault(400, "both Content-Length and Transfer-Encoding") }
+            guard lengths.isEmpty else {
+                throw RequestFault(400, "the request has both Content-Length and Transfer-Encoding")
+            }
             guard codings.count == 1, codings[0].lowercased() == "chunked" else {
-                throw RequestFault(501, "a transfer coding other than chunked")
+                throw RequestFault(501, "the request has a transfer coding other than chunked")
             }
             return .chunked
         }
         guard let first = lengths.first else { return .length(0) }
         guard lengths.count == 1, !first.isEmpty, first.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
             let length = Int64(first)
-        else { throw RequestFault(400, "the Content-Length is not one number") }
+        else { throw RequestFault(400, "the Content-Length isn't a single number") }
         return .length(length)
     }
 
-    /// Whether the client keeps the connection open (RFC 9112, section 9.3).
+    /// See RFC 9112, section 9.3.
     var wantsKeepAlive: Bool {
         guard let connection = headers[.connection]?.lowercased() else { return version == "1.1" }
         if connection == "keep-alive" { return true }
@@ -39,56 +41,55 @@ struct RequestHead {
         return !options.contains("close") && (version == "1.1" || options.contains("keep-alive"))
     }
 
-    /// Parses the lines before the empty one; each still ends in CRLF (RFC 9112, sections 2 to 5).
+    /// Parses the lines before the empty line, including their CRLFs (RFC 9112, sections 2 to 5).
     init(parsing bytes: ArraySlice<UInt8>) throws(RequestFault) {
         var rest = bytes
         let first = try Self.line(&rest)
         let words = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 3, words[0].allSatisfy(Self.isToken), !words[0].isEmpty, !words[1].isEmpty,
             words[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F })
-        else { throw RequestFault(400, "the first line is not method, target and version") }
+        else { throw RequestFault(400, "the first line isn't a method, a target and a version") }
         switch String(decoding: words[2], as: UTF8.self) {
         case "HTTP/1.1": version = "1.1"
         case "HTTP/1.0": version = "1.0"
-        default: throw RequestFault(505, "the version is not HTTP/1.1")
+        default: throw RequestFault(505, "the version isn't HTTP/1.1")
         }
         method = String(decoding: words[0], as: UTF8.self)
         target = String(decoding: words[1], as: UTF8.self)
         headers = try Self.fields(&rest)
         if version == "1.1", headers.values(of: .host).count != 1 {
-            throw RequestFault(400, "there is not one Host field")
+            throw RequestFault(400, "the request doesn't have exactly one Host field")
         }
     }
 
-    /// Field lines up to the end of the bytes.
     static func fields(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         while !bytes.isEmpty {
             let line = try line(&bytes)
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(isToken)
-            else { throw RequestFault(400, "a field has no name that is a token") }
+            else { throw RequestFault(400, "a field's name isn't a token") }
             var value = line[(colon + 1)...]
             while let byte = value.first, byte == 0x20 || byte == 0x09 { value.removeFirst() }
             while let byte = value.last, byte == 0x20 || byte == 0x09 { value.removeLast() }
             guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw RequestFault(400, "the value of a field has a control character")
+                throw RequestFault(400, "a field's value contains a control character")
             }
             headers.add(HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self)), text(value))
         }
         return headers
     }
 
-    /// Takes the first line, without its end.
+    /// Removes the first line, and returns it without its end.
     private static func line(_ bytes: inout ArraySlice<UInt8>) throws(RequestFault) -> ArraySlice<UInt8> {
         guard let end = bytes.firstIndex(of: 0x0A), end > bytes.startIndex, bytes[end - 1] == 0x0D else {
-            throw RequestFault(400, "a line does not end in CR and LF")
+            throw RequestFault(400, "a line doesn't end with CR and LF")
         }
         defer { bytes = bytes[(end + 1)...] }
         return bytes[..<(end - 1)]
     }
 
-    /// UTF-8 where it is valid, and Latin-1 otherwise.
+    /// UTF-8, or Latin-1 if the bytes aren't valid UTF-8.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
@@ -103,17 +104,17 @@ struct RequestHead {
     }
 }
 
-/// The fault of a request, and the status with which it was rejected.
+/// An invalid request, and the status with which it was rejected.
 public struct RequestFault: DescribedError, Sendable, Hashable {
     /// 400, 413, 417, 431, 501 or 505.
     public let status: Int
-    /// The fault, without content of the request.
+    /// What is wrong with the request, without its content.
     public let reason: String
 
     init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
 
-    /// "400 a line does not end in CR and LF"
+    /// The status and the reason: "400 a line doesn't end with CR and LF".
     public var description: String { "\(status) \(reason)" }
-    /// The status.
+    /// The status code.
     public var errorCode: Int { status }
 }

@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import ErrandSupport
 
-/// A response as bytes for one request; no I/O.
+/// A response to one request as bytes, without I/O.
 struct ResponseEncoder {
     let response: TestResponse
     let isHead: Bool
@@ -41,7 +41,6 @@ struct ResponseEncoder {
         bytes.append("\r\n")
     }
 
-    /// The body as it is framed, piece by piece.
     func body(_ emit: (Span<UInt8>) throws -> Void) rethrows {
         if case .raw(let data) = response.content { return try emit(data.span) }
         guard hasBody else { return }
@@ -141,8 +140,7 @@ extension [UInt8] {
 }
 
 extension TestResponse {
-    /// Every byte that is sent for the response, faults and waits aside; a test that cuts at each byte ends at their
-    /// count.
+    /// Returns all bytes of the response, without faults and waits. A test can cut the response at each of them.
     public func wireBytes(to method: HTTPMethod = .get) -> Data {
         var bytes: [UInt8] = []
         let encoder = ResponseEncoder(response: self, isHead: method == .head, closes: ending.isClose)

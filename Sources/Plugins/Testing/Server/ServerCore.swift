@@ -1,19 +1,18 @@
 import ErrandSupport
 import Synchronization
 
-/// The sockets and threads of a ``TestServer``; lives until its last thread has ended.
+/// The sockets and threads of a ``TestServer``. Lives until the last thread ends.
 final class ServerCore: Sendable {
     let configuration: TestServer.Configuration
     let port: UInt16
-    /// The number of complete requests; beside the lock, so that a server that records nothing takes none for a
-    /// request.
+    /// Outside the lock, which a server without recording never takes for a request.
     let requestCount = Atomic(0)
     let sentBytes = Atomic<Int64>(0)
     private let script = Mutex(ServerScript())
     private let scriptVersion = Atomic(1)
     let state = Watched(ServerState())
     private let listener: Int32
-    /// Holds the port once nothing listens there any more.
+    /// Holds the port once the listener is closed.
     private let placeholder: Mutex<Int32?>
     private let bell: Bell
 
@@ -28,13 +27,13 @@ final class ServerCore: Sendable {
         guard let bell = Bell() else {
             close(listener)
             if let reserved { close(reserved) }
-            throw TestServerError(reason: "there are no more descriptors")
+            throw TestServerError(reason: "no file descriptors are left")
         }
         self.bell = bell
         state.update { $0.running = 1 }
         let isStarted = SystemThread.start(stack: 256 << 10) { [self] in
             acceptAll()
-            // A process that is being started may hold a copy of the descriptor for a moment.
+            // A spawning process may briefly hold a copy of the descriptor.
             POSIX.shutDown(listener)
             close(listener)
             keepPort()
@@ -43,7 +42,7 @@ final class ServerCore: Sendable {
         if !isStarted {
             close(listener)
             state.update { ($0.running, $0.isStopped) = (0, true) }
-            throw TestServerError(reason: "there are no more threads")
+            throw TestServerError(reason: "no more threads can be created")
         }
     }
 
@@ -52,7 +51,7 @@ final class ServerCore: Sendable {
         if let descriptor = placeholder.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// A test that expects its stopped server to refuse connections must not reach the server of another test.
+    /// A client that expects this stopped server to refuse connections must not reach another test's server.
     private func keepPort() {
         placeholder.withLock { $0 = $0 ?? POSIX.reserve(port, ipv6: configuration.usesIPv6) }
     }
@@ -64,7 +63,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// The plan for a request, by a copy of the script for as long as the script does not change.
+    /// Uses a copy of the script until the script changes.
     func plan(_ head: RequestHead, _ copy: inout (version: Int, script: ServerScript)) -> ServerScript.Plan {
         if copy.version != scriptVersion.load(ordering: .acquiring) {
             copy = script.withLock { (scriptVersion.load(ordering: .relaxed), $0) }
@@ -82,7 +81,7 @@ final class ServerCore: Sendable {
             requestCount.add(1, ordering: .sequentiallyConsistent)
             return state.touch()
         }
-        // Counted within, so that a test that has waited for the request finds it in the log.
+        // Counted here, so a test that waited for the request finds it in the log.
         state.update { state in
             requestCount.add(1, ordering: .sequentiallyConsistent)
             state.record(request, limit: limit, byteLimit: byteLimit)
@@ -93,7 +92,7 @@ final class ServerCore: Sendable {
         while !state.read({ $0.isStopped }) {
             if POSIX.wait(listener, forInput: true, bell: bell, milliseconds: -1) == .belled { continue }
             guard let socket = POSIX.takeConnection(listener) else {
-                // Out of descriptors: the next one may be released soon.
+                // Out of descriptors: one may be released soon.
                 if errno != EAGAIN { _ = POSIX.wait(bell.waits, forInput: true, milliseconds: 5) }
                 continue
             }
@@ -125,12 +124,11 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Removes a connection from the list before its descriptor is closed, so that nothing touches the next one of that
-    /// number.
+    /// The system may reuse the descriptor, so remove it from the list first.
     func end(_ id: Int, _ socket: Int32) {
         state.read { $0.open[id] = nil }
         close(socket)
-        // Only now, so that waiting tasks find the descriptor closed.
+        // Waiting tasks must find the descriptor closed.
         state.update { _ in }
     }
 
@@ -147,7 +145,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Ends everything and waits for the threads, except the calling one.
+    /// Waits for all threads except the calling one.
     func stop() {
         let isFirst = state.update { state in
             defer { state.isStopped = true }
@@ -158,11 +156,47 @@ final class ServerCore: Sendable {
             edit { $0 = ServerScript() }
         }
         closeConnections()
-        // A handler that blocks is awaited for ten seconds at most.
+        // Waits up to ten seconds for blocking handlers.
         for _ in 0..<10_000 {
             let isDone = state.read { $0.running <= ($0.threads.contains(SystemThread.current) ? 1 : 0) }
             if isDone { return }
             usleep(1000)
         }
+    }
+}
+
+/// The server's events so far, bounded.
+struct ServerState: Sendable {
+    var open: [Int: Int32] = [:]
+    var accepted = 0
+    var threads: Set<UInt> = []
+    var running = 0
+    var isStopped = false
+    private(set) var faults: [RequestFault] = []
+    private var log = BoundedLog<RecordedRequest>()
+    private var loggedBytes = 0
+    private var taken = 0
+
+    mutating func record(_ request: RecordedRequest, limit: Int, byteLimit: Int) {
+        loggedBytes += request.body.count
+        forget(log.add(request, limit: limit))
+        while loggedBytes > byteLimit, log.count > 1 { forget(log.drop(1)) }
+    }
+
+    mutating func record(_ fault: RequestFault) {
+        if faults.count < 1000 { faults.append(fault) }
+    }
+
+    private mutating func forget(_ dropped: [RecordedRequest]) {
+        for request in dropped { loggedBytes -= request.body.count }
+    }
+
+    func requests(limit: Int) -> [RecordedRequest] { log.last(limit) }
+
+    /// Skips requests that were taken, or that the log has dropped.
+    mutating func takeNext() -> RecordedRequest? {
+        guard let (request, position) = log.next(from: taken) else { return nil }
+        taken = position + 1
+        return request
     }
 }

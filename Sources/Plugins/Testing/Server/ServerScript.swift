@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// The script of a server: queued responses first, then routes, the last added first, then the fallback.
+/// A server's script: queued responses, then routes from last to first added, then the fallback.
 struct ServerScript: Sendable {
     struct Route: Sendable {
         let method: HTTPMethod?
@@ -25,37 +25,36 @@ struct ServerScript: Sendable {
 
     typealias Plan = (reading: BodyReading, handler: TestServer.Handler)
 
-    /// The next queued response.
     mutating func takeQueued() -> Plan? {
         if queue.isEmpty { return nil }
         let response = queue.removeFirst()
         return (.kept, { _ in response })
     }
 
-    /// The plan for a request whose head has arrived.
     func plan(_ head: RequestHead) -> Plan {
         let path = head.target.prefix { $0 != "?" }
         if let route = routes.last(where: { $0.matches(head.method, path) }) { return (route.reading, route.handler) }
         return (
             .kept,
-            fallback ?? { request in .text("nothing is scripted for \(request.method) \(request.path)", status: 404) }
+            fallback ?? { request in .text("no response scripted for \(request.method) \(request.path)", status: 404) }
         )
     }
 }
 
-/// How a route treats the body of a request.
+/// How a route handles request bodies.
 public enum BodyReading: Sendable {
-    /// Reads and keeps it, up to the configuration's `maximumBodyBytes`; the default.
+    /// Reads and keeps the body, up to the configuration's `maximumBodyBytes`. The default.
     case kept
-    /// Reads and counts it, however long it is.
+    /// Reads and counts a body of any length, but doesn't keep it.
     case discarded
-    /// Responds without reading it, and closes.
+    /// Doesn't read the body, and closes the connection after the response.
     case untouched
-    /// Reads none of it until a test opens the gate, then keeps it: the client is held back.
+    /// Waits until the test opens the gate, then reads and keeps the body. Meanwhile, backpressure reaches the client.
     case held(by: Gate)
-    /// Passes it to a closure as it arrives, and keeps none of it: first no bytes, when the head is there, then each piece,
-    /// also of a body that its client breaks off. The request counts the bytes up to here in `bodyLength`. What the closure
-    /// returns is done in its order.
+    /// Passes the body to a closure as it arrives, without keeping it.
+    ///
+    /// The closure first receives empty data when the head arrives, then each piece, even if the client breaks off
+    /// later. The request's `bodyLength` counts the bytes so far. The server performs the returned actions in order.
     ///
     /// ```swift
     /// server.on(.post, "/uploads", reading: .watched { request, piece in
@@ -65,30 +64,30 @@ public enum BodyReading: Sendable {
     case watched(@Sendable (RecordedRequest, Data) -> [BodyAction])
 }
 
-/// An action of the server while it reads the body of a request; see ``BodyReading/watched(_:)``.
+/// An action while a request's body is being read; see ``BodyReading/watched(_:)``.
 public enum BodyAction: Sendable {
     /// Sends a 1xx response.
     case inform(Int, HTTPHeaders)
-    /// Responds without reading the rest, and closes.
+    /// Responds without reading the remaining body, then closes the connection.
     case respond
     /// Closes the connection without a response.
     case close
     /// Resets the connection.
     case reset
-    /// Reads and sends nothing more until the client goes or the server stops.
+    /// Does nothing more until the client closes the connection or the server stops.
     case stall
 }
 
-/// How a connection is treated when it is accepted.
+/// How the server treats a connection after accepting it.
 public enum ConnectionPlan: Sendable {
-    /// It is served.
+    /// Serves requests.
     case serve
-    /// It is closed at once.
+    /// Closes the connection immediately.
     case close
-    /// It is reset at once.
+    /// Resets the connection immediately.
     case reset
-    /// Nothing is read or sent until the client goes or the server stops.
+    /// Neither reads nor sends until the client closes the connection or the server stops.
     case silence
-    /// These bytes are sent before anything is read, then it is closed.
+    /// Sends these bytes first, then closes the connection.
     case send([UInt8])
 }

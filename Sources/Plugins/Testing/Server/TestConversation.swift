@@ -1,7 +1,7 @@
 public import ErrandEssentials
 import ErrandSupport
 
-/// The server's end of a connection that has left HTTP; its calls block the thread of the connection.
+/// The server's end of a connection that has left HTTP. Its methods block the connection's thread.
 ///
 /// ```swift
 /// server.on("/echo", TestResponse(status: 101, headers: ["Upgrade": "echo", "Connection": "Upgrade"]).continuing { connection in
@@ -13,7 +13,7 @@ public final class TestConversation {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// The next bytes, at most `limit`; nil once the client has sent its last one.
+    /// Returns the next bytes, up to `limit`, or `nil` once the client has sent its last byte.
     public func receive(upTo limit: Int = .max) throws -> Data? {
         if connection.input.isEmpty {
             do { try connection.receive() } catch Connection.Ending.gone { return nil }
@@ -26,7 +26,7 @@ public final class TestConversation {
         return data
     }
 
-    /// Sends bytes, in pieces of `size` if one is given.
+    /// Sends bytes, in pieces of `size` bytes if you pass it.
     public func send(_ data: Data, inPiecesOf size: Int? = nil) throws {
         var rest = data[...]
         while !rest.isEmpty {
@@ -36,12 +36,12 @@ public final class TestConversation {
         }
     }
 
-    /// Waits until a test opens the gate, or the client goes.
+    /// Waits until the test opens a gate. Throws if the client closes the connection or the server stops.
     public func wait(for gate: Gate) throws { try connection.wait(at: gate) }
 
-    /// Stays silent until the client goes or the server stops.
+    /// Stays silent until the client closes the connection or the server stops.
     public func stall() throws -> Never { try connection.stall() }
 
-    /// Ends the connection by a reset.
+    /// Resets the connection.
     public func reset() throws -> Never { throw Connection.Ending.reset }
 }

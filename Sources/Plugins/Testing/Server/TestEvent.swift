@@ -1,18 +1,18 @@
 import Errand
 import ErrandEssentials
 
-/// An event of a stream that a test's server or stub sends (HTML standard, section 9.2).
+/// An event of an event stream (HTML standard, section 9.2).
 ///
 /// ```swift
 /// server.on("/feed", .events("Hello", TestEvent("Ada", name: "joined", id: "7"), .comment("still here")))
 /// ```
 public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The text on the wire, with the blank line at its end.
+    /// The text on the wire, including the final blank line.
     public var text: String
-    /// The id, by which a stream is resumed; nil if the event has none.
+    /// The id from which clients resume a stream.
     public var id: String?
 
-    /// An event: a line of data for each line of a text, and the other fields where they are given.
+    /// Creates an event with a data line for each line of `data`.
     public init(_ data: String, name: String? = nil, id: String? = nil, retry: Duration? = nil) {
         var lines: [String] = []
         if let name { lines.append("event: \(name)") }
@@ -22,25 +22,24 @@ public struct TestEvent: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(text: lines.joined(separator: "\n") + "\n\n", id: id)
     }
 
-    /// An event of data only.
+    /// Creates an event with only data.
     public init(stringLiteral data: String) { self.init(data) }
 
     private init(text: String, id: String? = nil) { (self.text, self.id) = (text, id) }
 
-    /// A comment, such as a heartbeat.
+    /// Returns a comment, such as a heartbeat.
     public static func comment(_ text: String = "") -> TestEvent { TestEvent(text: ":\(text)\n") }
 
-    /// Any text, unchanged.
+    /// Returns an event with exactly this text.
     public static func raw(_ text: String) -> TestEvent { TestEvent(text: text) }
 }
 
 extension TestResponse {
-    /// An event stream, with a chunk for each event; it ends after the last one. With `slowly(bytesPerChunk:every:)`
-    /// the events arrive one after the other, with `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` the
-    /// stream stays open.
+    /// Sends an event stream with a chunk for each event, then ends it. Add `slowly(bytesPerChunk:every:)` to spread
+    /// the events, or `stalled(afterBodyBytes:)` or `waiting(for:afterBodyBytes:)` to keep the stream open.
     public static func events(_ events: TestEvent...) -> TestResponse { self.events(events) }
 
-    /// The same for any number of events.
+    /// Sends an event stream with a chunk for each event, then ends it.
     public static func events(_ events: [TestEvent]) -> TestResponse {
         let pieces = events.map { Data($0.text.utf8) }
         return TestResponse(
@@ -48,8 +47,8 @@ extension TestResponse {
         ).chunked(sizes: pieces.map(\.count))
     }
 
-    /// An event stream that can be resumed: the events behind the one with the request's `Last-Event-ID`, all events
-    /// without one, and 204 behind the last event.
+    /// Sends an event stream that clients can resume: the events after the request's `Last-Event-ID`, or all events if
+    /// that is missing or unknown. Responds with 204 after the last event.
     public static func resumableEvents(_ events: [TestEvent]) -> TestResponse {
         computed { request in
             guard let last = request.headers[.lastEventID] else { return .events(events) }
@@ -61,7 +60,7 @@ extension TestResponse {
 }
 
 extension StubResponse {
-    /// An event stream, one event for each pull; it ends after the last one, or with an error.
+    /// Streams one event for each pull, then ends, with `failure` if you pass it.
     public static func events(
         _ events: [TestEvent], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A response of the ``TestServer``: made by a factory, changed by modifiers.
+/// A response of ``TestServer``. Create it with a factory method, then change it with modifiers.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,11 +10,11 @@ public import ErrandEssentials
 /// .text("lost").resetting(afterBytes: 12)
 /// ```
 public struct TestResponse: ScriptedResponse {
-    /// The status.
+    /// The status code.
     public var status: Int
-    /// The reason phrase; the usual one if nil.
+    /// The reason phrase. Defaults to the usual one.
     public var reason: String?
-    /// The fields beside the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
+    /// The header fields, without the framing. A `Content-Length` or `Transfer-Encoding` here replaces the correct one.
     public var headers: HTTPHeaders
     var content: Content
     var framing = Framing.length
@@ -26,13 +26,13 @@ public struct TestResponse: ScriptedResponse {
     var pace: Pace?
     var cut: Cut?
     var ending = Ending.keep
-    /// Makes the real response once there is a request; modifiers then apply to it.
+    /// Creates the actual response, to which modifiers then apply.
     var resolver: (@Sendable (RecordedRequest) -> TestResponse)?
 
     enum Content: Sendable {
         case data(Data)
         case repeated(Data, count: Int)
-        /// Everything that is sent, unchanged.
+        /// All bytes to send.
         case raw(Data)
 
         var count: Int {
@@ -45,7 +45,7 @@ public struct TestResponse: ScriptedResponse {
 
     enum Framing: Sendable {
         case length
-        /// The sizes of the first chunks; the rest is one more.
+        /// One more chunk contains the remaining bytes.
         case chunked([Int])
         case untilClose
     }
@@ -65,18 +65,18 @@ public struct TestResponse: ScriptedResponse {
 
     enum Ending: Sendable {
         case keep
-        /// With `Connection: close`.
+        /// Sends `Connection: close`.
         case close
         case closeSilently
-        /// When the next request arrives, without a response.
+        /// Without a response.
         case closeAtNextRequest
-        /// When a closure has returned, which gets the connection.
+        /// Closes once the closure returns.
         case conversation(@Sendable (TestConversation) throws -> Void)
 
         var isClose: Bool { if case .close = self { true } else { false } }
     }
 
-    /// A response of any status, headers and bytes.
+    /// Creates a response from a status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -85,14 +85,14 @@ public struct TestResponse: ScriptedResponse {
 }
 
 extension TestResponse {
-    /// `count` bytes that take no memory: the same bytes repeated.
+    /// Sends `count` bytes by repeating a block, without allocating the whole body.
     public static func repeating(_ bytes: Data = Data(repeating: 0x2E, count: 1 << 16), count: Int) -> TestResponse {
         var response = TestResponse()
         response.content = bytes.isEmpty ? .data(Data()) : .repeated(bytes, count: max(0, count))
         return response
     }
 
-    /// Exactly these bytes instead of a response, then the end of the connection unless `keepAlive(true)` follows.
+    /// Sends exactly these bytes, then closes the connection, unless you add `keepAlive(true)`.
     public static func raw(_ bytes: Data) -> TestResponse {
         var response = TestResponse()
         response.content = .raw(bytes)
@@ -100,18 +100,253 @@ extension TestResponse {
         return response
     }
 
-    /// Exactly this text instead of a response, then the end of the connection.
+    /// Sends exactly this text, then closes the connection.
     public static func raw(_ text: String) -> TestResponse { raw(Data(text.utf8)) }
 
-    /// A redirect; `location` may be relative.
+    /// Returns a redirect. `location` may be relative.
     public static func redirect(to location: String, status: Int = 302) -> TestResponse {
         TestResponse(status: status, headers: [.location: location])
     }
 
-    /// A response that depends on the request.
+    /// Computes the response from the request.
     public static func computed(_ resolver: @escaping @Sendable (RecordedRequest) -> TestResponse) -> TestResponse {
         var response = TestResponse()
         response.resolver = resolver
+        return response
+    }
+}
+
+extension TestResponse {
+    /// Echoes the request as JSON; decode it as ``EchoedRequest``.
+    public static let echo = computed { request in
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(EchoedRequest(request)) else { return .status(500) }
+        return .data(data, contentType: "application/json")
+    }
+
+    /// Echoes the body with its content type, and the method as `X-Method`.
+    public static let echoBody = computed { request in
+        .data(request.body, contentType: request.headers[.contentType]).header("X-Method", request.method.rawValue)
+    }
+
+    /// Responds to requests with this user name and password. Challenges others with a 401 (RFC 7617).
+    public static func basicAuth(user: String, password: String, then response: TestResponse = .text("ok"))
+        -> TestResponse
+    {
+        let expected = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        return computed { request in
+            if request.headers.values(of: .authorization) == [expected] { return response }
+            return .text("credentials, please", status: 401).header(
+                .wwwAuthenticate, #"Basic realm="test", charset="UTF-8""#)
+        }
+    }
+
+    /// Serves a resource in parts or conditionally: Range with If-Range (RFC 9110, section 14), If-Match, If-None-Match
+    /// and If-Modified-Since (section 13). Serves the whole resource for several ranges.
+    public static func ranges(
+        _ data: Data, etag: String? = nil, lastModified: String? = nil, contentType: String? = nil
+    ) -> TestResponse {
+        computed { request in
+            var validators: HTTPHeaders = [.acceptRanges: "bytes"]
+            if let etag { validators.add(.entityTag, etag) }
+            if let lastModified { validators.add(.lastModified, lastModified) }
+            if let wanted = request.headers[.ifMatch], !Self.lists(wanted, etag, weakly: false) {
+                return .status(412, headers: validators)
+            }
+            if let known = request.headers[.ifNoneMatch] {
+                if Self.lists(known, etag, weakly: true) { return .status(304, headers: validators) }
+            } else if let lastModified, request.headers[.ifModifiedSince] == lastModified {
+                return .status(304, headers: validators)
+            }
+            var response = TestResponse.data(data, contentType: contentType)
+            response.headers.merge(validators)
+            let condition = request.headers[.ifRange]
+            let isCurrent =
+                condition == nil || condition == lastModified
+                || condition == etag && condition?.hasPrefix("W/") == false
+            guard request.method == .get, isCurrent, let asked = request.headers[.range] else { return response }
+            switch Self.range(asked, of: data.count) {
+            case nil: return response
+            case .some(let range) where range.isEmpty:
+                validators.add(.contentRange, "bytes */\(data.count)")
+                return .status(416, headers: validators)
+            case .some(let range):
+                response.status = 206
+                let part = data.dropFirst(range.lowerBound).prefix(range.count)
+                response.content = .data(Data(part))
+                let last = range.upperBound - 1
+                return response.header(.contentRange, "bytes \(range.lowerBound)-\(last)/\(data.count)")
+            }
+        }
+    }
+
+    /// An empty range can't be satisfied; `nil` means to ignore the field.
+    private static func range(_ text: String, of count: Int) -> Range<Int>? {
+        guard text.hasPrefix("bytes=") else { return nil }
+        let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }) else { return nil }
+        switch (Int(ends[0]), Int(ends[1])) {
+        case (let first?, let last?):
+            if last < first { return nil }
+            return first < count ? first..<(min(last, count - 1) + 1) : 0..<0
+        case (let first?, nil) where ends[1].isEmpty: return first < count ? first..<count : 0..<0
+        case (nil, let last?) where ends[0].isEmpty: return max(0, count - last)..<count
+        default: return nil
+        }
+    }
+
+    private static func lists(_ list: String, _ etag: String?, weakly: Bool) -> Bool {
+        guard let etag else { return false }
+        func bare(_ tag: some StringProtocol) -> String {
+            String(weakly && tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...])
+        }
+        let tags = list.split(separator: ",").map { $0.drop { $0 == " " } }
+        if tags == ["*"] { return true }
+        return (weakly || !etag.hasPrefix("W/")) && tags.contains { bare($0) == bare(etag) }
+    }
+}
+
+/// The JSON body of ``TestResponse/echo``.
+public struct EchoedRequest: Codable, Sendable, Hashable {
+    /// The method, as sent.
+    public var method: String
+    /// The path and the query, as sent.
+    public var target: String
+    /// The values by lowercase name, joined by ", ".
+    public var headers: [String: String]
+    /// The body, if it is valid UTF-8.
+    public var text: String?
+    /// The body, as Base64 in JSON.
+    public var data: Data
+
+    init(_ request: RecordedRequest) {
+        method = request.method.rawValue
+        target = request.target
+        headers = Dictionary(request.headers.map { ($0.name.rawName.lowercased(), $0.value) }) { $0 + ", " + $1 }
+        text = String(validating: request.body, as: UTF8.self)
+        data = request.body
+    }
+}
+
+extension TestResponse {
+    /// Sets the status code and the reason phrase.
+    public func status(_ status: Int, reason: String? = nil) -> TestResponse {
+        modified { ($0.status, $0.reason) = (status, reason) }
+    }
+
+    /// Adds a header field, but replaces an existing `Content-Type`.
+    public func header(_ name: HTTPHeaderName, _ value: String) -> TestResponse {
+        modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
+    }
+
+    /// Announces a different length, and still sends the whole body.
+    public func contentLength(_ length: Int) -> TestResponse {
+        modified { $0.headers.set(.contentLength, "\(length)") }
+    }
+
+    /// Sends the body in chunks of these sizes, and one for the remaining bytes (RFC 9112, section 7.1).
+    public func chunked(sizes: [Int] = []) -> TestResponse { modified { $0.framing = .chunked(sizes) } }
+
+    /// Sends the body without a length, and ends it by closing the connection.
+    public func untilClose() -> TestResponse {
+        modified {
+            $0.framing = .untilClose
+            $0.ending = .close
+        }
+    }
+
+    /// Adds trailer fields, and sends the body in chunks.
+    public func trailers(_ trailers: HTTPHeaders) -> TestResponse {
+        modified {
+            $0.trailers = trailers
+            if case .length = $0.framing { $0.framing = .chunked([]) }
+        }
+    }
+
+    /// Sends a 1xx response first, in a separate write. You can add several.
+    public func informational(_ status: Int, _ headers: HTTPHeaders = [:]) -> TestResponse {
+        modified { $0.informational.append((status, headers)) }
+    }
+
+    /// Delays the response. The wait ends early if the client closes the connection or the server stops.
+    public func delayed(by delay: Duration) -> TestResponse { modified { $0.delay = delay } }
+
+    /// Delays the response until the test opens a gate.
+    public func waiting(for gate: Gate) -> TestResponse { modified { $0.gate = gate } }
+
+    /// Pauses after this many body bytes until the test opens a gate.
+    public func waiting(for gate: Gate, afterBodyBytes count: Int) -> TestResponse {
+        modified { $0.bodyGate = (max(0, count), gate) }
+    }
+
+    /// Sends the response in pieces, each in a separate write, with a pause before each but the first. An interval of
+    /// `.zero` only splits it. The head is sent as a whole unless you pass `includingHead`.
+    public func slowly(
+        bytesPerChunk: Int, every interval: Duration, includingHead: Bool = false
+    ) -> TestResponse {
+        modified { $0.pace = Pace(bytes: max(1, bytesPerChunk), interval: interval, includesHead: includingHead) }
+    }
+
+    /// Closes the connection after this many bytes, including the head and 1xx responses, or at the end.
+    public func closing(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .close) }
+
+    /// Closes the connection after this many bytes of the framed body.
+    public func closing(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .close) }
+
+    /// Resets the connection after this many bytes, including the head and 1xx responses.
+    public func resetting(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .reset) }
+
+    /// Resets the connection after this many bytes of the framed body.
+    public func resetting(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .reset) }
+
+    /// Stops sending after this many bytes, including the head and 1xx responses. Waits until the client closes the
+    /// connection or the server stops.
+    public func stalled(afterBytes count: Int) -> TestResponse { cut(count, countsHead: true, .stall) }
+
+    /// Stops sending after this many bytes of the framed body. Waits until the client closes the connection or the
+    /// server stops.
+    public func stalled(afterBodyBytes count: Int) -> TestResponse { cut(count, countsHead: false, .stall) }
+
+    /// Announces the whole body, but closes the connection after `count` bytes of it.
+    public func truncated(to count: Int) -> TestResponse { closing(afterBodyBytes: count) }
+
+    /// Sets whether the connection stays open. If not, the head announces it.
+    public func keepAlive(_ keeps: Bool) -> TestResponse { modified { $0.ending = keeps ? .keep : .close } }
+
+    /// Closes the connection after the response, or when the next request arrives, without announcing it. This happens
+    /// to clients that keep a connection longer than the server.
+    public func closingSilently(atNextRequest: Bool = false) -> TestResponse {
+        modified { $0.ending = atNextRequest ? .closeAtNextRequest : .closeSilently }
+    }
+
+    /// Hands over the connection after the response, for another protocol. It closes once the closure returns or
+    /// throws.
+    public func continuing(with body: @escaping @Sendable (TestConversation) throws -> Void) -> TestResponse {
+        modified { $0.ending = .conversation(body) }
+    }
+
+    private func cut(_ count: Int, countsHead: Bool, _ action: Cut.Action) -> TestResponse {
+        modified { $0.cut = Cut(bytes: max(0, count), countsHead: countsHead, action: action) }
+    }
+
+    func modified(_ change: @escaping @Sendable (inout TestResponse) -> Void) -> TestResponse {
+        var copy = self
+        guard let resolver else {
+            change(&copy)
+            return copy
+        }
+        copy.resolver = { request in
+            var made = resolver(request).resolved(for: request)
+            change(&made)
+            return made
+        }
+        return copy
+    }
+
+    func resolved(for request: RecordedRequest) -> TestResponse {
+        var response = self
+        while let resolver = response.resolver { response = resolver(request) }
         return response
     }
 }

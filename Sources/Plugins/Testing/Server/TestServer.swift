@@ -2,8 +2,8 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// A scripted HTTP/1.1 server on the loopback interface: it responds as a test specifies, misbehaves on demand, and
-/// records its requests.
+/// A scripted HTTP/1.1 server on the loopback interface. It responds as your test specifies, misbehaves on demand, and
+/// records requests.
 ///
 /// ```swift
 /// let server = try TestServer()
@@ -15,16 +15,16 @@ import Synchronization
 /// let request = try await server.nextRequest()               // method, path, headers, body as they came
 /// ```
 ///
-/// Each server has a port of its own, so tests run in parallel. Handlers run on the thread of their connection and may
-/// block it. The server stops when it goes out of scope; a handler that holds the server keeps it, until `stop()`. The
-/// first server of a process raises its soft limit of open files to 8,192 where that is allowed.
+/// Each server has its own port, so tests can run in parallel. Handlers run on their connection's thread and may block
+/// it. The server stops when it is deallocated, or with ``stop()`` if a handler captures it. The first server of a
+/// process raises the soft limit of open files to 8,192, if possible.
 public final class TestServer: Sendable {
-    /// Responds to a request; a thrown error becomes a 500 with its description.
+    /// Responds to a request. An error becomes a 500 that describes it.
     public typealias Handler = @Sendable (RecordedRequest) throws -> TestResponse
 
     private let core: ServerCore
 
-    /// Starts a server; the handler responds to requests that no route matches, which get a 404 without one. Throws
+    /// Starts a server. `handler` responds to requests that no route matches, which otherwise get a 404. Throws
     /// ``TestServerError``.
     public init(
         _ configuration: Configuration = Configuration(), handler: Handler? = nil
@@ -36,56 +36,56 @@ public final class TestServer: Sendable {
 
     deinit { core.stop() }
 
-    /// Closes every connection and waits for the threads; the URL refuses connections afterwards, for as long as the
-    /// server is kept.
+    /// Closes all connections and waits for all threads. The URL then refuses connections until the server is
+    /// deallocated.
     public func stop() { core.stop() }
 
-    /// The base URL: "http://127.0.0.1:4711".
+    /// The base URL, such as "http://127.0.0.1:4711".
     public var url: String { "http://\(core.configuration.usesIPv6 ? "[::1]" : "127.0.0.1"):\(core.port)" }
 
-    /// The URL of a path on this server.
+    /// Returns the URL of a path on this server.
     public func url(_ path: String) -> String { path.hasPrefix("/") ? url + path : url + "/" + path }
 
-    /// The port, which the system has chosen.
+    /// The port, chosen by the system.
     public var port: Int { Int(core.port) }
 }
 
 extension TestServer {
-    /// Responds to a method and a path, without the query: exact, or with a `*` at its start or end. Of several that
-    /// match, the last added counts.
+    /// Responds to a method and an exact path, without the query. A `*` at the path's start or end is a wildcard. The
+    /// last matching route you added responds.
     public func on(
         _ method: HTTPMethod, _ path: String, reading: BodyReading = .kept, handler: @escaping Handler
     ) {
         core.edit { $0.routes.append(.init(method, path, reading, handler)) }
     }
 
-    /// Responds to a path, with any method.
+    /// Responds to a path and any method.
     public func on(_ path: String, reading: BodyReading = .kept, handler: @escaping Handler) {
         core.edit { $0.routes.append(.init(nil, path, reading, handler)) }
     }
 
-    /// Always responds to a method and a path in the same way.
+    /// Gives all requests with a method and a path the same response.
     public func on(_ method: HTTPMethod, _ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(method, path, reading: reading) { _ in response }
     }
 
-    /// Always responds to a path in the same way.
+    /// Gives all requests for a path the same response.
     public func on(_ path: String, _ response: TestResponse, reading: BodyReading = .kept) {
         on(path, reading: reading) { _ in response }
     }
 
-    /// Responds to the next requests, one each, before any route.
+    /// Queues responses, one for each request. They take precedence over routes.
     public func enqueue(_ responses: TestResponse...) { core.edit { $0.queue += responses } }
 
-    /// Determines the treatment of the next connections, one each.
+    /// Queues plans, one for each connection.
     public func enqueueConnections(_ plans: ConnectionPlan...) { core.edit { $0.connections += plans } }
 
-    /// Closes every open connection without a response; the server continues.
+    /// Closes all open connections without a response.
     public func closeConnections() { core.closeConnections() }
 }
 
 extension TestServer {
-    /// The requests so far, the oldest first: at most the last `maximumRecordedRequests` of them.
+    /// The last `maximumRecordedRequests` requests, oldest first.
     public var received: [RecordedRequest] {
         core.state.read { $0.requests(limit: core.configuration.maximumRecordedRequests) }
     }
@@ -93,26 +93,24 @@ extension TestServer {
     /// The number of complete requests.
     public var requestCount: Int { core.requestCount.load(ordering: .sequentiallyConsistent) }
 
-    /// The number of bytes that were passed to the system for all clients so far, heads included.
+    /// The number of bytes sent so far, including heads.
     public var sentBytes: Int64 { core.sentBytes.load(ordering: .sequentiallyConsistent) }
 
-    /// The rejected requests that were not valid HTTP/1.1; at most the first 1,000.
+    /// The requests that weren't valid HTTP/1.1, up to 1,000.
     public var faults: [RequestFault] { core.state.read { $0.faults } }
 
-    /// The number of all connections so far.
+    /// The number of connections accepted so far.
     public var connectionCount: Int { core.state.read { $0.accepted } }
 
     /// The number of open connections.
     public var openConnections: Int { core.state.read { $0.open.count } }
 
-    /// The next request that this did not return before, as soon as it has arrived. Throws ``WaitTimeout`` after
-    /// `limit`.
+    /// Returns the first request this method hasn't returned, once it arrives. Throws ``WaitTimeout`` after `limit`.
     public func nextRequest(within limit: Duration = .seconds(300)) async throws -> RecordedRequest {
         try await core.state.wait(for: "a request", within: limit) { $0.takeNext() }
     }
 
-    /// Waits until this many requests have arrived in all, and returns ``received``. Throws ``WaitTimeout`` after
-    /// `limit`.
+    /// Waits for `count` requests in total, and returns ``received``. Throws ``WaitTimeout`` after `limit`.
     @discardableResult
     public func wait(forRequests count: Int, within limit: Duration = .seconds(300)) async throws -> [RecordedRequest] {
         _ = try await core.state.wait(for: "\(count) requests", within: limit) { [core] _ in
@@ -121,14 +119,14 @@ extension TestServer {
         return received
     }
 
-    /// Waits until this many connections are open. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until exactly this many connections are open. Throws ``WaitTimeout`` after `limit`.
     public func wait(forOpenConnections count: Int, within limit: Duration = .seconds(300)) async throws {
         _ = try await core.state.wait(for: "\(count) open connections", within: limit) {
             $0.open.count == count ? true : nil
         }
     }
 
-    /// Waits until the clients have closed all connections. Throws ``WaitTimeout`` after `limit`.
+    /// Waits until all connections are closed. Throws ``WaitTimeout`` after `limit`.
     public func waitUntilNoConnections(within limit: Duration = .seconds(300)) async throws {
         try await wait(forOpenConnections: 0, within: limit)
     }
@@ -137,33 +135,32 @@ extension TestServer {
 extension TestServer {
     /// The settings of a server.
     public struct Configuration: Sendable {
-        /// Listens on ::1 instead of 127.0.0.1.
+        /// Whether to listen on ::1 instead of 127.0.0.1. Defaults to `false`.
         public var usesIPv6 = false
-        /// The maximum number of bytes of a request's first line and headers; more are rejected with 431. 64 KiB by
-        /// default.
+        /// The maximum bytes of a request's first line and headers. Larger heads get a 431. Defaults to 64 KiB.
         public var maximumHeadBytes = 64 << 10
-        /// The maximum number of bytes of a request's body; more are rejected with 413. 64 MiB by default.
+        /// The maximum bytes of a request's body. Larger bodies get a 413. Defaults to 64 MiB.
         public var maximumBodyBytes = 64 << 20
-        /// The number of requests that ``TestServer/received`` keeps; 10,000 by default, 0 records nothing.
+        /// The number of requests to keep in ``TestServer/received``. Defaults to 10,000; 0 turns recording off.
         public var maximumRecordedRequests = 10_000
-        /// The number of bytes of bodies that ``TestServer/received`` keeps; the oldest requests are dropped first. 256
-        /// MiB by default.
+        /// The number of body bytes to keep in ``TestServer/received``. Drops the oldest requests first. Defaults to
+        /// 256 MiB.
         public var maximumRecordedBytes = 256 << 20
-        /// Whether `Expect: 100-continue` gets its interim response (RFC 9110, section 10.1.1); if not, a client has to
-        /// send its body without one after a while.
+        /// Whether to answer `Expect: 100-continue` with a 100 (RFC 9110, section 10.1.1). If not, the client must send
+        /// its body without one after a while. Defaults to `true`.
         public var sendsContinue = true
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
     }
 }
 
-/// Thrown when a server cannot start.
+/// The error thrown when a server can't start.
 public struct TestServerError: DescribedError, Sendable {
-    /// The message of the system.
+    /// The system's error message.
     public let reason: String
-    /// A sentence for a test's log.
-    public var description: String { "the test server cannot start: \(reason)" }
-    /// 1: there is one kind.
+    /// A sentence for test logs.
+    public var description: String { "the test server can't start: \(reason)" }
+    /// Always 1.
     public var errorCode: Int { 1 }
 }

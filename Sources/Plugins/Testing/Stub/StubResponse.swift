@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// The response of a ``StubTransport``: a status, headers and a body, or a failure, at once or later.
+/// A response of a ``StubTransport``: a status, headers and a body, or an error.
 ///
 /// ```swift
 /// .json(#"{"id":7}"#)
@@ -10,11 +10,11 @@ public import ErrandEssentials
 /// .failure(ErrandError(.connectionLost, "the cable was pulled"))
 /// ```
 ///
-/// Delays pass on the agent's `TimeSource`, and are cut off by the request's timeout like with a real transport.
+/// Delays pass on the agent's `TimeSource`, and the request's timeout cuts them off.
 public struct StubResponse: ScriptedResponse {
-    /// The status.
+    /// The status code.
     public var status: Int
-    /// The header fields; none are added.
+    /// All header fields; the transport doesn't add any.
     public var headers: HTTPHeaders
     var body: Body
     var delay = Duration.zero
@@ -29,7 +29,7 @@ public struct StubResponse: ScriptedResponse {
         case socket(@Sendable (StubSocket) async throws -> Void)
     }
 
-    /// A response of any status, headers and bytes.
+    /// Creates a response from a status, headers and bytes.
     public init(status: Int = 200, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.init(status, headers, .data(HTTPBody(body)))
     }
@@ -44,22 +44,23 @@ public struct StubResponse: ScriptedResponse {
 }
 
 extension StubResponse {
-    /// A redirect; `location` may be relative.
+    /// Returns a redirect. `location` may be relative.
     public static func redirect(to location: String, status: Int = 302) -> StubResponse {
         StubResponse(status: status, headers: [.location: location])
     }
 
-    /// No response, but an error of any type.
+    /// Throws an error of any type instead of responding.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(0, [:], .failure(error)) }
 
-    /// A stream of these chunks, one for each pull, with a pause before each but the first; an error may end it.
+    /// Streams one chunk for each pull, with a pause before each but the first, then ends, with `failure` if you pass
+    /// it.
     public static func chunks(
         _ chunks: [Data], every interval: Duration = .zero, failure: (any Error)? = nil
     ) -> StubResponse {
         StubResponse(200, [:], .chunks(chunks, interval: interval, failure: failure))
     }
 
-    /// A stream that calls a closure for each chunk, nil at the end. `onCancel` runs when the reader cancels.
+    /// Streams the chunks of `next`, until it returns `nil`. `onCancel` runs if the reader cancels.
     public static func stream(
         length: Int64? = nil, onCancel: @escaping @Sendable () -> Void = {},
         next: @escaping @Sendable () async throws -> Data?
@@ -69,21 +70,21 @@ extension StubResponse {
 }
 
 extension StubResponse {
-    /// With one more field; those of the same name stay, but a `Content-Type` is replaced.
+    /// Adds a header field, but replaces an existing `Content-Type`.
     public func header(_ name: HTTPHeaderName, _ value: String) -> StubResponse {
         modified { if name == .contentType { $0.headers.set(name, value) } else { $0.headers.add(name, value) } }
     }
 
-    /// With another status.
+    /// Sets the status code.
     public func status(_ status: Int) -> StubResponse { modified { $0.status = status } }
 
-    /// Delays the head by this time, on the agent's clock; `timedOut` is thrown if that is longer than the timeout.
+    /// Delays the head, on the agent's clock. Throws `timedOut` if that exceeds the request's timeout.
     public func delayed(by delay: Duration) -> StubResponse { modified { $0.delay = delay } }
 
-    /// Delays the head until a test opens the gate; `timedOut` is thrown if that takes longer than the timeout.
+    /// Delays the head until the test opens a gate. Throws `timedOut` if that exceeds the request's timeout.
     public func waiting(for gate: Gate) -> StubResponse { modified { $0.gate = gate } }
 
-    /// Reports these events before the head: progress, a 1xx response, timings.
+    /// Reports events before the head, such as progress, a 1xx response or timings.
     public func reporting(_ events: TransportEvent...) -> StubResponse { modified { $0.events += events } }
 
     private func modified(_ change: (inout StubResponse) -> Void) -> StubResponse {

@@ -1,11 +1,10 @@
 public import Errand
 public import ErrandEssentials
 
-/// Selects the requests to which a ``StubTransport`` responds, and the responses; a condition that is not given matches
-/// anything.
+/// Matches requests of a ``StubTransport``, and provides the responses. Omitted conditions match any request.
 public struct StubRule: Sendable {
     enum Responses: Sendable {
-        /// One for each request; the last one for all further requests.
+        /// The last one is repeated.
         case inTurn([StubReply])
         case handler(StubTransport.Handler)
     }
@@ -17,16 +16,16 @@ public struct StubRule: Sendable {
     let body: Data?
     let responses: Responses
 
-    /// A rule for a method and a path.
+    /// Creates a rule for a method and a path.
     ///
     /// - Parameters:
-    ///   - method: nil for any.
-    ///   - path: the whole path of the URL, `/v1/users/7`, or with `https://host` before it; a `*` at its start or its
-    ///     end matches anything there.
-    ///   - query: items that have to be there with these values, decoded; others may be too.
-    ///   - headers: fields that have to be there with these values; others may be too.
-    ///   - body: the exact bytes.
-    ///   - responses: one for each request, the last one for all further requests; 200 without a body if there is none.
+    ///   - method: `nil` matches any method.
+    ///   - path: The whole path, such as `/v1/users/7`, optionally after `https://host`. A `*` at its start or end is a
+    ///     wildcard.
+    ///   - query: Items the request must have, with decoded values. It may have others.
+    ///   - headers: Fields the request must have, with these values. It may have others.
+    ///   - body: The exact bytes.
+    ///   - responses: One for each request; the last one is repeated. Defaults to a 200 with an empty body.
     public init(
         _ method: HTTPMethod?, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -42,7 +41,7 @@ public struct StubRule: Sendable {
         (self.headers, self.body, self.responses) = (headers, body, responses)
     }
 
-    /// The differences of a request from the rule; empty if it matches.
+    /// Empty if the request matches.
     func differences(from request: StubbedRequest) -> [String] {
         var found: [String] = []
         if let method, method != request.http.method {
@@ -62,7 +61,7 @@ public struct StubRule: Sendable {
         }
         if let body, let sent = request.http.body.data, body != sent {
             let offset = zip(body, sent).enumerated().first { $1.0 != $1.1 }?.offset ?? min(body.count, sent.count)
-            found.append("body: expected \(body.count) bytes, got \(sent.count), different from byte \(offset) on")
+            found.append("body: expected \(body.count) bytes, got \(sent.count), different from byte \(offset)")
         }
         return found
     }
@@ -71,7 +70,7 @@ public struct StubRule: Sendable {
 }
 
 extension StubRule: CustomStringConvertible {
-    /// Method and path: "GET /users/7".
+    /// The method and the path, such as "GET /users/7".
     public var description: String { "\(method?.rawValue ?? "*") \(path)" }
 }
 
@@ -84,7 +83,7 @@ struct StubbedRequest {
 
     init(_ http: HTTPRequest) {
         self.http = http
-        // By bytes: every request that a rule matches passes here.
+        // Runs for every request checked against a rule.
         let text = http.urlText
         let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
         let mark = text.utf8[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -97,23 +96,22 @@ struct StubbedRequest {
     }
 }
 
-/// Thrown when no rule of a ``StubTransport`` matches: the nearest rule, and the differences from it.
-///
-/// Sensitive headers are masked, bodies are left out.
+/// The error if no rule of a ``StubTransport`` matches. It names the closest rule and the differences, with masked
+/// sensitive headers and without bodies.
 public struct UnmatchedRequest: DescribedError, Sendable {
-    /// The request that nothing matched.
+    /// The request that didn't match any rule.
     public let request: HTTPRequest
-    /// The rule with the fewest differences, such as "GET /users/7"; nil if there are no rules.
+    /// The rule with the fewest differences, such as "GET /users/7", if there are rules.
     public let nearest: String?
-    /// The differences from it, one a line.
+    /// The differences from that rule, one per line.
     public let differences: [String]
 
-    /// Several lines for a test's log.
+    /// Several lines for test logs.
     public var description: String {
         guard let nearest else { return "\(request) has no response: the stub transport has no rules" }
         return "\(request) has no response. The nearest rule is \(nearest):\n  " + differences.joined(separator: "\n  ")
     }
 
-    /// 1: there is one kind.
+    /// Always 1.
     public var errorCode: Int { 1 }
 }

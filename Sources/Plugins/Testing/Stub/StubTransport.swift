@@ -2,7 +2,7 @@ public import Errand
 public import ErrandEssentials
 import Synchronization
 
-/// A transport in memory, for tests of code that sends requests: no socket, no server, one for each agent.
+/// A transport that responds from memory, to test code without a server. Use one per agent.
 ///
 /// ```swift
 /// let stub = StubTransport()
@@ -13,17 +13,18 @@ import Synchronization
 /// stub.received.last?.headers["Authorization"]
 /// ```
 ///
-/// Or in one word, `transport: .stub { request in .text(request.url.path) }`. Of several rules that match, the last
-/// added counts; a request that none matches is passed to the handler, and without one throws ``UnmatchedRequest``.
-/// Streamed request bodies are read to their end first, at most 64 MiB, and recorded as data. A body is reported as
-/// sent before the response.
+/// For a single handler, write `transport: .stub { request in .text(request.url.path) }`.
+///
+/// The last matching rule you added responds. Without a match, the handler responds; without a handler, the request
+/// throws ``UnmatchedRequest``. Streamed request bodies are first read to their end, up to 64 MiB, and recorded as
+/// data. Bodies are reported as sent before the response.
 public final class StubTransport: Transport {
-    /// Responds to a request; its error is thrown by the transport.
+    /// Responds to a request. The transport rethrows its error.
     public typealias Handler = @Sendable (HTTPRequest) async throws -> StubResponse
 
     fileprivate struct State {
         var rules: [StubRule] = []
-        /// The number of matches of each rule.
+        /// The matches of each rule.
         var uses: [Int] = []
         var log = BoundedLog<HTTPRequest>()
     }
@@ -32,30 +33,30 @@ public final class StubTransport: Transport {
     private let recordLimit: Int
     private let state = Mutex(State())
 
-    /// Responds by rules. `maximumRecordedRequests` is the number of requests that ``received`` keeps, the last ones; 0 records
-    /// nothing.
+    /// Creates a transport that responds by rules. ``received`` keeps the last `maximumRecordedRequests` requests; 0
+    /// turns recording off.
     public init(_ rules: StubRule..., maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (nil, max(0, maximumRecordedRequests))
         rules.forEach(add)
         CreationObservers.notify(of: self)
     }
 
-    /// Responds to requests that no rule matches by a handler.
+    /// Creates a transport whose handler responds if no rule matches.
     public init(maximumRecordedRequests: Int = 10_000, handler: @escaping Handler) {
         (otherwise, recordLimit) = (.handler(handler), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// Always responds in the same way to requests that no rule matches.
+    /// Creates a transport that gives the same response whenever no rule matches.
     public init(_ response: StubResponse, maximumRecordedRequests: Int = 10_000) {
         (otherwise, recordLimit) = (.inTurn([StubReply(response)]), max(0, maximumRecordedRequests))
         CreationObservers.notify(of: self)
     }
 
-    /// The requests so far, the oldest first, with their bodies as data.
+    /// The requests so far, oldest first, with bodies as data.
     public var received: [HTTPRequest] { state.withLock { $0.log.last(recordLimit) } }
 
-    /// Responds to a request. Throws the scripted error, ``UnmatchedRequest``, and `CancellationError`.
+    /// Responds to a request. Throws the scripted error, ``UnmatchedRequest`` or `CancellationError`.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         guard request.body.data != nil else { return try await respond(to: Self.readWhole(request), options) }
         switch try reply(to: request, options) {
@@ -70,7 +71,7 @@ public final class StubTransport: Transport {
         case handler(Handler)
     }
 
-    /// Not in line, because its copies would enlarge the frame of every request.
+    /// Kept out of line: its copies would enlarge the async frame of every request.
     @inline(never) private func reply(to request: HTTPRequest, _ options: TransportOptions) throws -> Reply {
         if let length = request.body.length, length > 0 {
             options.report(.progress(TransferProgress(sent: length, totalToSend: length)))
@@ -89,7 +90,6 @@ public final class StubTransport: Transport {
         responses.isEmpty ? StubReply(.status(200)) : responses[min(turn, responses.count - 1)]
     }
 
-    /// The response to a request without a body.
     func stubbed(_ request: HTTPRequest) async throws -> StubReply {
         switch try responses(to: request) {
         case (.inTurn(let responses), let turn): Self.response(responses, turn)
@@ -113,7 +113,7 @@ public final class StubTransport: Transport {
         try await Self.respond(to: request, options, reply(to: request, options))
     }
 
-    /// The responses to a request, and the number of earlier uses.
+    /// The number of earlier uses selects a response.
     private func responses(to request: HTTPRequest) throws -> (StubRule.Responses, turn: Int) {
         let rules = state.withLock { state in
             if recordLimit > 0 { state.log.add(request, limit: recordLimit) }
@@ -132,7 +132,7 @@ public final class StubTransport: Transport {
             request: request, nearest: nearest?.rule.description, differences: nearest?.differences ?? [])
     }
 
-    /// Not in line, where it would enlarge the frame of every request.
+    /// Kept out of line: inlining it would enlarge the async frame of every request.
     @inline(never) private static func readWhole(_ request: HTTPRequest) async throws -> HTTPRequest {
         var request = request
         let bytes = try await request.body.open().collect(upTo: 64 << 20)
@@ -149,7 +149,7 @@ extension StubTransport.State {
 }
 
 extension StubTransport {
-    /// Adds a rule; it takes precedence over earlier ones.
+    /// Adds a rule. It takes precedence over rules added before it.
     public func add(_ rule: StubRule) {
         state.withLock { state in
             state.rules.append(rule)
@@ -157,7 +157,7 @@ extension StubTransport {
         }
     }
 
-    /// Responds to a method and a path, and further conditions; see ``StubRule``. Several responses are used in turn.
+    /// Responds to a method and a path, with optional conditions (see ``StubRule``). Uses several responses in turn.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, response responses: StubResponse...
@@ -165,7 +165,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Responds to a path, with any method. Several responses are used in turn.
+    /// Responds to a path and any method. Uses several responses in turn.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         response responses: StubResponse...
@@ -173,7 +173,7 @@ extension StubTransport {
         add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
-    /// Responds to a method and a path by a handler.
+    /// Responds to a method and a path with a handler.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],
         body: Data? = nil, handler: @escaping Handler
@@ -181,7 +181,7 @@ extension StubTransport {
         add(StubRule(method, path, query: query, headers: headers, body: body, .handler(handler)))
     }
 
-    /// Responds to a path by a handler, with any method.
+    /// Responds to a path and any method with a handler.
     public func on(
         _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:], body: Data? = nil,
         handler: @escaping Handler
@@ -191,21 +191,59 @@ extension StubTransport {
 }
 
 extension Transport where Self == StubTransport {
-    /// Responds to nothing until rules are added.
+    /// A stub without rules. Every request fails until you add some.
     public static var stub: StubTransport { StubTransport() }
 
-    /// Responds to every request in the same way.
+    /// Returns a stub that gives every request the same response.
     public static func stub(_ response: StubResponse) -> StubTransport { StubTransport(response) }
 
-    /// Responds by rules.
+    /// Returns a stub that responds by rules.
     public static func stub(_ rules: StubRule...) -> StubTransport {
         let stub = StubTransport()
         rules.forEach(stub.add)
         return stub
     }
 
-    /// Responds to every request by a handler.
+    /// Returns a stub whose handler responds to every request.
     public static func stub(handler: @escaping StubTransport.Handler) -> StubTransport {
         StubTransport(handler: handler)
+    }
+}
+
+extension StubTransport: ConnectingTransport {
+    /// Opens an in-memory connection that delivers the stubbed response, followed by the frames of
+    /// ``StubResponse/webSocket(headers:_:)``. Records the request like any other.
+    public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
+        let reply = try await stubbed(request)
+        let response = try await reply.respond(to: request, options)
+        let (client, server) = MemoryConnection.pair()
+        Task {
+            defer { server.close() }
+            try await Self.serve(request, response, reply.conversation, over: server)
+            try await server.flush()
+        }
+        return client
+    }
+
+    private static func serve(
+        _ request: HTTPRequest, _ response: HTTPResponse,
+        _ conversation: (@Sendable (StubSocket) async throws -> Void)?, over connection: MemoryConnection
+    ) async throws {
+        let end = Data("\r\n\r\n".utf8)
+        var input = Data()
+        while input.firstRange(of: end) == nil {
+            guard let bytes = try await connection.receive() else { return }
+            input.append(bytes)
+        }
+        var head = "HTTP/1.1 \(response.status) \r\n"
+        for field in response.headers { head += "\(field.name.rawName): \(field.value)\r\n" }
+        if conversation != nil, !response.headers.contains(.secWebSocketAccept) {
+            head += "Sec-WebSocket-Accept: \(TestWebSocket.accept(request.headers[.secWebSocketKey] ?? ""))\r\n"
+        }
+        connection.enqueue(Data((head + "\r\n").utf8))
+        for try await chunk in response.body { connection.enqueue(chunk) }
+        try await connection.flush()
+        let rest = input.firstRange(of: end).map { Data(input[$0.upperBound...]) } ?? Data()
+        try await conversation?(StubSocket(connection, rest))
     }
 }

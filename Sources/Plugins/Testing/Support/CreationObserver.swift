@@ -1,14 +1,13 @@
-/// Receives the doubles that a test creates in its task: this package's own tests find objects by it that outlive them.
+/// Receives the test doubles that a task creates, to find leaked objects.
 package protocol CreationObserver: AnyObject, Sendable {
-    /// Receives an object at the end of its initializer.
+    /// Called at the end of the initializer.
     func created(_ object: any AnyObject & Sendable)
 }
 
-/// The observer of the task.
 package enum CreationObservers {
-    // An object: a release build of Swift 6.3 finds no metadata for a task-local value of a function type, and crashes.
+    // Not a closure: in a release build, Swift 6.3 finds no metadata for task-local functions, and crashes.
     @TaskLocal package static var current: (any CreationObserver)?
 
-    /// Every class of the kit that a test creates calls this at the end of its initializers.
+    /// Call this at the end of initializers of classes that tests create.
     package static func notify(of object: any AnyObject & Sendable) { current?.created(object) }
 }

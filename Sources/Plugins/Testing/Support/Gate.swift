@@ -1,7 +1,7 @@
 import ErrandSupport
 
-/// A latch between a test and the code that it tests: a task waits at it until the test opens it, and the test can
-/// await its arrival.
+/// A latch between a test and the code under test: tasks wait until the test opens it, and the test can wait for them
+/// to arrive.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -11,7 +11,7 @@ import ErrandSupport
 /// task.cancel()
 /// ```
 ///
-/// An open gate stays open. Any number of tasks may use it at once, from any thread.
+/// A gate stays open. Any number of tasks may use it, from any thread.
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen: Bool
@@ -21,10 +21,10 @@ public final class Gate: Sendable {
 
     private let state: Watched<State>
 
-    /// Makes a gate, closed by default.
+    /// Creates a gate. `isOpen` defaults to `false`.
     public init(isOpen: Bool = false) { state = Watched(State(isOpen: isOpen)) }
 
-    /// Lets all tasks pass that wait, and all that arrive later.
+    /// Opens the gate. Waiting tasks continue, and later arrivals pass.
     public func open() {
         state.update { state in
             state.isOpen = true
@@ -33,24 +33,28 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Whether the gate was opened.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// The number of arrivals so far, including those that have passed.
+    /// The number of arrivals so far, including tasks that have passed.
     public var arrivals: Int { state.read { $0.arrivals } }
 
-    /// Waits at the gate. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    /// Waits until the gate opens. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task is
+    /// cancelled.
     public func wait(within limit: Duration = .seconds(300)) async throws {
         state.update { $0.arrivals += 1 }
         _ = try await state.wait(for: "a gate to open", within: limit) { $0.isOpen ? true : nil }
     }
 
-    /// Waits until there are `count` arrivals. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    /// Waits until `count` tasks have arrived. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the
+    /// task is cancelled.
     public func reached(by count: Int = 1, within limit: Duration = .seconds(300)) async throws {
-        _ = try await state.wait(for: "\(count) to reach a gate", within: limit) { $0.arrivals >= count ? true : nil }
+        _ = try await state.wait(for: "\(count) arrivals at a gate", within: limit) {
+            $0.arrivals >= count ? true : nil
+        }
     }
 
-    /// Registers a descriptor that receives a byte when the gate opens; false if it is open already.
+    /// Returns `false` if the gate is already open. Otherwise, the gate notifies the bell when it opens.
     func arrive(_ bell: Bell) -> Bool {
         state.update { state in
             state.arrivals += 1
@@ -59,6 +63,6 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Removes the descriptor before it is closed.
+    /// Call this before closing the bell.
     func leave(_ bell: Bell) { state.update { $0.bells.removeAll { $0 == bell } } }
 }

@@ -10,7 +10,7 @@ extension POSIX {
     static var bothWays: Int32 { SHUT_RDWR }
     static var writingWay: Int32 { SHUT_WR }
 
-    /// There is no flag for `send` here that prevents SIGPIPE, but an option of the socket.
+    /// Darwin has no `send` flag that prevents SIGPIPE, only a socket option.
     static func prepareForWriting(_ descriptor: Int32) { setOption(descriptor, SOL_SOCKET, SO_NOSIGPIPE, Int32(1)) }
 }
 #endif

@@ -1,9 +1,9 @@
 import ErrandSupport
 
-// Each pointer is to a local variable, or to the memory of a span or an array for the length of the call; the system
-// reads and writes no more than the length beside it says.
+// Pointers refer to local variables, or to spans or arrays for the duration of the call. The system reads and writes at
+// most the length passed with them.
 
-/// The few system calls of the server, with interruptions handled; differences between systems are in separate files.
+/// System calls, retried after interruptions. Platform differences are in separate files.
 enum POSIX {
     struct Failure: Error {
         let operation: String
@@ -14,11 +14,11 @@ enum POSIX {
 
     enum Readiness { case readable, belled, timedOut }
 
-    /// A listening socket on the loopback interface, its port, and the socket that keeps that port when nothing listens
-    /// there any more; nil where a port cannot be shared with a listener.
+    /// Returns a listening loopback socket, its port, and a placeholder that keeps the port after the listener closes.
+    /// The placeholder is `nil` if the system doesn't allow it.
     static func listen(ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16, placeholder: Int32?) {
         let (descriptor, port) = try bound(to: 0, ipv6: ipv6)
-        // Taken before the socket listens: later, a connection that is opened in between may get the port.
+        // After the socket listens, a connection being opened may get the port.
         let placeholder = reserve(port, ipv6: ipv6)
         guard systemListen(descriptor, 4096) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             let failure = Failure("listen")
@@ -29,16 +29,16 @@ enum POSIX {
         return (descriptor, port, placeholder)
     }
 
-    /// A socket that has a port of the loopback interface and does not listen: connections to it are refused, and
-    /// nothing else gets the port. Nil if another socket has it already.
+    /// Occupies a loopback port without listening, so connections are refused. Returns `nil` if another socket has the
+    /// port.
     static func reserve(_ port: UInt16, ipv6: Bool) -> Int32? { try? bound(to: port, ipv6: ipv6).socket }
 
-    /// A socket with a port of the loopback interface, any if it is 0.
+    /// Pass 0 for any port.
     private static func bound(to port: UInt16, ipv6: Bool) throws(Failure) -> (socket: Int32, port: UInt16) {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, streamType, 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         setCloseOnExec(descriptor)
-        // Connections of a listener that is gone take a while to end, and keep its port meanwhile.
+        // A closed listener's connections keep its port for a while.
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, Int32(1))
         var port = port
         guard ipv6 ? bindIPv6(descriptor, &port) : bindIPv4(descriptor, &port) else {
@@ -49,7 +49,7 @@ enum POSIX {
         return (descriptor, port)
     }
 
-    /// A listening socket at an IPv4 address, with a queue of that length; nil where there is none.
+    /// Returns `nil` on failure.
     static func listen(host: UInt32, port: UInt16, backlog: Int32) -> Int32? {
         let descriptor = socket(AF_INET, streamType, 0)
         if descriptor < 0 { return nil }
@@ -60,7 +60,7 @@ enum POSIX {
         return nil
     }
 
-    /// A socket that connects to an IPv4 address, and whether it did within that time.
+    /// Also returns whether the socket connected in time.
     static func connect(host: UInt32, port: UInt16, milliseconds: Int32) -> (socket: Int32, isConnected: Bool)? {
         let descriptor = socket(AF_INET, streamType, 0)
         if descriptor < 0 { return nil }
@@ -77,7 +77,6 @@ enum POSIX {
         return (descriptor, unsafe poll(&polled, 1, milliseconds) > 0)
     }
 
-    /// Closes a socket.
     static func end(_ descriptor: Int32) { close(descriptor) }
 
     private static func address(_ host: UInt32, _ port: UInt16) -> sockaddr_in {
@@ -115,7 +114,7 @@ enum POSIX {
         return isBound
     }
 
-    /// A connection that waits to be accepted, ready for blocking calls; nil if there is none, or none can be accepted.
+    /// Accepts a pending connection, for blocking calls. Returns `nil` without one, or if accepting fails.
     static func takeConnection(_ listener: Int32) -> Int32? {
         var descriptor = accept(listener, nil, nil)
         while descriptor < 0 && errno == EINTR { descriptor = accept(listener, nil, nil) }
@@ -127,7 +126,7 @@ enum POSIX {
         return descriptor
     }
 
-    /// Receives bytes into an array, from an index on. Returns their number: 0 at the end, nil if the connection failed.
+    /// Returns the byte count: 0 at the end, `nil` if the connection failed.
     static func receive(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> Int? {
         let count = unsafe bytes.withUnsafeMutableBytes { bytes in
             let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
@@ -138,7 +137,7 @@ enum POSIX {
         return count < 0 ? nil : count
     }
 
-    /// Sends everything; false if the connection failed. Never raises SIGPIPE.
+    /// Returns `false` if the connection failed. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -152,7 +151,7 @@ enum POSIX {
         return true
     }
 
-    /// Waits for input, for a byte on the bell, or for the time to pass; -1 milliseconds wait without a limit.
+    /// -1 milliseconds wait without a limit.
     static func wait(_ descriptor: Int32, forInput: Bool, bell: Bell? = nil, milliseconds: Int32) -> Readiness {
         var polled = [
             pollfd(fd: descriptor, events: forInput ? Int16(POLLIN) : 0, revents: 0),
@@ -163,13 +162,12 @@ enum POSIX {
         return polled[1].revents != 0 && polled[0].revents == 0 ? .belled : .readable
     }
 
-    /// Whether input waits to be read, the end of the connection aside.
+    /// The end of the connection doesn't count.
     static func hasUnreadInput(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, peekFlags) > 0
     }
 
-    /// Makes the next `close` send a reset instead of an end.
     static func resetOnClose(_ descriptor: Int32) {
         setOption(descriptor, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
     }
@@ -178,8 +176,7 @@ enum POSIX {
 
     static func shutDownWriting(_ descriptor: Int32) { _ = shutdown(descriptor, writingWay) }
 
-    /// A thousand connections to a server in the same process take two thousand descriptors; many systems allow 1,024
-    /// unless asked.
+    /// A thousand connections within a process take two thousand descriptors; many systems default to 1,024.
     static func allowManyDescriptors() {
         var limit = rlimit()
         guard unsafe getrlimit(descriptorLimit, &limit) == 0, limit.rlim_cur < 8192 else { return }
@@ -196,7 +193,7 @@ enum POSIX {
     }
 }
 
-// Members of the same name would hide these.
+// Members with the same names would hide these.
 private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }
 private func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t

@@ -1,4 +1,4 @@
-/// A path to match: exact, or with a `*` at its start or its end that matches anything.
+/// An exact path, or one with a `*` wildcard at its start or end.
 struct PathPattern: Sendable, CustomStringConvertible {
     let description: String
     private let fixed: String
@@ -14,7 +14,7 @@ struct PathPattern: Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether it names a host too.
+    /// It includes a host.
     var isAbsolute: Bool { fixed.contains("://") }
 
     func matches(_ path: some StringProtocol) -> Bool {

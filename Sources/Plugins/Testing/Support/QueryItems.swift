@@ -1,4 +1,4 @@
-/// The names and values of a query, with percent-encoding and `+` decoded.
+/// Decodes percent-encoding and `+`.
 enum QueryItems {
     static func parse(_ query: some StringProtocol) -> [(name: String, value: String?)] {
         query.split(separator: "&").map { item in

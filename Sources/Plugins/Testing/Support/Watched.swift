@@ -2,11 +2,11 @@ public import Errand
 import ErrandEssentials
 import Synchronization
 
-/// State behind a lock that tasks can wait on: conditions are checked after each change, so nothing polls or sleeps.
+/// Lock-protected state that tasks can wait on. Checks their conditions after each change, without polling.
 package final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         let id: UInt64
-        /// Resumes the waiter and returns how, if the state satisfies its condition.
+        /// Returns a closure that resumes the waiter if its condition is met.
         let probe: (inout State) -> (@Sendable () -> Void)?
         let fail: @Sendable (any Error) -> Void
     }
@@ -22,17 +22,17 @@ package final class Watched<State: Sendable>: Sendable {
 
     package init(_ state: State) { guarded = Mutex(Guarded(state: state)) }
 
-    /// Checks the waiters if there are any: for conditions on values beside the state.
+    /// For conditions on values outside the state.
     func touch() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { update { _ in } }
     }
 
-    /// Reads, without checking the waiters.
+    /// Doesn't check the waiters.
     package func read<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         guarded.withLock { body(&$0.state) }
     }
 
-    /// Changes the state and resumes the tasks whose conditions are satisfied.
+    /// Resumes tasks whose conditions are met.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, resumed) = guarded.withLock { guarded -> (Result, [@Sendable () -> Void]) in
@@ -52,7 +52,8 @@ package final class Watched<State: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until the probe finds something. Throws ``WaitTimeout`` after `limit`, and `CancellationError`.
+    /// Waits until `probe` returns a value. Throws ``WaitTimeout`` after `limit`, and `CancellationError` if the task
+    /// is cancelled.
     package func wait<Found: Sendable>(
         for what: String, within limit: Duration, _ probe: @escaping @Sendable (inout State) -> Found?
     ) async throws -> Found {
@@ -61,9 +62,9 @@ package final class Watched<State: Sendable>: Sendable {
         let time = SystemTimeSource()
         let end = time.instant(after: limit)
         let timer = Task.detached { [self] in
-            // Not `Task.sleep`, which leaves its timer behind where the wait ends early.
+            // The timer of `Task.sleep` would outlive a wait that ends early.
             try await time.sleep(until: end)
-            // A limit so short that no task waits yet is applied a little later.
+            // If the limit passes before the task waits, this retries.
             while !fail(id, WaitTimeout(what: what, limit: limit)) { try await Task.sleep(for: .milliseconds(10)) }
         }
         waiting.add(1, ordering: .sequentiallyConsistent)
@@ -105,14 +106,14 @@ package final class Watched<State: Sendable>: Sendable {
     }
 }
 
-/// Thrown by the waits of the test kit when their limit has passed.
+/// The error if a wait of the test kit exceeds its limit.
 public struct WaitTimeout: DescribedError, Sendable {
-    /// The condition that was waited for.
+    /// The condition that wasn't met.
     public let what: String
-    /// The limit of the wait.
+    /// The time limit.
     public let limit: Duration
-    /// A sentence for a test's log.
+    /// A sentence for test logs.
     public var description: String { "waited \(duration: limit) for \(what)" }
-    /// 1: there is one kind.
+    /// Always 1.
     public var errorCode: Int { 1 }
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// A clock that a test moves: a task that waits on it continues only when the test advances it.
+/// A clock that only moves when the test advances it. Tasks that wait on it sleep until then.
 ///
 /// ```swift
 /// let time = ManualTimeSource()
@@ -11,7 +11,7 @@ public import ErrandEssentials
 /// time.advance(by: .seconds(5))                          // task throws timedOut, at once
 /// ```
 ///
-/// Time never goes backwards; the ``date`` may jump. Safe to use from any thread.
+/// Time never goes backwards, but ``date`` may jump. Safe to use from any thread.
 public final class ManualTimeSource: TimeSource {
     private struct Sleeper: Sendable {
         let id: UInt64
@@ -22,14 +22,14 @@ public final class ManualTimeSource: TimeSource {
     private struct State: Sendable {
         var now: ContinuousClock.Instant
         var date: Date
-        /// The sleepers in the order in which they wake.
+        /// In the order in which they wake.
         var sleepers: [Sleeper] = []
         var lastID: UInt64 = 0
     }
 
     private let state: Watched<State>
 
-    /// Makes a clock that starts now, at a date of the test's choice: 9 September 2001, 01:46:40 UTC by default.
+    /// Creates a clock that starts now. `date` defaults to 9 September 2001, 01:46:40 UTC.
     public init(date: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
         state = Watched(State(now: .now, date: date))
         CreationObservers.notify(of: self)
@@ -38,19 +38,19 @@ public final class ManualTimeSource: TimeSource {
     /// The instant to which the test has advanced the clock.
     public var now: ContinuousClock.Instant { state.read { $0.now } }
 
-    /// The calendar date: moves with the time, and may be set to anything, as a user sets the clock of a device.
+    /// The calendar date. It moves with the clock, and you can set it like a user changes a device's date.
     public var date: Date {
         get { state.read { $0.date } }
         set { state.update { $0.date = newValue } }
     }
 
-    /// Advances the clock and wakes the sleepers that are due, the earliest first. A negative duration does nothing;
-    /// one of more than a hundred years counts as a hundred.
+    /// Advances the clock and wakes sleepers that are due, earliest first. Ignores negative durations, and treats more
+    /// than 100 years as 100 years.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration.bounded) }
     }
 
-    /// Advances the clock to an instant; one in the past does nothing.
+    /// Advances the clock to an instant, but never moves it back.
     public func advance(to instant: ContinuousClock.Instant) { advance { max($0, instant) } }
 
     private func advance(_ change: @escaping @Sendable (ContinuousClock.Instant) -> ContinuousClock.Instant) {
@@ -65,20 +65,19 @@ public final class ManualTimeSource: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// The instant at which the next sleeper wakes; nil if none sleeps.
+    /// The instant at which the next sleeper wakes, if there is one.
     public var nextWake: ContinuousClock.Instant? { state.read { $0.sleepers.first?.instant } }
 
-    /// The number of sleepers.
+    /// The number of tasks that are waiting on the clock.
     public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
-    /// Waits until this many tasks sleep, so that advancing wakes them. Throws ``WaitTimeout`` after `limit` of real
-    /// time.
+    /// Waits until at least `count` tasks sleep, so advancing the clock wakes them. Throws ``WaitTimeout`` after
+    /// `limit` of real time.
     public func waitForSleepers(atLeast count: Int = 1, within limit: Duration = .seconds(300)) async throws {
         _ = try await state.wait(for: "\(count) sleepers", within: limit) { $0.sleepers.count >= count ? true : nil }
     }
 
-    /// Sleeps until the test has advanced the clock to the instant. Throws `CancellationError` at once when the task is
-    /// cancelled.
+    /// Sleeps until the clock reaches `instant`. Throws `CancellationError` as soon as the task is cancelled.
     public func sleep(until instant: ContinuousClock.Instant) async throws {
         let id = state.read { state in
             state.lastID += 1
@@ -88,7 +87,7 @@ public final class ManualTimeSource: TimeSource {
             try await withCheckedThrowingContinuation { continuation in
                 let isDue = state.update { state in
                     if instant <= state.now { return true }
-                    // Behind those of the same instant, so that they wake in the order of their arrival.
+                    // Sleepers with the same instant wake in order of arrival.
                     let index = state.sleepers.firstIndex { $0.instant > instant } ?? state.sleepers.endIndex
                     state.sleepers.insert(Sleeper(id: id, instant: instant, continuation: continuation), at: index)
                     return false

@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 
-/// One end of a connection in memory; its last release closes it.
+/// One end of an in-memory connection, which closes when it is deallocated.
 final class MemoryConnection: ByteConnection {
     private let incoming: MemoryPipe
     private let outgoing: MemoryPipe
@@ -12,7 +12,6 @@ final class MemoryConnection: ByteConnection {
 
     deinit { close() }
 
-    /// Both ends of a connection.
     static func pair() -> (client: MemoryConnection, server: MemoryConnection) {
         let (up, down) = (MemoryPipe(), MemoryPipe())
         return (MemoryConnection(down, up), MemoryConnection(up, down))
@@ -30,15 +29,13 @@ final class MemoryConnection: ByteConnection {
     }
 }
 
-/// Bytes in one direction: so many wait for the reader, and the others with the writer.
+/// One direction. Up to `capacity` bytes are ready for the reader; the others wait at the writer.
 private final class MemoryPipe: Sendable {
     private struct State: Sendable {
-        /// Bytes that the writer has added, and that have no room yet.
+        /// Waits for room.
         var pending = Data()
         var arrived = Data()
-        /// The writer has closed its end.
         var isEnded = false
-        /// The reader has closed its end.
         var isAbandoned = false
 
         mutating func push() {
@@ -63,7 +60,7 @@ private final class MemoryPipe: Sendable {
         push()
         let failure = try await state.wait(for: "room", within: Self.unlimited) { state -> ErrandError?? in
             if state.isEnded { return ErrandError(.cancelled, "the connection was closed") }
-            if state.isAbandoned { return ErrandError(.connectionLost, "the other end was closed") }
+            if state.isAbandoned { return ErrandError(.connectionLost, "the other end of the connection was closed") }
             return state.pending.isEmpty ? .some(nil) : nil
         }
         if let failure { throw failure }

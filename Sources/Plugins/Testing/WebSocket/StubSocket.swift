@@ -3,8 +3,8 @@ import ErrandEssentials
 import Synchronization
 
 extension StubResponse {
-    /// Opens a WebSocket in memory, and hands its server's end to a closure; the connection is closed when that has
-    /// returned or thrown.
+    /// Opens an in-memory WebSocket and passes the server's end to a closure. The connection closes once the closure
+    /// returns or throws.
     ///
     /// ```swift
     /// let stub = StubTransport()
@@ -15,8 +15,8 @@ extension StubResponse {
     /// ```
     ///
     /// - Parameters:
-    ///   - headers: further fields of the response, such as a subprotocol.
-    ///   - body: the server; the connection ends when it returns.
+    ///   - headers: Additional fields of the response, such as a subprotocol.
+    ///   - body: The server's script.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (StubSocket) async throws -> Void
     ) -> StubResponse {
@@ -26,7 +26,7 @@ extension StubResponse {
     }
 }
 
-/// The server's end of a WebSocket of a ``StubTransport``. Frames are sent as they are, so that they may break the protocol.
+/// The server's end of a stubbed WebSocket. It doesn't check frames, so a test can break the protocol.
 public final class StubSocket: Sendable {
     private let connection: MemoryConnection
     private let input: Mutex<Data>
@@ -36,7 +36,8 @@ public final class StubSocket: Sendable {
         input = Mutex(rest)
     }
 
-    /// The next frame of the client's, unmasked; nil once the client has closed the connection. By one reader.
+    /// Returns the client's next frame, unmasked, or `nil` once the client has closed the connection. For a single
+    /// reader.
     public func receive() async throws -> TestFrame? {
         while true {
             if let frame = input.withLock({ TestFrame.take(from: &$0) }) { return frame }
@@ -45,8 +46,8 @@ public final class StubSocket: Sendable {
         }
     }
 
-    /// Sends a frame. One that the client has sent goes back unmasked. Throws ``Errand/ErrandError`` with `connectionLost`
-    /// once the client has closed the connection.
+    /// Sends a frame, without its mask, so you can return a received one. Throws ``Errand/ErrandError`` with
+    /// `connectionLost` once the client has closed the connection.
     public func send(_ frame: TestFrame) async throws {
         var frame = frame
         frame.mask = nil
@@ -54,14 +55,14 @@ public final class StubSocket: Sendable {
         try await connection.flush()
     }
 
-    /// Sends a close frame and waits for that of the client, as a server does; returns that.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") async throws -> TestFrame? {
         try await send(.close(code, reason))
         while let frame = try await receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends all messages back until the client closes the socket, and responds to that.
+    /// Echoes messages and answers pings until the client closes the socket.
     public func echo() async throws {
         while let frame = try await receive() {
             if frame.opcode == 9 { try await send(.pong(frame.content)) } else { try await send(frame) }

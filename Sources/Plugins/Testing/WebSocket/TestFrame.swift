@@ -1,20 +1,19 @@
 public import ErrandEssentials
 
-/// A frame of a WebSocket, as it stands on the wire (RFC 6455, section 5.2): valid or not.
+/// A WebSocket frame as it appears on the wire, valid or not (RFC 6455, section 5.2).
 public struct TestFrame: Sendable, Hashable {
-    /// Whether it is the last of its message.
+    /// Whether the message ends with this frame.
     public var isFinal = true
-    /// The reserved bits, RSV1 being 4.
+    /// The reserved bits. RSV1 is 4.
     public var reserved: UInt8 = 0
-    /// 0 to 15: 0 continues, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
+    /// The opcode, 0 to 15: 0 continues a message, 1 is text, 2 data, 8 close, 9 ping, 10 pong.
     public var opcode: UInt8
-    /// The key by which the content is masked; nil for none, as servers send. It has four bytes; those that a shorter
-    /// one lacks mask nothing.
+    /// The four-byte masking key, or `nil` for an unmasked frame, as servers send. Missing bytes count as zero.
     public var mask: [UInt8]?
-    /// The content, unmasked.
+    /// The unmasked content.
     public var content: Data
 
-    /// Makes a frame.
+    /// Creates a frame.
     public init(
         opcode: UInt8, _ content: Data = Data(), isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil
     ) {
@@ -22,15 +21,15 @@ public struct TestFrame: Sendable, Hashable {
         (self.reserved, self.mask) = (reserved, mask)
     }
 
-    /// A text message.
+    /// Returns a text message.
     public static func text(_ text: String) -> TestFrame { TestFrame(opcode: 1, Data(text.utf8)) }
-    /// A message of bytes.
+    /// Returns a binary message.
     public static func data(_ data: Data) -> TestFrame { TestFrame(opcode: 2, data) }
-    /// A ping.
+    /// Returns a ping.
     public static func ping(_ content: String = "") -> TestFrame { TestFrame(opcode: 9, Data(content.utf8)) }
-    /// A pong.
+    /// Returns a pong.
     public static func pong(_ content: Data = Data()) -> TestFrame { TestFrame(opcode: 10, content) }
-    /// A close frame; nil for none of a code.
+    /// Returns a close frame. Pass `nil` to leave out the code.
     public static func close(_ code: UInt16? = 1000, _ reason: String = "") -> TestFrame {
         TestFrame(opcode: 8, (code.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) } ?? Data()) + Data(reason.utf8))
     }
@@ -42,7 +41,7 @@ public struct TestFrame: Sendable, Hashable {
         content.count < 2 ? nil : UInt16(content[content.startIndex]) << 8 | UInt16(content[content.startIndex + 1])
     }
 
-    /// The bytes on the wire; the length in its shortest form, or in `lengthBytes` of 0, 2 or 8.
+    /// Returns the bytes on the wire, with the length in its shortest form or in `lengthBytes` of 0, 2 or 8.
     public func wireBytes(lengthBytes: Int? = nil) -> Data {
         let count = content.count
         let size = lengthBytes ?? (count < 126 ? 0 : count <= 0xFFFF ? 2 : 8)
@@ -58,7 +57,7 @@ public struct TestFrame: Sendable, Hashable {
         return bytes
     }
 
-    /// Takes a frame from the beginning of bytes; nil if it is not complete.
+    /// Removes a frame from the start of `bytes`. Returns `nil` if it is incomplete.
     public static func take(from bytes: inout Data) -> TestFrame? {
         let all = [UInt8](bytes.prefix(14))
         guard all.count >= 2 else { return nil }

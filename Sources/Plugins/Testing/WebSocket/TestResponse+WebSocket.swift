@@ -3,7 +3,7 @@ import ErrandDigests
 import ErrandEssentials
 
 extension TestResponse {
-    /// Opens a WebSocket, and hands its server's end to a closure; the connection is closed when that has returned.
+    /// Opens a WebSocket and passes the server's end to a closure. The connection closes once it returns or throws.
     ///
     /// ```swift
     /// server.on("/echo", .webSocket { socket in
@@ -12,8 +12,8 @@ extension TestResponse {
     /// })
     /// ```
     ///
-    /// The frames are sent as they are, so that a server can break the protocol at any byte. Modifiers change the response
-    /// to the handshake.
+    /// Frames aren't checked, so the server can break the protocol at any byte. Modifiers change the handshake
+    /// response.
     public static func webSocket(
         headers: HTTPHeaders = [:], _ body: @escaping @Sendable (TestWebSocket) throws -> Void
     ) -> TestResponse {
@@ -27,15 +27,15 @@ extension TestResponse {
     }
 }
 
-/// The server's end of a WebSocket; its calls block the thread of the connection.
+/// The server's end of a WebSocket. Its methods block the connection's thread.
 public final class TestWebSocket {
-    /// The connection, for bytes that are no frames.
+    /// The underlying connection, for bytes that aren't frames.
     public let connection: TestConversation
     private var input = Data()
 
     init(_ connection: TestConversation) { self.connection = connection }
 
-    /// The next frame of the client's, unmasked; nil once it has sent its last byte.
+    /// Returns the client's next frame, unmasked, or `nil` once the client has sent its last byte.
     public func receive() throws -> TestFrame? {
         while true {
             if let frame = TestFrame.take(from: &input) { return frame }
@@ -44,21 +44,21 @@ public final class TestWebSocket {
         }
     }
 
-    /// Sends a frame, in pieces of `size` bytes if one is given. One that the client has sent goes back unmasked.
+    /// Sends a frame, without its mask, so you can return a received one. Uses pieces of `size` bytes if you pass it.
     public func send(_ frame: TestFrame, inPiecesOf size: Int? = nil) throws {
         var frame = frame
         frame.mask = nil
         try connection.send(frame.wireBytes(), inPiecesOf: size)
     }
 
-    /// Sends a close frame and waits for that of the client, as a server does; returns that.
+    /// Sends a close frame, waits for the client's close frame, and returns it.
     @discardableResult public func close(_ code: UInt16? = 1000, _ reason: String = "") throws -> TestFrame? {
         try send(.close(code, reason))
         while let frame = try receive() { if frame.opcode == 8 { return frame } }
         return nil
     }
 
-    /// Sends all messages back until the client closes the socket, and responds to that.
+    /// Echoes messages and answers pings until the client closes the socket.
     public func echo() throws {
         while let frame = try receive() {
             if frame.opcode == 9 { try send(.pong(frame.content)) } else { try send(frame) }
@@ -66,7 +66,7 @@ public final class TestWebSocket {
         }
     }
 
-    /// The digest of a key (RFC 6455, section 4.2.2).
+    /// Returns the `Sec-WebSocket-Accept` value for a key (RFC 6455, section 4.2.2).
     public static func accept(_ key: String) -> String {
         Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
     }

@@ -1,12 +1,13 @@
 public import Errand
 import ErrandEssentials
 
-/// Sends requests to the selected environment; made by `.environment`.
+/// Sends requests to the selected environment. Create it with `.environment`.
 ///
-/// A relative path is appended to `base/version`, a path with a leading slash starts at the origin. Absolute URLs, and the
-/// bases that requests choose themselves, are not changed; if their origin is one of the environment, the request receives
-/// the agent's credentials like those with relative paths. Put it first, before filters that sign or cache. Each
-/// environment has cache entries of its own.
+/// A relative path is appended to `base/version`; a path with a leading slash starts at the origin. Absolute URLs, and
+/// requests that choose their own base, don't change. If such a URL has the environment's origin, the request gets the
+/// agent's credentials, like a request with a relative path.
+///
+/// Put this filter first, before filters that sign or cache. Each environment has its own cache entries.
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
     /// Returns the base URL for an environment.
@@ -15,28 +16,28 @@ public struct EnvironmentFilter: Filter {
     private let environments: ServiceEnvironments
     private let rule: Rule
 
-    /// Makes the filter.
+    /// Creates the filter.
     ///
     /// - Parameters:
-    ///   - environments: the environments and which of them is selected.
-    ///   - rule: `base/version`, or `base` without a version, by default.
+    ///   - environments: the environments, one of them selected.
+    ///   - rule: returns the base URL for an environment. Default: `base/version`, or `base` without a version.
     public init(_ environments: ServiceEnvironments, rule: @escaping Rule = Self.versioned) {
         (self.environments, self.rule) = (environments, rule)
     }
 
-    /// `base/version`, or `base` without a version.
+    /// Returns `base/version`, or `base` without a version.
     public static let versioned: Rule = { settings in
         guard let version = settings.version else { return settings.baseURL }
         let base = URLText.normalized(prefix: settings.baseURL)
         return version.hasPrefix("/") ? base + version : base + "/" + version
     }
 
-    /// ``FilterTraits/changesRequest``
+    /// Changes the request.
     public var traits: FilterTraits { .changesRequest }
-    /// `environment release`, with the one that is selected.
+    /// The name of the selected environment, as in `environment release`.
     public var explanation: String { "\(Self.name) \(environments.selected)" }
 
-    /// The request at the base of the environment that is selected.
+    /// Returns the request with the selected environment's base.
     public func preview(of request: HTTPRequest) throws -> HTTPRequest {
         guard let url = try rebased(request.url, environments.settings) else { return request }
         var request = request
@@ -44,8 +45,9 @@ public struct EnvironmentFilter: Filter {
         return request
     }
 
-    /// Replaces the placeholder with the base of the environment with which the call began, in each attempt, and calls
-    /// `next`. Throws ``URLFilterError`` for a base that is missing or not valid, and the errors of `next`.
+    /// Replaces the placeholder with the environment's base and calls `next`. All attempts of a call use the
+    /// environment that was selected when the call started. Throws ``URLFilterError`` if the base is missing or
+    /// invalid.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }
@@ -61,12 +63,12 @@ public struct EnvironmentFilter: Filter {
         return try await next.sending(exchange)
     }
 
-    /// Whether an absolute URL, such as a "next" link of the service, has the origin of the environment or of its CDN.
+    /// Whether an absolute URL, such as a "next" link, has the origin of the environment or its CDN.
     private func isService(_ url: URL, _ settings: ServiceSettings) throws -> Bool {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
-    /// The URL with the environment's base; nil for a URL without a placeholder.
+    /// Returns the URL with the environment's base, or `nil` if the URL doesn't contain a placeholder.
     private func rebased(_ url: URL, _ settings: ServiceSettings) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
@@ -82,7 +84,7 @@ public struct EnvironmentFilter: Filter {
     }
 }
 
-/// Stands for the base until the filter replaces it.
+/// A placeholder that the filter replaces.
 enum Placeholder: CaseIterable {
     case base, cdn
 
@@ -96,12 +98,12 @@ enum Placeholder: CaseIterable {
         }
     }
 
-    /// The base for relative paths, which distinguishes them from paths that start at the origin.
+    /// The base for relative paths, to distinguish them from paths that start at the origin.
     var directory: String { origin + "~base~/" }
 }
 
 extension URLText {
-    /// Appends the rest of a URL to a base, or to the origin of the base.
+    /// Appends the rest of a URL to a base, or to the base's origin.
     fileprivate mutating func rebase(on base: String, rest: Substring, isRelative: Bool) throws {
         try checkBase(base)
         let layout = URLLayout(base)

@@ -3,7 +3,7 @@ import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
-/// The environments of one service, one of which is selected; the selection can change while the app runs.
+/// The environments of one service, one of them selected. You can change the selection while the app runs.
 ///
 /// ```swift
 /// let shop = try ServiceEnvironments(
@@ -15,22 +15,21 @@ import Synchronization
 /// try shop.select(.release)
 /// ```
 ///
-/// Safe to use from any task. A call keeps the environment with which it started, for its URL, its keys and its
-/// signature.
+/// Safe to use from any task. A call keeps the environment it started with: its URL, keys and signature.
 public final class ServiceEnvironments: Sendable {
-    /// The name of an environment: a constant, or a name of your own as a literal.
+    /// The name of an environment: one of the constants, or your own as a literal.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The text of the name.
         public let rawValue: String
-        /// Makes a name.
+        /// Creates a name from text.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// Makes a name of a literal.
+        /// Creates a name from a literal.
         public init(stringLiteral value: String) { rawValue = value }
-        /// `develop`: for development.
+        /// `develop`, for development.
         public static let develop: Name = "develop"
-        /// `releaseCandidate`: for tests of a release.
+        /// `releaseCandidate`, for testing a release.
         public static let releaseCandidate: Name = "releaseCandidate"
-        /// `release`: for users.
+        /// `release`, for users.
         public static let release: Name = "release"
         /// The text of the name.
         public var description: String { rawValue }
@@ -38,11 +37,12 @@ public final class ServiceEnvironments: Sendable {
 
     private let environments: [Name: ServiceSettings]
     private let selection: Mutex<Name>
-    /// The key of the settings with which a call began.
     let begun = CallKey<ServiceSettings>()
 
-    /// Makes a set of environments, one of them selected. Throws ``URLFilterError/Code/missingEnvironment`` if the selected one is
-    /// not among them, and `invalidURL` for a base, a CDN or a version that cannot be part of a URL.
+    /// Creates a set of environments and selects one.
+    ///
+    /// Throws ``URLFilterError/Code/missingEnvironment`` if `environments` doesn't contain the selected name, and
+    /// `invalidURL` if a base, CDN or version can't be part of a URL.
     public init(_ environments: [Name: ServiceSettings], selected: Name) throws {
         guard environments[selected] != nil else { throw Self.unknown(selected) }
         for (name, settings) in environments { try settings.validate(name) }
@@ -53,7 +53,8 @@ public final class ServiceEnvironments: Sendable {
     /// The name of the selected environment.
     public var selected: Name { selection.withLock { $0 } }
 
-    /// Selects an environment for later calls. Throws ``URLFilterError/Code/missingEnvironment`` for an unknown name.
+    /// Selects an environment for later calls. Throws ``URLFilterError/Code/missingEnvironment`` if the name is
+    /// unknown.
     public func select(_ name: Name) throws {
         guard environments[name] != nil else { throw Self.unknown(name) }
         selection.withLock { $0 = name }
@@ -62,16 +63,16 @@ public final class ServiceEnvironments: Sendable {
     /// The names of all environments, sorted.
     public var names: [Name] { environments.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The settings of an environment; nil for an unknown name.
+    /// The settings of an environment, or `nil` if the name is unknown.
     public subscript(name: Name) -> ServiceSettings? { environments[name] }
 
     /// The settings of the selected environment.
     public var settings: ServiceSettings { environments[selected] ?? ServiceSettings(baseURL: "") }
 
-    /// The agent's `baseURL`: a placeholder that the `.environment` filter replaces. Its host cannot exist (RFC 2606), so
-    /// that without the filter no request reaches a server.
+    /// The placeholder to use as the agent's `baseURL`. The `.environment` filter replaces it. Its host can't exist
+    /// (RFC 2606), so a request that misses the filter never reaches a server.
     public var baseURL: String { Placeholder.base.directory }
-    /// The agent's `cdnURL`, another placeholder.
+    /// The placeholder to use as the agent's `cdnURL`.
     public var cdnURL: String { Placeholder.cdn.directory }
 
     private static func unknown(_ name: Name) -> URLFilterError {

@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Adds parameters, or a signature, to forms and JSON objects; made by `.body`.
+/// Adds parameters or a signature to forms and JSON objects. Create it with `.body`.
 ///
 /// ```swift
 /// .body(["app": "shop", "version": 3])
@@ -9,24 +9,25 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret"))
 /// ```
 ///
-/// Since parameters may be secret, requests to other origins than the agent's own do not receive them, unless
-/// `toAnyOrigin` is true; see `Exchange.isTrusted`. The existing content is not changed, byte by byte. A POST, PUT or PATCH
-/// without a body receives a form by default. A body that a filter further out has compressed is changed before its
-/// compression. Other bodies are not changed: files, streams, multipart, JSON that is not an object, and bodies in a content
-/// coding of the request's own, for which there is a note. A form or a JSON object that is malformed or not in memory throws
-/// ``URLFilterError/Code/invalidBody``.
+/// Parameters may be secret, so requests to other origins don't get them unless `toAnyOrigin` is true; see
+/// `Exchange.isTrusted`. Existing content stays the same, byte for byte. A POST, PUT or PATCH without a body gets a
+/// form by default. If an outer filter has compressed the body, this filter changes it before compression.
+///
+/// Files, streams, multipart bodies and JSON that isn't an object don't change. Neither do bodies in a content coding
+/// that the request applied itself; the filter adds a note about those to the exchange. It throws
+/// ``URLFilterError/Code/invalidBody`` if a form or JSON object is malformed or isn't in memory.
 public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// The body that a POST, PUT or PATCH without one receives.
+    /// The body to create for a POST, PUT or PATCH without one.
     public enum EmptyBody: Sendable, Hashable {
-        /// A form; the default.
+        /// A form. This is the default.
         case form
         /// A JSON object.
         case json
-        /// None.
+        /// No body.
         case nothing
     }
 
-    /// The name in errors and exemptions.
+    /// The filter's name, for errors and exemptions.
     public let name: String
     private let rule: MergeRule
     private let empty: EmptyBody
@@ -34,12 +35,11 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
     private let toAnyOrigin: Bool
     /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other parameters.
     public let traits: FilterTraits
-    /// `body filter "sign"`, with its name.
+    /// The filter's name, as in `body filter "sign"`.
     public var explanation: String { "body filter \"\(name)\"" }
     private let parameters: @Sendable (Exchange) async throws -> Parameters
 
-    /// Adds parameters that are computed once for each request; by default they replace the request's own of the same
-    /// name.
+    /// Adds parameters that a closure computes once per request.
     public init(
         merge rule: MergeRule = .replace, empty: EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -56,7 +56,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         (self.toAnyOrigin, self.traits, self.parameters) = (toAnyOrigin, traits, parameters)
     }
 
-    /// Adds a signature and its time as parameters.
+    /// Adds a signature and its timestamp as parameters.
     public init(signedBy signer: Signer, empty: EmptyBody = .form, name: String = "sign") {
         self.init(.replace, empty, ParameterEncoding(sortsNames: false), false, name, .signs) {
             let added = try await signer.sign(URLText($0.http.url), $0, filter: name)
@@ -64,8 +64,8 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Adds the parameters, if the request may receive them, and calls `next`. Throws ``URLFilterError`` for a body or
-    /// parameters that it cannot encode, and the errors of the closure and of `next`.
+    /// Adds the parameters if the request may receive them, and calls `next`. Throws ``URLFilterError`` if it can't
+    /// encode the body or parameters.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard toAnyOrigin || exchange.isTrusted, !exchange.filterExemption.contains(name),
             let http = try await changed(exchange)
@@ -77,7 +77,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(exchange)
     }
 
-    /// The request with the parameters in its body; nil if nothing is added.
+    /// Returns the changed request, or `nil` if nothing changes.
     private func changed(_ exchange: Exchange) async throws -> HTTPRequest? {
         var http = exchange.http
         if http.body.isNone {
@@ -100,14 +100,14 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         return http
     }
 
-    /// The name.
+    /// The filter's name.
     public var description: String { name }
-    /// Nothing, since parameters may be secret.
+    /// Empty, because parameters may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Filter where Self == BodyFilter {
-    /// Adds fixed parameters; by default they replace the request's own of the same name.
+    /// Adds fixed parameters.
     public static func body(
         _ parameters: Parameters, merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body"
@@ -117,7 +117,7 @@ extension Filter where Self == BodyFilter {
         }
     }
 
-    /// Adds parameters computed for each request; by default they replace the request's own of the same name.
+    /// Adds parameters that a closure computes for each request.
     public static func body(
         merge rule: MergeRule = .replace, empty: BodyFilter.EmptyBody = .form,
         encoding: ParameterEncoding = ParameterEncoding(), toAnyOrigin: Bool = false, name: String = "body",
@@ -126,7 +126,7 @@ extension Filter where Self == BodyFilter {
         BodyFilter(merge: rule, empty: empty, encoding: encoding, toAnyOrigin: toAnyOrigin, name: name, parameters)
     }
 
-    /// Adds a signature and its time as parameters.
+    /// Adds a signature and its timestamp as parameters.
     public static func body(
         signedBy signer: Signer, empty: BodyFilter.EmptyBody = .form, name: String = "sign"
     ) -> BodyFilter { BodyFilter(signedBy: signer, empty: empty, name: name) }

@@ -3,13 +3,13 @@ import ErrandEssentials
 import ErrandHTTPFields
 import ErrandMessageSyntax
 
-/// The body of a request that contains parameters: a form or a JSON object.
+/// A request body that contains parameters: a form or a JSON object.
 enum BodyParameters {
     case form(String)
     case json(JSONObjectText)
 
-    /// Nil without a body, for a body of another kind, and for JSON that is not an object. Throws for a form or JSON that
-    /// is not in memory or not valid, since it can be neither signed nor changed.
+    /// Returns `nil` if the body is empty or isn't a form or a JSON object. Throws if a form or JSON isn't in
+    /// memory or isn't valid, because it can be neither signed nor changed.
     init?(_ http: HTTPRequest, filter: String) throws {
         if http.body.isNone { return nil }
         let type = (http.headers[.contentType] ?? http.body.contentType).flatMap { MediaType.essence(of: $0) }
@@ -33,12 +33,12 @@ enum BodyParameters {
         }
     }
 
-    /// Whether the body is in a content coding that no filter has applied, and that none can undo.
+    /// Whether the body is in a content coding that no filter applied, so no filter can undo it.
     static func isForeign(_ http: HTTPRequest) -> Bool {
         http.headers.contains(.contentEncoding) && http.body.uncoded == nil
     }
 
-    /// The bytes of a body that is encoded when it is opened. A body that can be read only once is not opened.
+    /// Returns the bytes of a body that is encoded when opened. Doesn't open a body that can be read only once.
     private static func encoded(_ body: RequestBody) throws -> Data? {
         guard body.isReplayable, body.length == nil else { return nil }
         let opened = try body.open()
@@ -46,7 +46,7 @@ enum BodyParameters {
         return opened.data
     }
 
-    /// The decoded parameters in order; JSON values that are not strings as their JSON text.
+    /// Returns the decoded parameters in order. Other JSON values than strings are JSON text.
     func parameters(filter: String) throws -> [SigningInput.Parameter] {
         switch self {
         case .form(let text):
@@ -55,7 +55,6 @@ enum BodyParameters {
         }
     }
 
-    /// The body with added parameters.
     func merging(_ new: Parameters, _ rule: MergeRule, _ encoding: ParameterEncoding, filter: String) throws -> Data {
         switch self {
         case .form(let text):
@@ -67,4 +66,42 @@ enum BodyParameters {
             }
         }
     }
+}
+
+/// Edits an encoded query or form, item by item.
+enum QueryText {
+    static func encode(_ parameters: Parameters, _ encoding: ParameterEncoding, filter: String) throws -> String {
+        do { return try encoding.encode(parameters) } catch let error as ErrandError {
+            throw URLFilterError(.invalidParameters, filter: filter, error.message)
+        }
+    }
+
+    /// Merges encoded items. Compares decoded names, and keeps the encoding of existing items.
+    static func merge(_ new: String, into old: Substring, by rule: MergeRule) -> String {
+        if old.isEmpty { return new }
+        // Keep empty items, to leave the existing text unchanged.
+        let olds = QueryItem.split(old, keepingEmpty: true)
+        let news = QueryItem.split(new, keepingEmpty: true)
+        switch rule {
+        case .append: return old + (old.hasSuffix("&") ? "" : "&") + new
+        case .keep:
+            let names = Set(olds.map(\.name))
+            let missing = news.filter { !names.contains($0.name) }
+            return missing.isEmpty ? String(old) : merge(joined(missing), into: old, by: .append)
+        case .replace:
+            let names = Set(news.map(\.name))
+            var (result, placed) = ([QueryItem](), Set<String>())
+            for item in olds {
+                let name = item.name
+                if !names.contains(name) {
+                    result.append(item)
+                } else if placed.insert(name).inserted {
+                    result += news.filter { $0.name == name }
+                }
+            }
+            return joined(result + news.filter { !placed.contains($0.name) })
+        }
+    }
+
+    private static func joined(_ items: [QueryItem]) -> String { items.map(\.description).joined(separator: "&") }
 }

@@ -1,25 +1,25 @@
 public import Errand
 import ErrandEssentials
 
-/// Adds header fields to every request: fixed ones, computed ones, or a signature; made by `.headers`.
+/// Adds header fields to every request: fixed fields, computed fields or a signature. Create it with `.headers`.
 ///
-/// Sensitive fields, such as a signature, are sent to the agent's own origins only; see `Exchange.isTrusted`.
+/// Sensitive fields, such as a signature, go only to the agent's trusted origins; see `Exchange.isTrusted`.
 ///
 /// ```swift
 /// .headers(["X-App": "shop"])
 /// .headers(merge: .replace) { exchange in exchange.http.url.path == "/login" ? [:] : ["X-Session": session.id] }
 /// ```
 public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     private let rule: MergeRule
     private let headers: @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     /// ``FilterTraits/signs`` for a signature, ``FilterTraits/changesRequest`` for other headers.
     public let traits: FilterTraits
-    /// `header filter "headers"`, with its name.
+    /// The filter's name, as in `header filter "headers"`.
     public var explanation: String { "header filter \"\(name)\"" }
 
-    /// Adds header fields that are computed once for each request; by default the request's own of the same name stay.
+    /// Adds header fields that a closure computes once per request.
     public init(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
@@ -30,7 +30,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         _ headers: @escaping @Sendable (Exchange) async throws -> (HTTPHeaders, mark: UserMark?)
     ) { (self.rule, self.name, self.traits, self.headers) = (rule, name, traits, headers) }
 
-    /// Adds a signature and its time as header fields, which a redirect to another origin removes.
+    /// Adds a signature and its timestamp as header fields. A redirect to another origin removes them.
     public init(signedBy signer: Signer, name: String = "sign") {
         self.init(.replace, name, .signs) { exchange in
             var headers = HTTPHeaders()
@@ -38,12 +38,12 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
             for (field, value) in try signer.sign(URLText(exchange.http.url), exchange, with: key, filter: name) {
                 headers.add(HTTPHeaderName(field), value, sensitive: true)
             }
-            // The signature changes with its time, and the user does not.
+            // The signature changes with its timestamp; the user doesn't.
             return (headers, UserMark(key.data.base64EncodedString(), source: "signature"))
         }
     }
 
-    /// Adds the header fields, and calls `next`. Throws the errors of the closure and of `next`.
+    /// Adds the header fields and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard !exchange.filterExemption.contains(name) else { return try await next(exchange) }
         let (made, mark) = try await headers(exchange)
@@ -61,9 +61,9 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
         return try await next.sending(changed)
     }
 
-    /// The name.
+    /// The filter's name.
     public var description: String { name }
-    /// Nothing, since headers may be secret.
+    /// Empty, because headers may be secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -87,18 +87,18 @@ extension HTTPHeaders {
 }
 
 extension Filter where Self == HeaderFilter {
-    /// Adds fixed header fields; by default the request's own of the same name stay.
+    /// Adds fixed header fields.
     public static func headers(_ headers: HTTPHeaders, merge rule: MergeRule = .keep, name: String = "headers")
         -> HeaderFilter
     { HeaderFilter(merge: rule, name: name) { _ in headers } }
 
-    /// Adds header fields computed for each request; by default the request's own of the same name stay.
+    /// Adds header fields that a closure computes for each request.
     public static func headers(
         merge rule: MergeRule = .keep, name: String = "headers",
         _ headers: @escaping @Sendable (Exchange) async throws -> HTTPHeaders
     ) -> HeaderFilter { HeaderFilter(merge: rule, name: name, headers) }
 
-    /// Adds a signature and its time as header fields.
+    /// Adds a signature and its timestamp as header fields.
     public static func headers(signedBy signer: Signer, name: String = "sign") -> HeaderFilter {
         HeaderFilter(signedBy: signer, name: name)
     }

@@ -2,8 +2,8 @@ import Errand
 import ErrandEssentials
 import ErrandJSONSyntax
 
-/// The bytes of a JSON object and the ranges of its members, so that members can be added without changing the rest:
-/// order, spacing, and numbers beyond the precision of `Double`.
+/// The bytes of a JSON object and the ranges of its members. Members can be added without changing the rest: order,
+/// spacing, and numbers beyond the precision of `Double`.
 struct JSONObjectText {
     struct Fault: Error { let offset: Int }
 
@@ -12,39 +12,38 @@ struct JSONObjectText {
         /// From the opening quote of the name to the end of the value.
         let range: Range<Int>
         let value: Range<Int>
-        /// The characters of a value that is a valid string.
+        /// The decoded value if it is a valid string, otherwise `nil`.
         let text: String?
     }
 
     private let bytes: [UInt8]
     let members: [Member]
-    /// The offset of the closing brace.
     private let end: Int
 
     static func isObject(_ data: Data) -> Bool {
         data.first { !JSONGrammar.isSpace($0) } == JSONGrammar.openBrace
     }
 
-    /// Reads the top level only; nested values are skipped by their brackets and tokens, without recursion.
+    /// Reads only the top level. Skips nested values by their brackets and tokens, without recursion.
     init(_ data: Data) throws(Fault) {
         bytes = Array(data)
         var reader = Reader(bytes)
         (members, end) = (try reader.members(), reader.end)
     }
 
-    /// The JSON text of the value; the content of a string.
+    /// Returns a string's content, or the JSON text of any other value.
     func text(of member: Member) -> String {
         member.text ?? String(decoding: bytes[member.value], as: UTF8.self)
     }
 
-    /// The bytes with added members. Names are unique in JSON: `.append` adds only missing ones, like `.keep`.
+    /// Adds members. Names are unique in JSON, so `.append` adds only missing members, like `.keep`.
     func merging(_ new: Parameters, _ rule: MergeRule) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var result = Data(bytes)
         var (added, replaced) = (Data(), [(range: Range<Int>, value: Data)]())
         var names = Set<String>()
-        // The last parameter of a repeated name applies, as in JSON bodies of requests.
+        // The last parameter of a repeated name wins, as in JSON request bodies.
         for item in new.items.reversed() where names.insert(item.name).inserted {
             let value = try encoder.encode(item.value)
             let olds = members.filter { $0.name == item.name }
@@ -66,11 +65,9 @@ struct JSONObjectText {
         return result
     }
 
-    /// Reads the object once.
     private struct Reader {
         private let bytes: [UInt8]
         private var tokens: JSONTokenizer
-        /// The offset of the closing brace.
         private(set) var end = 0
 
         init(_ bytes: [UInt8]) { (self.bytes, tokens) = (bytes, JSONTokenizer(bytes)) }
@@ -112,7 +109,7 @@ struct JSONObjectText {
             guard token.kind == kind else { throw Fault(offset: token.range.lowerBound) }
         }
 
-        /// A string, a scalar, or everything up to the closing bracket.
+        /// Reads a string, a scalar, or everything up to the closing bracket.
         private mutating func value() throws(Fault) -> (range: Range<Int>, text: String?) {
             let first = try next()
             var token = first
@@ -124,7 +121,7 @@ struct JSONObjectText {
                 case .closeBrace, .closeBracket: try expect(open.popLast() ?? .invalid, token)
                 case .comma, .colon: if open.isEmpty { throw Fault(offset: token.range.lowerBound) }
                 case .string:
-                    // What stands in a string is its receiver's business, if it has an end.
+                    // A string only needs an end. Its content is up to the receiver.
                     if token.content.upperBound == token.range.upperBound { throw Fault(offset: bytes.count) }
                 case .number, .literal, .invalid:
                     if case .malformed(_, let offset) = token.state { throw Fault(offset: offset) }

@@ -1,19 +1,19 @@
 public import ErrandEssentials
 
-/// A key or a token that no description shows.
+/// A key or token that descriptions never show.
 public struct SecretKey: Sendable, Hashable, ExpressibleByStringLiteral {
     let bytes: [UInt8]
 
-    /// Makes a key of the UTF-8 bytes of a text.
+    /// Creates a key from the UTF-8 bytes of a string.
     public init(_ text: String) { bytes = Array(text.utf8) }
-    /// Makes a key of bytes.
+    /// Creates a key from bytes.
     public init(_ data: some Sequence<UInt8>) { bytes = Array(data) }
-    /// Makes a key of a literal; do not put production keys in source code.
+    /// Creates a key from a literal. Don't put production keys in source code.
     public init(stringLiteral value: String) { self.init(value) }
 
-    /// The key as text in the clear, for a header or a parameter; invalid UTF-8 is replaced.
+    /// The unmasked key as text, for a header or parameter. Invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
-    /// The key as bytes in the clear.
+    /// The unmasked key as bytes.
     public var data: Data { Data(bytes) }
 }
 
@@ -22,6 +22,6 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     public var description: String { "•••" }
     /// Masked.
     public var debugDescription: String { description }
-    /// No children.
+    /// Empty.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

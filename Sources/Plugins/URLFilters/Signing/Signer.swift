@@ -9,31 +9,31 @@ import ErrandEssentials
 /// .body(signedBy: Signer(key: "secret", algorithm: .md5, message: { $0.plainSortedParameters }))
 /// ```
 ///
-/// The parameters are those of the query and of a form or JSON object in memory; other bodies are covered only by a
-/// message that covers them, such as ``SigningInput/wholeRequest()``. Sign last: what later filters add is not signed. The
-/// key of a cache never contains a signature in a URL.
+/// The signature covers the parameters of the query, and of a form or JSON object in memory. To cover other bodies, use
+/// a message that includes them, such as ``SigningInput/wholeRequest()``. Sign last, because the signature doesn't
+/// cover anything that later filters add. Cache keys never contain a signature from the URL.
 public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
     /// The name of the parameter or header for the signature.
     public var signature: String
-    /// The name of the parameter or header for the time, in seconds since 1970; nil for none.
+    /// The name of the parameter or header for the time in seconds since 1970, or `nil` to omit it.
     public var timestamp: String?
-    /// The algorithm of the signature.
+    /// The signature's algorithm.
     public var algorithm: SigningAlgorithm
-    /// The encoding of the signature.
+    /// The signature's text encoding.
     public var encoding: SignatureEncoding
-    /// Returns the text that is signed.
+    /// Returns the text to sign.
     public var message: @Sendable (SigningInput) throws -> String
     private let key: SigningKey
 
-    /// Makes a signer.
+    /// Creates a signer.
     ///
     /// - Parameters:
     ///   - key: a literal, `.init(secret)`, `.service("sign")` or `.computed { exchange in … }`.
-    ///   - algorithm: HMAC-SHA-256 by default.
-    ///   - encoding: that of the signature; hexadecimal by default.
-    ///   - signature: the name of the parameter or header for the signature; `sign` by default.
-    ///   - timestamp: that for the time; `timestamp` by default, nil for none.
-    ///   - message: the sorted parameters by default, the timestamp among them.
+    ///   - algorithm: the algorithm. Defaults to HMAC-SHA-256.
+    ///   - encoding: the signature's encoding. Defaults to hexadecimal.
+    ///   - signature: the name of the signature's parameter or header. Defaults to `sign`.
+    ///   - timestamp: the name of the time's parameter or header, or `nil` to omit it. Defaults to `timestamp`.
+    ///   - message: returns the text to sign. Default: the sorted parameters, including the timestamp.
     public init(
         key: SigningKey, algorithm: SigningAlgorithm = .hmacSHA256, encoding: SignatureEncoding = .hexadecimal,
         signature: String = "sign", timestamp: String? = "timestamp",
@@ -43,7 +43,7 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         (self.signature, self.timestamp) = (signature, timestamp)
     }
 
-    /// The parameters to add: the time, if any, then the signature.
+    /// Returns the parameters to add: the time, if any, then the signature.
     func sign(_ url: URLText, _ exchange: Exchange, filter: String) async throws -> [(name: String, value: String)] {
         try sign(url, exchange, with: try await secret(for: exchange, filter: filter), filter: filter)
     }
@@ -52,7 +52,6 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         try await key.secret(exchange, filter)
     }
 
-    /// The same with the key that was read for the request.
     func sign(
         _ url: URLText, _ exchange: Exchange, with key: SecretKey, filter: String
     ) throws -> [(name: String, value: String)] {
@@ -70,30 +69,32 @@ public struct Signer: Sendable, CustomStringConvertible, CustomReflectable {
         return added + [(signature, encoding.text(of: code))]
     }
 
-    /// Whole seconds since 1970; 0 for a date out of range.
+    /// Whole seconds since 1970, or 0 if the date is out of range.
     private static func seconds(_ date: Date) -> String {
         "\(Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)"
     }
 
     /// The algorithm and the parameter name, without the key.
     public var description: String { "\(algorithm) in \(signature)" }
-    /// No children, since it contains a key.
+    /// Empty, because the signer contains a key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The source of a signer's key, which is read for each request.
+/// The source of a signer's key. The signer reads it for each request.
 public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     let secret: @Sendable (_ exchange: Exchange, _ filter: String) async throws -> SecretKey
 
-    /// A fixed key.
+    /// Always uses the same key.
     public init(_ key: SecretKey) { secret = { _, _ in key } }
-    /// A fixed key of the UTF-8 bytes of a text.
+    /// Always uses the UTF-8 bytes of a string as the key.
     public init(_ text: String) { self.init(SecretKey(text)) }
-    /// A fixed key of a literal; do not put production keys in source code.
+    /// Always uses a literal as the key. Don't put production keys in source code.
     public init(stringLiteral value: String) { self.init(SecretKey(value)) }
 
-    /// The key of this name in the settings of the request's environment. Put the `.environment` filter before the
-    /// signature; without it, or without such a key, requests throw ``URLFilterError/Code/missingEnvironment``.
+    /// Uses the key with this name from the settings of the request's environment.
+    ///
+    /// Put the `.environment` filter before the filter that signs. Requests throw
+    /// ``URLFilterError/Code/missingEnvironment`` if that filter or the key is missing.
     public static func service(_ name: String) -> SigningKey {
         SigningKey { exchange, filter in
             guard let service = exchange.service else {
@@ -107,7 +108,7 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
         }
     }
 
-    /// A key that is computed for each request.
+    /// Computes a key for each request.
     public static func computed(_ key: @escaping @Sendable (Exchange) async throws -> SecretKey) -> SigningKey {
         SigningKey { exchange, _ in try await key(exchange) }
     }
@@ -116,23 +117,23 @@ public struct SigningKey: Sendable, ExpressibleByStringLiteral, CustomStringConv
 
     /// Masked.
     public var description: String { "•••" }
-    /// No children.
+    /// Empty.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Appends a signature to the query; made by `.sign`.
+/// Appends a signature to the query. Create it with `.sign`.
 public struct SigningURLFilter: URLTextFilter {
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
-    /// False: a signature does not change the response.
+    /// Cache keys don't contain the signature, because it doesn't change the response.
     public var isInCacheKey: Bool { false }
     private let signer: Signer
 
-    /// Makes a filter of a signer.
+    /// Creates a filter from a signer.
     public init(_ signer: Signer, name: String = "sign") { (self.signer, self.name) = (signer, name) }
 
-    /// Adds the time and the signature, and replaces existing ones. A request to another origin than the agent's own is not
-    /// signed; see `Exchange.isTrusted`.
+    /// Adds the time and the signature, replacing existing values. Doesn't sign a request to an untrusted origin; see
+    /// `Exchange.isTrusted`.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard exchange.isTrusted else { return }
         let added = try await signer.sign(url, exchange, filter: name)
@@ -143,11 +144,11 @@ public struct SigningURLFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == SigningURLFilter {
-    /// Signs with a signer.
+    /// Signs requests with a signer.
     public static func sign(_ signer: Signer, name: String = "sign") -> SigningURLFilter {
         SigningURLFilter(signer, name: name)
     }
 
-    /// Signs with HMAC-SHA-256 over the sorted parameters, as `timestamp` and `sign`.
+    /// Signs requests with HMAC-SHA-256 over the sorted parameters, in the parameters `timestamp` and `sign`.
     public static func sign(key: SigningKey) -> SigningURLFilter { SigningURLFilter(Signer(key: key)) }
 }

@@ -2,9 +2,9 @@ import ErrandDigests
 public import ErrandEssentials
 import ErrandSupport
 
-/// Computes the bytes of a signature from a message and a key.
+/// Computes a signature's bytes from a message and a key.
 ///
-/// Use `.hmacSHA256`. The others are for services that require them; any further one is `.custom`.
+/// Prefer `.hmacSHA256`. The other algorithms are for services that require them. Add your own with `.custom`.
 public struct SigningAlgorithm: Sendable, CustomStringConvertible {
     /// The name, for logs.
     public let description: String
@@ -14,7 +14,7 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         (description, self.work) = (name, work)
     }
 
-    /// Another algorithm: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
+    /// Creates your own algorithm: `.custom("ed25519") { message, key in try sign(message, key.data) }`.
     public static func custom(
         _ name: String, _ work: @escaping @Sendable (_ message: Data, _ key: SecretKey) throws -> Data
     ) -> SigningAlgorithm { SigningAlgorithm(name, work) }
@@ -43,20 +43,20 @@ public struct SigningAlgorithm: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The signature of a message; throws the error of a custom algorithm.
+    /// Returns the signature of a message. Throws any error of a custom algorithm.
     public func signature(of message: Data, key: SecretKey) throws -> Data { try work(message, key) }
 }
 
-/// The encoding of the bytes of a signature.
+/// The text encoding of a signature.
 public enum SignatureEncoding: Sendable, Hashable {
-    /// Lower-case hexadecimal digits; the default.
+    /// Lowercase hexadecimal digits. This is the default.
     case hexadecimal
     /// Base64 (RFC 4648, section 4).
     case base64
     /// Base64url without padding (RFC 4648, section 5).
     case base64URL
 
-    /// The encoded bytes.
+    /// Returns the encoded bytes.
     public func text(of bytes: Data) -> String {
         switch self {
         case .hexadecimal: Hexadecimal.text(Array(bytes))

@@ -1,12 +1,12 @@
 public import Errand
 
 extension BaseChoice {
-    /// The agent's `cdnURL`; without one the request fails, rather than use the base URL.
+    /// Uses the agent's `cdnURL`. If it isn't set, the request fails and doesn't fall back to the base URL.
     public static let cdn = BaseChoice.named("cdn")
 }
 
 extension AgentConfiguration {
-    /// The base URL for requests with `base: .cdn`; none by default.
+    /// The base URL for requests with `base: .cdn`. Defaults to `nil`.
     public var cdnURL: String? {
         get { namedBaseURLs["cdn"] }
         set { namedBaseURLs["cdn"] = newValue }

@@ -1,15 +1,15 @@
 public import Errand
 public import ErrandEssentials
 
-/// A URL filter with a closure that returns another URL; made by `.closure`.
+/// A URL filter whose closure returns another URL. Create it with `.closure`.
 public struct ClosureURLFilter: URLFilter {
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
-    /// Whether the key of a cache contains the change.
+    /// Whether cache keys contain the change.
     public let isInCacheKey: Bool
     private let body: @Sendable (URL, Exchange) async throws -> URL
 
-    /// Makes a filter of a closure that returns another URL.
+    /// Creates a filter from a closure that returns another URL.
     public init(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) { (self.name, isInCacheKey, self.body) = (name, inCacheKey, body) }
@@ -18,15 +18,15 @@ public struct ClosureURLFilter: URLFilter {
     public func filter(_ url: URL, for exchange: Exchange) async throws -> URL { try await body(url, exchange) }
 }
 
-/// A URL filter with a closure that edits the URL; made by `.edit`.
+/// A URL filter whose closure edits the URL. Create it with `.edit`.
 public struct ClosureURLTextFilter: URLTextFilter {
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
-    /// Whether the key of a cache contains the change.
+    /// Whether cache keys contain the change.
     public let isInCacheKey: Bool
     private let body: @Sendable (inout URLText, Exchange) async throws -> Void
 
-    /// Makes a filter of a closure that edits the URL's text.
+    /// Creates a filter from a closure that edits the URL's text.
     public init(
         _ name: String, inCacheKey: Bool = true,
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void
@@ -37,14 +37,14 @@ public struct ClosureURLTextFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == ClosureURLFilter {
-    /// `.closure("shard") { url, exchange in … }` returns another URL.
+    /// Returns another URL: `.closure("shard") { url, exchange in … }`.
     public static func closure(
         _ name: String, inCacheKey: Bool = true, _ body: @escaping @Sendable (URL, Exchange) async throws -> URL
     ) -> ClosureURLFilter { ClosureURLFilter(name, inCacheKey: inCacheKey, body) }
 }
 
 extension URLFilter where Self == ClosureURLTextFilter {
-    /// `.edit("tenant") { url, exchange in try url.append(["tenant": "7"]) }` edits in place.
+    /// Edits the URL in place: `.edit("tenant") { url, exchange in try url.append(["tenant": "7"]) }`.
     public static func edit(
         _ name: String, inCacheKey: Bool = true,
         _ body: @escaping @Sendable (inout URLText, Exchange) async throws -> Void

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Adds a prefix to every path, or replaces paths; made by `.prefix` and `.path`.
+/// Adds a prefix to every path, or replaces paths. Create it with `.prefix` or `.path`.
 public struct PathFilter: URLTextFilter {
     private enum Work: Sendable {
         case prefix(String)
@@ -8,9 +8,9 @@ public struct PathFilter: URLTextFilter {
         case computed(@Sendable (_ path: String, Exchange) async throws -> String)
     }
 
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
-    /// Whether the key of a cache contains the change.
+    /// Whether cache keys contain the change.
     public let isInCacheKey: Bool
     private let work: Result<Work, URLFilterError>
 
@@ -21,19 +21,19 @@ public struct PathFilter: URLTextFilter {
         }
     }
 
-    /// Adds a percent-encoded prefix to every path. If it cannot be part of a path, the filter throws when it runs.
+    /// Adds a percent-encoded prefix to every path. If it can't be part of a path, the filter throws when it runs.
     public init(prefix: String, inCacheKey: Bool = true, name: String = "prefix") {
         self.init(name, inCacheKey) {
             .prefix(URLText.normalized(prefix: try URLText.checked(path: prefix, filter: name)))
         }
     }
 
-    /// Replaces the beginning of paths, in whole segments; other paths stay.
+    /// Replaces the beginning of paths, in whole segments. Other paths don't change.
     public init(_ old: String, with new: String, inCacheKey: Bool = true, name: String = "path") {
         self.init(name, inCacheKey) { .replace(old, with: new) }
     }
 
-    /// Computes another path; both are percent-encoded.
+    /// Computes another path. Both paths are percent-encoded.
     public init(
         inCacheKey: Bool = true, name: String = "path",
         _ path: @escaping @Sendable (_ path: String, Exchange) async throws -> String
@@ -41,7 +41,7 @@ public struct PathFilter: URLTextFilter {
         self.init(name, inCacheKey) { .computed(path) }
     }
 
-    /// Changes the path. Throws ``URLFilterError`` for a path that is not valid, and the error of the closure.
+    /// Changes the path. Throws ``URLFilterError`` if the new path isn't valid.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         switch try work.get() {
         case .prefix(let prefix): try url.prefixPath(checked: prefix)

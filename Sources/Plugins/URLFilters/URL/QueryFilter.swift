@@ -1,33 +1,33 @@
 public import Errand
 
-/// Adds items to every query: fixed ones, or items computed for each request; made by `.query`.
+/// Adds fixed or computed items to every query. Create it with `.query`.
 ///
 /// ```swift
 /// .query(["v": "3", "platform": "linux"])
 /// .query(inCacheKey: false, name: "token") { _ in ["token": try await session.token] }
 /// ```
 ///
-/// Keep a token out of the cache's key. Items that are not in the key are secrets: they are not sent to other origins
-/// than the agent's own, such as that of a "next" link, and caches keep users apart by a keyed hash of them, unless
-/// `toAnyOrigin` is true, as it has to be for a time or a number that changes with each request. Pass `toAnyOrigin:
-/// false` for a secret that is in the key. See `Exchange.isTrusted`.
+/// Keep tokens out of cache keys, as in the second example. Items outside the key count as secrets: other origins, such
+/// as the target of a "next" link, don't receive them, and caches separate users by a keyed hash of the items. For a
+/// time or a number that changes with each request, also set `toAnyOrigin` to `true`. For a secret that is part of the
+/// key, pass `toAnyOrigin: false`. See `Exchange.isTrusted`.
 public struct QueryFilter: URLTextFilter {
     private enum Source: Sendable {
         case fixed(Result<String, URLFilterError>)
         case computed(@Sendable (Exchange) async throws -> Parameters, ParameterEncoding)
     }
 
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
-    /// Whether the key of a cache contains the items.
+    /// Whether cache keys contain the items.
     public let isInCacheKey: Bool
-    /// Whether the items are secret: left out of the key, and not sent to any origin.
+    /// Whether the items are secret: left out of cache keys, and sent only to trusted origins.
     public var marksUser: Bool { !isInCacheKey && !toAnyOrigin }
     private let source: Source
     private let rule: MergeRule
     private let toAnyOrigin: Bool
 
-    /// Adds fixed items, which are encoded once. If they cannot be encoded, the filter throws when it runs.
+    /// Adds fixed items, encoded once. If they can't be encoded, the filter throws when it runs.
     public init(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -39,7 +39,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds items that are computed once for each request.
+    /// Adds items that a closure computes once per request.
     public init(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",
@@ -50,8 +50,7 @@ public struct QueryFilter: URLTextFilter {
         self.toAnyOrigin = toAnyOrigin ?? inCacheKey
     }
 
-    /// Adds the items, if the request's origin may receive them. Throws ``URLFilterError/Code/invalidParameters``, and the
-    /// error of the closure.
+    /// Adds the items if the request's origin may receive them. Throws ``URLFilterError/Code/invalidParameters``.
     public func edit(_ url: inout URLText, for exchange: Exchange) async throws {
         guard toAnyOrigin || exchange.isTrusted else { return }
         switch source {
@@ -63,7 +62,7 @@ public struct QueryFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == QueryFilter {
-    /// Adds fixed items to every query; appended, and part of the cache's key, by default.
+    /// Adds fixed items to every query.
     public static func query(
         _ parameters: Parameters, merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(),
         inCacheKey: Bool = true, toAnyOrigin: Bool? = nil, name: String = "query"
@@ -72,7 +71,7 @@ extension URLFilter where Self == QueryFilter {
             parameters, merge: rule, encoding: encoding, inCacheKey: inCacheKey, toAnyOrigin: toAnyOrigin, name: name)
     }
 
-    /// Adds items computed for each request; appended, and part of the cache's key, by default.
+    /// Adds items that a closure computes for each request.
     public static func query(
         merge rule: MergeRule = .append, encoding: ParameterEncoding = ParameterEncoding(), inCacheKey: Bool = true,
         toAnyOrigin: Bool? = nil, name: String = "query",

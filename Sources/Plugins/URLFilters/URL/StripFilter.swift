@@ -1,9 +1,9 @@
 public import Errand
 
-/// Removes parts of URLs that do not concern the server: fragments or tracking parameters; made by `.withoutFragment`
-/// and `.withoutTracking`.
+/// Removes URL parts that don't matter to the server: fragments or tracking parameters. Create it with
+/// `.withoutFragment` or `.withoutTracking`.
 public struct StripFilter: URLTextFilter {
-    /// The name in errors and exemptions.
+    /// The filter's name.
     public let name: String
     private let parameters: Set<String>?
 
@@ -12,7 +12,7 @@ public struct StripFilter: URLTextFilter {
     /// Removes fragments.
     public static let fragments = StripFilter("fragment", nil)
 
-    /// Removes the parameters of ``commonTracking``, those that begin with `utm_`, and `more`.
+    /// Removes the ``commonTracking`` parameters, parameters that start with `utm_`, and any in `more`.
     public static func tracking(_ more: [String] = []) -> StripFilter {
         StripFilter("tracking", commonTracking.union(more))
     }
@@ -31,10 +31,10 @@ public struct StripFilter: URLTextFilter {
 }
 
 extension URLFilter where Self == StripFilter {
-    /// Removes fragments, which are never sent but would separate cache entries.
+    /// Removes fragments. They are never sent, but would create separate cache entries.
     public static var withoutFragment: StripFilter { .fragments }
 
-    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters; `and` names more.
+    /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters, and any others you pass.
     public static func withoutTracking(and more: String...) -> StripFilter { .tracking(more) }
 
     /// Removes `utm_…`, `gclid`, `fbclid` and similar parameters.

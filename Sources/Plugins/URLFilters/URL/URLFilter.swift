@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandEssentials
 
-/// Changes the URL of requests; for a closure instead of a type see `.closure`.
+/// Changes the URL of requests. To use a closure instead of a type, see `.closure`.
 ///
 /// ```swift
 /// struct Shard: URLFilter {
@@ -10,37 +10,41 @@ public import ErrandEssentials
 /// let agent = NetworkAgent(baseURL: url, transport: .curl, filters: [.urls(Shard(), .query(["v": "3"]))])
 /// ```
 ///
-/// Runs once for each call, in the order of the list, on the URL that the previous filter returned, off the caller's actor.
-/// Implement ``URLTextFilter`` instead to add to a URL or to remove from it: it cannot encode twice, and is faster.
+/// Filters run in the order of the list, off the caller's actor. Each one receives the URL that the previous filter
+/// returned. They run once per call, or once per attempt if the list comes after a retry filter.
+///
+/// To add to a URL or remove parts of it, implement ``URLTextFilter`` instead: it can't encode twice, and it's faster.
 public protocol URLFilter: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The name in errors and exemptions; the name of the type by default.
+    /// The filter's name in errors and exemptions. Defaults to the name of the type.
     var name: String { get }
-    /// Whether the key of a cache contains the change: true for a change that affects the response, such as a version,
-    /// false for any other, such as a token. True by default.
+    /// Whether cache keys contain the change. Return `true` for a change that affects the response, such as a version,
+    /// and `false` for others, such as a token. Defaults to `true`.
     var isInCacheKey: Bool { get }
-    /// Whether query items that it leaves out of the key tell users apart, such as a token; caches then keep users
-    /// apart by the items. False, the default, for others, such as a time.
+    /// Whether the query items that this filter keeps out of cache keys identify a user, as a token does. Caches then
+    /// separate users by these items. Defaults to `false`, which suits items such as a time.
     var marksUser: Bool { get }
-    /// Returns the new URL: absolute, http or https, not http in place of https, without credentials; others throw
-    /// ``URLFilterError``. `exchange` is the one that the whole list received. Once the URL of the cache's key differs, it
-    /// is called twice if ``isInCacheKey`` is true: once for each URL.
+    /// Returns the new URL.
+    ///
+    /// The URL must be absolute, http or https, and free of credentials, and must not turn https into http. Otherwise
+    /// the request throws ``URLFilterError``. If the cache key has a different URL and ``isInCacheKey`` is `true`, this
+    /// method is called twice, once per URL. `exchange` is the exchange that the whole list received.
     func filter(_ url: URL, for exchange: Exchange) async throws -> URL
 }
 
 extension URLFilter {
-    /// The name of the type.
+    /// Defaults to the name of the type.
     public var name: String { "\(Self.self)" }
-    /// True.
+    /// Defaults to `true`.
     public var isInCacheKey: Bool { true }
-    /// False.
+    /// Defaults to `false`.
     public var marksUser: Bool { false }
-    /// The name only, since filters may contain secrets.
+    /// Only the name, because filters may contain secrets.
     public var description: String { name }
-    /// No children, for the same reason.
+    /// Empty, for the same reason.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A URL filter that edits the text of the URL in place; all filters of this module are of this kind.
+/// A URL filter that edits the URL's text in place, like all filters in this module.
 ///
 /// ```swift
 /// struct Tenant: URLTextFilter {
@@ -51,7 +55,7 @@ extension URLFilter {
 /// }
 /// ```
 public protocol URLTextFilter: URLFilter {
-    /// Edits the URL. Runs once for each call; if the URL of the cache's key differs, each edit applies to both.
+    /// Edits the URL. If the cache key has a different URL, each edit applies to both.
     func edit(_ url: inout URLText, for exchange: Exchange) async throws
 }
 

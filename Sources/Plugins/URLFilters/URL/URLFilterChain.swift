@@ -1,7 +1,7 @@
 public import Errand
 import ErrandEssentials
 
-/// Runs URL filters once for each call, in order; made by `.urls`.
+/// Runs URL filters in order. Create it with `.urls`.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
@@ -9,24 +9,24 @@ import ErrandEssentials
 ///     filters: [.urls(.prefix("/api"), .query(["v": "3"]), .sign(key: .init(secret)))])
 /// ```
 ///
-/// After a retry filter in the array it runs for each attempt, before it once. Put it before caches, which read
-/// ``ResourceURL``. The URLs of redirects are not filtered.
+/// The chain runs once per attempt if it comes after a retry filter in the array, otherwise once per call. Put it
+/// before caches, which read ``ResourceURL``. It doesn't filter the URLs of redirects.
 public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable {
     fileprivate struct Step: Sendable {
         let name: String
         let isHidden: Bool
         let marksUser: Bool
         let filter: any URLFilter
-        /// The same filter, cast once rather than for every request.
+        /// The same filter, cast once and not for every request.
         let editor: (any URLTextFilter)?
     }
 
     private let steps: [Step]
-    /// ``FilterTraits/signs`` if a filter of the list signs, ``FilterTraits/changesRequest`` if another one is in it, with
-    /// ``FilterTraits/outsideCacheKey`` if all of these are left out of the cache's key.
+    /// ``FilterTraits/signs`` if one of the filters signs, and ``FilterTraits/changesRequest`` if there are others.
+    /// Adds ``FilterTraits/outsideCacheKey`` if cache keys contain none of their changes.
     public let traits: FilterTraits
 
-    /// Makes a chain of a list.
+    /// Creates a chain from a list of filters.
     public init(_ filters: [any URLFilter]) {
         steps = filters.map { filter in
             Step(
@@ -42,7 +42,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         self.traits = traits
     }
 
-    /// Filters the URL, and calls `next`. Throws the errors of the filters and of `next`.
+    /// Filters the URL and calls `next`.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let exemption = exchange.filterExemption
         var url = URLText(exchange.http.url, key: exchange.tags[ResourceURL.self])
@@ -66,7 +66,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
         let wasTrusted = exchange.isTrusted
         exchange.http.url = try url.url()
         if wasTrusted, !secrets.isEmpty, !exchange.isTrusted {
-            // Another filter of the list has moved the request to an origin that may not see them.
+            // Another filter in the list moved the request to an origin that mustn't see the secrets.
             url.isHidden = true
             url.removeItems(secrets.flatMap { $0.items.split(separator: "&") })
             exchange.http.url = try url.url()
@@ -80,12 +80,13 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
     public var description: String { "URL filters: " + steps.map(\.name).joined(separator: ", ") }
     /// The same as ``description``.
     public var explanation: String { description }
-    /// No children, since filters may contain secrets.
+    /// Empty, because filters may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension URLFilterChain.Step {
-    /// Calls a filter that returns another URL, twice if the URL of the cache's key differs and contains its change.
+    /// Calls a filter that returns another URL. Calls it twice if the cache key has a different URL and contains the
+    /// change.
     fileprivate func apply(to url: URLText, _ exchange: Exchange) async throws -> URLText {
         let new = try await filter.filter(try url.url(), for: exchange)
         guard !isHidden, let key = try url.keyURL() else {
@@ -99,8 +100,8 @@ extension URLFilterChain.Step {
 }
 
 extension Next {
-    /// Calls the rest of the way. An error without a request receives this one, since the agent only knows the request
-    /// that it built.
+    /// Calls the remaining filters. If an error lacks a request, adds this one, because the agent only knows the
+    /// request it built.
     func sending(_ exchange: Exchange) async throws -> HTTPResponse {
         do { return try await self(exchange) } catch var error as ErrandError where error.request == nil {
             error.request = exchange.http

@@ -1,9 +1,10 @@
-import Errand
+public import Errand
 public import ErrandEssentials
+import ErrandHTTPFields
 import ErrandMessageSyntax
 import ErrandSupport
 
-/// The percent-encoded text of a request's URL, edited in place.
+/// The percent-encoded text of a request's URL, to edit in place.
 ///
 /// ```swift
 /// try address.append(["q": "swift & more"])       // …?q=swift%20%26%20more
@@ -11,20 +12,20 @@ import ErrandSupport
 /// address.removeQuery { $0.hasPrefix("utm_") }
 /// ```
 ///
-/// Nothing is decoded and encoded again, so that the existing text is not changed: escapes, order, repeated names, empty
-/// values. If the URL of the cache's key differs, and the key contains the filter's change, each edit applies to both.
+/// Edits never decode and re-encode, so the existing text keeps its escapes, order, repeated names and empty values. If
+/// the cache key has a different URL and contains the filter's change, each edit applies to both.
 public struct URLText: Sendable {
-    /// The URL as it is sent. May contain secrets; `description` masks them.
+    /// The URL to send. It may contain secrets; `description` masks them.
     public internal(set) var text: String
-    /// The URL of the cache's key, if it differs.
+    /// The cache key's URL, if it differs.
     var keyText: String?
     private(set) var isChanged = false
     /// The name of the running filter, for errors.
     var filter = ""
-    /// Whether the cache's key does not contain the changes of the running filter.
+    /// Whether cache keys leave out the running filter's changes.
     var isHidden = false
 
-    /// Makes the text of an absolute URL.
+    /// Creates the text of an absolute URL.
     public init(_ url: URL) { text = url.absoluteString }
 
     init(_ url: URL, key: URL?) {
@@ -32,21 +33,20 @@ public struct URLText: Sendable {
         keyText = key?.absoluteString
     }
 
-    /// The current URL. Throws ``URLFilterError/Code/invalidURL`` if the text is not a valid URL.
+    /// Returns the current URL. Throws ``URLFilterError/Code/invalidURL`` if the text isn't a valid URL.
     public func url() throws -> URL { try url(of: text) }
 
-    /// The URL of the cache's key, if it differs.
     func keyURL() throws -> URL? { try keyText.map(url(of:)) }
 
     private func url(of text: String) throws -> URL {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
             throw error(.invalidURL, "it made a URL that cannot be read")
         }
-        // Dot segments are removed as when the agent builds a request, so that later steps use the same path.
+        // Removes dot segments, as the agent does when it builds a request: later steps must use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
     }
 
-    /// Applies an edit to the text, and to the URL of the cache's key if the key contains it.
+    /// Applies an edit to the text, and to the cache key's URL if the key contains the edit.
     mutating func change(_ edit: (inout String) throws -> Void) rethrows {
         if isHidden {
             keyText = keyText ?? text
@@ -64,23 +64,23 @@ public struct URLText: Sendable {
 }
 
 extension URLText: CustomStringConvertible, CustomReflectable {
-    /// The URL without its fragment, with the values that `Redaction` masks by default.
+    /// The URL without its fragment, masking the values that `Redaction` masks by default.
     public var description: String {
         var redactor = Redactor()
         return redactor.url(text)
     }
-    /// No children, since the text may contain secrets.
+    /// Empty, because the text may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The offsets of the parts of a URL's text, in UTF-8 bytes.
+/// The positions of a URL's parts, as UTF-8 offsets.
 struct URLLayout {
-    /// Where the authority ends and the path starts; nil if there is no scheme.
+    /// The end of the authority and start of the path, or `nil` without a scheme.
     var pathStart: Int?
-    /// The offset of the question mark; without a query, the end of the path.
+    /// The offset of the question mark, or the end of the path.
     var queryStart: Int
     var hasQuery: Bool
-    /// The offset of the fragment's `#`; without a fragment, the end of the text.
+    /// The offset of the fragment's `#`, or the end of the text.
     var end: Int
 
     init(_ text: String) { self = text.withSpan { URLLayout($0) } }
@@ -97,14 +97,237 @@ struct URLLayout {
 }
 
 extension String {
-    /// The text between two UTF-8 offsets.
     subscript(offsets range: Range<Int>) -> Substring {
         self[utf8.index(startIndex, offsetBy: range.lowerBound)..<utf8.index(startIndex, offsetBy: range.upperBound)]
     }
 
-    /// Replaces the text between two UTF-8 offsets.
     mutating func replace(offsets range: Range<Int>, with text: some Collection<Character>) {
         let start = utf8.index(startIndex, offsetBy: range.lowerBound)
         replaceSubrange(start..<utf8.index(startIndex, offsetBy: range.upperBound), with: text)
+    }
+}
+
+extension URLText {
+    /// The percent-encoded path, or `/` if it is empty.
+    public var path: String {
+        let layout = URLLayout(text)
+        let path = layout.pathStart.map { text[offsets: $0..<layout.queryStart] } ?? ""
+        return path.isEmpty ? "/" : String(path)
+    }
+
+    /// Replaces the path and keeps the query and fragment. Percent-encode the path, as in `"users/\(segment: name)"`.
+    /// Throws ``URLFilterError/Code/invalidURL`` if the text can't be a path.
+    public mutating func setPath(_ path: String) throws {
+        let path = try checked(path)
+        try changePath { _ in path }
+    }
+
+    /// Adds a prefix to the path, with one slash in between. Throws the same errors as ``setPath(_:)``.
+    public mutating func prefixPath(_ prefix: String) throws {
+        try prefixPath(checked: try Self.normalized(prefix: checked(prefix)))
+    }
+
+    mutating func prefixPath(checked prefix: String) throws {
+        if prefix.isEmpty { return }
+        try changePath { path in prefix + path }
+    }
+
+    /// Replaces the beginning of the path in whole segments: `/v1` doesn't match `/v10`. Other paths don't change.
+    /// Throws the same errors as ``setPath(_:)``.
+    public mutating func replacePath(_ old: String, with new: String) throws {
+        let old = Self.normalized(prefix: try checked(old))
+        let new = Self.normalized(prefix: try checked(new))
+        try changePath { path in
+            guard path.hasPrefix(old) else { return String(path) }
+            let rest = path.dropFirst(old.count)
+            return rest.isEmpty || rest.hasPrefix("/") ? new + (new.isEmpty && rest.isEmpty ? "/" : rest) : String(path)
+        }
+    }
+
+    /// Removes the fragment, which is never sent.
+    public mutating func removeFragment() {
+        if URLLayout(text).end == text.utf8.count { return }
+        change { text in text = String(text[offsets: 0..<URLLayout(text).end]) }
+    }
+
+    /// Replaces scheme, host and port, as in `https://cdn.example.com`. A path in the origin is put before the URL's
+    /// path; a query in it is ignored. Throws ``URLFilterError``: `relativeURL`, `schemeChanged`, `credentialsInURL` or
+    /// `invalidURL`.
+    public mutating func setOrigin(_ origin: String) throws {
+        try check(origin)
+        let layout = URLLayout(origin)
+        let end = layout.pathStart ?? origin.utf8.count
+        let directory = Self.normalized(prefix: String(origin[offsets: end..<layout.queryStart]))
+        let error = error(.relativeURL, "the URL is not absolute")
+        try change { text in
+            guard let start = URLLayout(text).pathStart else { throw error }
+            text.replace(offsets: 0..<start, with: origin[offsets: 0..<end] + directory)
+        }
+    }
+
+    /// Replaces the URL. Throws ``URLFilterError`` unless the new URL is absolute, http or https, and free of
+    /// credentials, and doesn't turn https into http.
+    public mutating func replace(with url: URL) throws {
+        let new = url.absoluteString
+        if let scheme = url.scheme?.lowercased(), scheme != "http", scheme != "https" {
+            throw error(.schemeChanged, "it returned a URL whose scheme is not http or https")
+        }
+        try check(new)
+        change { $0 = new }
+    }
+
+    func replacing(with new: URL, key: URL) throws -> URLText {
+        var (result, keyed) = (self, self)
+        result.keyText = nil
+        try result.replace(with: new)
+        (keyed.text, keyed.keyText) = (keyText ?? text, nil)
+        try keyed.replace(with: key)
+        result.keyText = keyed.text
+        return result
+    }
+
+    private func check(_ new: String) throws {
+        guard URLSyntax.isAbsolute(new) else { throw error(.relativeURL, "it returned a URL without scheme and host") }
+        if Self.scheme(of: text) == "https", Self.scheme(of: new) == "http" {
+            throw error(.schemeChanged, "it turned https into http")
+        }
+        let layout = URLLayout(new)
+        if new[offsets: 0..<(layout.pathStart ?? layout.queryStart)].utf8.contains(UInt8(ascii: "@")) {
+            throw error(.credentialsInURL, "it returned a URL with credentials in it")
+        }
+        do { try URLSyntax.check(new) } catch {
+            let isScheme = !["http", "https"].contains(Self.scheme(of: new))
+            throw self.error(isScheme ? .schemeChanged : .invalidURL, error.description)
+        }
+    }
+
+    func checkBase(_ base: String) throws {
+        do { try URLSyntax.check(base) } catch { throw self.error(.invalidURL, error.description) }
+        try Self.checkWithoutQuery(base, filter: filter)
+    }
+
+    /// Throws if a base has a query or a fragment, which would be lost when a path is appended.
+    static func checkWithoutQuery(_ base: String, filter: String) throws {
+        if base.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
+            throw URLFilterError(.invalidURL, filter: filter, "a base URL has a query or a fragment")
+        }
+    }
+
+    private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
+
+    private mutating func changePath(_ path: (Substring) -> String) throws {
+        let error = error(.relativeURL, "the URL is not absolute")
+        try change { text in
+            let layout = URLLayout(text)
+            guard let start = layout.pathStart else { throw error }
+            let old = text[offsets: start..<layout.queryStart]
+            text.replace(offsets: start..<layout.queryStart, with: path(old.isEmpty ? "/" : old))
+        }
+    }
+
+    private func checked(_ path: String) throws -> String { try Self.checked(path: path, filter: filter) }
+
+    /// Adds a leading slash. Throws if the text can't be a path.
+    static func checked(path: String, filter: String) throws -> String {
+        do throws(URLSyntax.Fault) {
+            let path = try PathSegment.resolve(path)
+            try URLSyntax.checkRest(path) { ASCII.isPathOrQuery($0) && $0 != UInt8(ascii: "?") }
+            return path.hasPrefix("/") ? path : "/" + path
+        } catch {
+            throw URLFilterError(.invalidURL, filter: filter, error.description)
+        }
+    }
+
+    /// Returns the prefix without trailing slashes.
+    static func normalized(prefix: String) -> String {
+        String(prefix.reversed().drop { $0 == "/" }.reversed())
+    }
+}
+
+extension URLText {
+    /// The query items in order, decoded as servers do: both `+` and `%20` are a space. The value is `nil` for a name
+    /// without `=`.
+    public var queryItems: [(name: String, value: String?)] {
+        QueryItem.split(query, keepingEmpty: true).map { ($0.name, $0.value) }
+    }
+
+    /// The query's text, without the question mark.
+    var query: Substring {
+        let layout = URLLayout(text)
+        return layout.hasQuery ? text[offsets: (layout.queryStart + 1)..<layout.end] : ""
+    }
+
+    /// The items, as written, that another query lacks, or `nil` if it contains them all.
+    func items(besides other: Substring) -> String? {
+        let known = Set(other.split(separator: "&"))
+        let added = query.split(separator: "&").filter { !known.contains($0) }
+        return added.isEmpty ? nil : added.joined(separator: "&")
+    }
+
+    /// Removes items, as written, each once.
+    mutating func removeItems(_ items: [Substring]) {
+        change { text in
+            let layout = URLLayout(text)
+            guard layout.hasQuery else { return }
+            var left = text[offsets: (layout.queryStart + 1)..<layout.end]
+                .split(separator: "&", omittingEmptySubsequences: false)
+            for item in items {
+                if let index = left.lastIndex(of: item) { left.remove(at: index) }
+            }
+            let query = left.isEmpty ? "" : "?" + left.joined(separator: "&")
+            text.replace(offsets: layout.queryStart..<layout.end, with: query)
+        }
+    }
+
+    /// Appends items to the query. Throws ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
+    public mutating func append(_ parameters: Parameters, encoding: ParameterEncoding = ParameterEncoding()) throws {
+        try merge(parameters, by: .append, encoding: encoding)
+    }
+
+    /// Adds items to the query. The rule applies to names that the query already has. Throws
+    /// ``URLFilterError/Code/invalidParameters`` if items can't be encoded.
+    public mutating func merge(
+        _ parameters: Parameters, by rule: MergeRule, encoding: ParameterEncoding = ParameterEncoding()
+    ) throws {
+        merge(query: try QueryText.encode(parameters, encoding, filter: filter), by: rule)
+    }
+
+    mutating func merge(query: String, by rule: MergeRule) {
+        if query.isEmpty { return }
+        change { text in
+            let layout = URLLayout(text)
+            if rule != .append, layout.hasQuery {
+                let range = (layout.queryStart + 1)..<layout.end
+                let merged = QueryText.merge(query, into: text[offsets: range], by: rule)
+                return text.replace(offsets: range, with: merged)
+            }
+            if layout.end == text.utf8.count {
+                text += Self.separator(text, layout)
+                text += query
+            } else {
+                text.replace(offsets: layout.end..<layout.end, with: Self.separator(text, layout) + query)
+            }
+        }
+    }
+
+    private static func separator(_ text: String, _ layout: URLLayout) -> String {
+        guard layout.hasQuery else { return "?" }
+        if layout.end == layout.queryStart + 1 { return "" }
+        let last = text.utf8[text.utf8.index(text.startIndex, offsetBy: layout.end - 1)]
+        return last == UInt8(ascii: "&") ? "" : "&"
+    }
+
+    /// Removes the items whose decoded name matches. If the query becomes empty, also removes its question mark.
+    public mutating func removeQuery(where matches: (_ name: String) -> Bool) {
+        change { text in
+            let layout = URLLayout(text)
+            guard layout.hasQuery else { return }
+            let range = (layout.queryStart + 1)..<layout.end
+            let items = QueryItem.split(text[offsets: range], keepingEmpty: true)
+            let kept = items.filter { !matches($0.name) }
+            if kept.count == items.count { return }
+            let start = kept.isEmpty ? layout.queryStart : range.lowerBound
+            text.replace(offsets: start..<range.upperBound, with: kept.map(\.description).joined(separator: "&"))
+        }
     }
 }

@@ -1,9 +1,9 @@
 import Errand
 import Foundation
 
-/// What is known of a connection: its bytes in both directions, those who wait for them, and its failure.
+/// A connection's bytes in both directions, its waiters and its failure.
 ///
-/// Each change returns the steps that follow from it, which are taken in their order, outside of the lock.
+/// Each change returns the steps to take, in order, outside the lock.
 struct ConnectionState: Sendable {
     typealias Waiter = CheckedContinuation<Void, any Error>
     typealias Reader = CheckedContinuation<Data?, any Error>
@@ -17,37 +17,35 @@ struct ConnectionState: Sendable {
 
     private struct Flush: Sendable {
         let id: UInt64
-        /// The number of bytes that the system has to have.
+        /// The bytes the system must have accepted.
         let upTo: UInt64
         let waiter: Waiter
     }
 
-    /// The bytes that are sent at once.
+    /// The most bytes to send at once.
     static let sendBytes = 256 << 10
 
     private var opener: Waiter?
     private var isOpen = false
     private(set) var reader: Reader?
-    /// Bytes that were received and not taken.
     private var input = Data()
     private var isReceiving = false
     private var isAtEnd = false
-    /// Bytes to send that the driver has not got.
+    /// Not passed to the driver yet.
     private var output: [Data] = []
     private var isSending = false
-    /// The number of bytes that were added so far, and of those that the system has.
+    /// Bytes added so far, and bytes the system has accepted.
     private var added: UInt64 = 0
     private var sent: UInt64 = 0
     private var flushes: [Flush] = []
     private var lastFlush: UInt64 = 0
     private(set) var failure: ErrandError?
-    /// Bytes were added after the failure.
     private var isLosing = false
     private var isClosed = false
 
     static var closed: ErrandError { ErrandError(.cancelled, "the connection was closed") }
 
-    // MARK: From its beginning to its end
+    // MARK: Opening and closing
 
     mutating func open(_ waiter: Waiter) -> [Step] {
         if let failure { return [.resume(waiter, failure)] }
@@ -70,10 +68,10 @@ struct ConnectionState: Sendable {
         return finish(error)
     }
 
-    /// The attempt to connect has taken too long.
+    /// Fails if the connection isn't established yet.
     mutating func expire(after limit: Duration) -> [Step] {
         if isOpen { return [] }
-        return fail(ErrandError(.timedOut, "the connection was not made within \(duration: limit)"))
+        return fail(ErrandError(.timedOut, "the connection wasn't established within \(duration: limit)"))
     }
 
     mutating func close() -> [Step] {
@@ -85,7 +83,6 @@ struct ConnectionState: Sendable {
         return finish(Self.closed)
     }
 
-    /// Ends all waits.
     private mutating func finish(_ error: ErrandError) -> [Step] {
         var steps: [Step] = [.end]
         if let opener = opener.take() { steps.append(.resume(opener, error)) }
@@ -99,7 +96,7 @@ struct ConnectionState: Sendable {
 
     mutating func read(_ newReader: Reader) -> [Step] {
         if reader != nil {
-            return [.deliver(newReader, .failure(ErrandError(.transportFailed, "the connection has a reader")))]
+            return [.deliver(newReader, .failure(ErrandError(.transportFailed, "the connection already has a reader")))]
         }
         reader = newReader
         return deliver()
@@ -119,7 +116,7 @@ struct ConnectionState: Sendable {
         return steps
     }
 
-    /// Gives a waiting reader the bytes, the end or the failure, in this order; receives more if there is none of them.
+    /// Passes the bytes, the end or the failure, in this order, or else receives more.
     private mutating func deliver() -> [Step] {
         guard let waiting = reader else { return [] }
         let result: Result<Data?, any Error>
@@ -153,14 +150,14 @@ struct ConnectionState: Sendable {
         added += UInt64(data.count)
     }
 
-    /// Hands over the next bytes, once the system has those before.
+    /// Waits until the system has accepted the bytes before.
     mutating func push() -> [Step] {
         if isSending || output.isEmpty || failure != nil { return [] }
         isSending = true
         return [.send(nextPiece())]
     }
 
-    /// Small pieces together, and a large one in parts.
+    /// Combines small pieces and splits a large one.
     private mutating func nextPiece() -> Data {
         var piece = output[0]
         var count = 1
@@ -174,7 +171,7 @@ struct ConnectionState: Sendable {
         return piece.prefix(Self.sendBytes)
     }
 
-    /// The driver has sent so many bytes, or could not.
+    /// The driver has sent `count` bytes, or failed.
     mutating func noteSent(_ count: Int, _ reason: NetworkFailure?) -> [Step] {
         isSending = false
         if let reason { return fail(reason) }
@@ -184,14 +181,14 @@ struct ConnectionState: Sendable {
         return push() + done.map { .resume($0.waiter, nil) }
     }
 
-    /// A number for a wait until all bytes that were added are sent.
+    /// Identifies a wait until all added bytes are sent.
     mutating func nextFlush() -> UInt64 {
         lastFlush += 1
         return lastFlush
     }
 
     mutating func flush(_ id: UInt64, _ waiter: Waiter) -> [Step] {
-        // What the system had before a failure is sent.
+        // Bytes the system accepted before a failure count as sent.
         if sent == added, !isLosing, !isClosed { return [.resume(waiter, nil)] }
         if let failure { return [.resume(waiter, failure)] }
         flushes.append(Flush(id: id, upTo: added, waiter: waiter))

@@ -1,25 +1,24 @@
 import Errand
 import Foundation
 
-/// The host and the port that a request connects to.
 struct ConnectionTarget: Hashable, Sendable {
     /// A name, or an address without brackets.
     let host: String
     let port: UInt16
     let isSecure: Bool
 
-    /// Throws `invalidURL` for a URL without a host, or with one that hides characters behind percent signs.
+    /// Throws `invalidURL` if the host is missing or contains percent-encoded characters.
     init(_ url: URL) throws(ErrandError) {
         isSecure = url.scheme?.lowercased() == "https"
         let text = url.host(percentEncoded: true) ?? ""
-        // An IPv6 address may name a zone after a percent sign.
+        // An IPv6 address may have a zone after a percent sign.
         let isLiteral = text.utf8.contains(UInt8(ascii: ":"))
         guard !text.isEmpty, isLiteral || !text.utf8.contains(UInt8(ascii: "%")) else {
-            throw ErrandError(.invalidURL, "the URL has no host that can be connected to")
+            throw ErrandError(.invalidURL, "the URL has no host to connect to")
         }
         host = isLiteral ? url.host(percentEncoded: false) ?? text : text
         guard let port = UInt16(exactly: url.port ?? (isSecure ? 443 : 80)), port > 0 else {
-            throw ErrandError(.invalidURL, "the port of the URL is not between 1 and 65535")
+            throw ErrandError(.invalidURL, "the URL's port isn't between 1 and 65535")
         }
         self.port = port
     }

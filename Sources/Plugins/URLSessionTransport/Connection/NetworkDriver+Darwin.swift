@@ -4,13 +4,13 @@ import Foundation
 import Network
 import Synchronization
 
-/// A connection of Network.framework's.
+/// A Network.framework connection.
 struct NetworkDriver: ConnectionDriver {
     let connection: NWConnection
     let queue: DispatchQueue
     let options: TransportOptions
     let rejection: ServerRejection
-    /// Whether it waits for a network that it may use.
+    /// Whether to wait for a usable network.
     let waitsForConnectivity: Bool
 
     func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void) {
@@ -18,7 +18,7 @@ struct NetworkDriver: ConnectionDriver {
             switch state {
             case .ready: report(.ready)
             case .waiting(let error):
-                // A refused connection, an unknown name and a failed TLS handshake wait too: for another network.
+                // Refused connections, unknown names and failed TLS handshakes also wait for another network.
                 if waitsForConnectivity, connection?.currentPath?.status != .satisfied {
                     options.report(.waitingForConnectivity)
                 } else {
@@ -46,7 +46,7 @@ struct NetworkDriver: ConnectionDriver {
     func cancel() { connection.cancel() }
 }
 
-/// The reason why the server of a connection was rejected, of which Network.framework reports only that it was.
+/// Why a server was rejected. Network.framework only reports the fact.
 final class ServerRejection: Sendable {
     private let reason = Mutex<String?>(nil)
 

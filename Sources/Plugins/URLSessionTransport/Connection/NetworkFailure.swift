@@ -1,15 +1,13 @@
 import Errand
 import Foundation
 
-/// An error of the system's networking.
 struct NetworkFailure: Sendable {
     enum Cause: Hashable, Sendable {
         case posix(POSIXErrorCode)
-        /// A code of the name service's (`kDNSServiceErr_…`).
+        /// A code of the name service (`kDNSServiceErr_…`).
         case name(Int32)
-        /// A code of the TLS implementation's (`errSSL…`).
+        /// A code of the TLS implementation (`errSSL…`).
         case security(Int32)
-        /// The server was rejected, with the reason.
         case rejection(String)
         case other
     }
@@ -24,10 +22,10 @@ struct NetworkFailure: Sendable {
         self.underlying = underlying
     }
 
-    /// The error of an attempt to connect.
+    /// The connection wasn't established.
     var unconnected: ErrandError { ErrandError(code, text, underlying: underlying) }
 
-    /// The error of a connection that stood.
+    /// The connection was established.
     var lost: ErrandError { ErrandError(.connectionLost, text, underlying: underlying) }
 
     private var code: ErrandError.Code {
@@ -36,7 +34,7 @@ struct NetworkFailure: Sendable {
         case .posix(.ECONNRESET), .posix(.ECONNABORTED), .posix(.EPIPE), .posix(.ENOTCONN): .connectionLost
         case .posix(.ECANCELED): .cancelled
         case .posix(let code) where Self.unreachable.contains(code): .cannotConnect
-        // The user has not allowed the app to use the local network.
+        // The user hasn't allowed the app to use the local network.
         case .name(Self.policyDenied): .cannotConnect
         case .name: .nameLookupFailed
         case .security, .rejection: .insecureConnection
@@ -47,8 +45,32 @@ struct NetworkFailure: Sendable {
     /// `kDNSServiceErr_PolicyDenied`.
     private static let policyDenied: Int32 = -65570
 
-    /// What stands between the system and a host, and what forbids to connect.
+    /// The host can't be reached, or connecting is forbidden.
     private static let unreachable: Set<POSIXErrorCode> = [
         .ECONNREFUSED, .ENETDOWN, .ENETUNREACH, .EHOSTDOWN, .EHOSTUNREACH, .EADDRNOTAVAIL, .EPERM, .EACCES,
     ]
+}
+
+/// A system connection, with the calls of `NWConnection`.
+protocol ConnectionDriver: Sendable {
+    func start(_ report: @escaping @Sendable (ConnectionEvent) -> Void)
+
+    /// Receives between one byte and `limit` bytes. Completes once: with bytes, the end, possibly after bytes, or a
+    /// failure.
+    func receive(
+        upTo limit: Int, _ completion: @escaping @Sendable (Data?, _ isAtEnd: Bool, NetworkFailure?) -> Void)
+
+    /// Sends after the bytes of earlier calls. Completes once: when the system has accepted all of them, or with a
+    /// failure.
+    func send(_ data: Data, _ completion: @escaping @Sendable (NetworkFailure?) -> Void)
+
+    /// May be called several times. Bytes the system has accepted are still sent.
+    func cancel()
+}
+
+enum ConnectionEvent: Sendable {
+    /// With its TLS.
+    case ready
+    /// It couldn't be established, or was lost.
+    case failed(NetworkFailure)
 }

@@ -4,26 +4,25 @@ import Foundation
 import Network
 import Security
 
-/// How a connection is made: what the configuration of a transport, its policy for servers and the tags of a request
-/// say, in the words of Network.framework.
+/// A transport's configuration, server policy and request tags, as Network.framework's parameters.
 struct NetworkParameters {
     let target: ConnectionTarget
     let configuration: URLSessionConfiguration
     let policy: ChallengePolicy?
     let tags: Tags
 
-    /// Throws `transportUnavailable` for what cannot be applied to a connection, so that nothing is sent without it.
+    /// Throws `transportUnavailable` for settings that can't be applied to a connection.
     func check() throws(ErrandError) {
         if target.isSecure, policy?.hook != nil {
             throw ErrandError(
                 .transportUnavailable,
-                "a transport with a closure for challenges opens no secure connections: Network.framework has no "
+                "a transport with a challenge closure can't open secure connections, because Network.framework has no "
                     + "challenges; use ServerTrust and ClientCertificate")
         }
         if configuration.connectionProxyDictionary?.isEmpty == false {
             throw ErrandError(
                 .transportUnavailable,
-                "the connectionProxyDictionary applies to no connection of Network.framework; use proxyConfigurations")
+                "Network.framework connections ignore connectionProxyDictionary; use proxyConfigurations")
         }
     }
 
@@ -50,7 +49,7 @@ struct NetworkParameters {
         let tls = NWProtocolTLS.Options()
         let options = tls.securityProtocolOptions
         sec_protocol_options_add_tls_application_protocol(options, "http/1.1")
-        // App Transport Security does not see these connections.
+        // App Transport Security doesn't apply to these connections.
         let minimum = configuration.tlsMinimumSupportedProtocolVersion
         sec_protocol_options_set_min_tls_protocol_version(
             options, minimum.rawValue > tls_protocol_version_t.TLSv12.rawValue ? minimum : .TLSv12)
@@ -59,7 +58,7 @@ struct NetworkParameters {
             sec_protocol_options_set_local_identity(options, identity)
         }
         if !policy.trust.isEmpty {
-            // A session that another transport began would be resumed without a look at the server's certificate.
+            // A resumed session of another transport would skip the check of the certificate.
             sec_protocol_options_set_tls_resumption_enabled(options, false)
             sec_protocol_options_set_verify_block(
                 options,
@@ -76,7 +75,7 @@ struct NetworkParameters {
 }
 
 extension ClientCertificate {
-    /// The identity for a host; nil for one that gets none.
+    /// `nil` if the host doesn't receive one.
     fileprivate func identity(for host: String) -> sec_identity_t? {
         guard (try? isFor(host)) == true, let identity = credential.identity else { return nil }
         let chain = credential.certificates

@@ -2,23 +2,22 @@ import Errand
 import Foundation
 import Synchronization
 
-/// A connection for other protocols than HTTP, over one of the system's.
+/// A connection for protocols other than HTTP.
 ///
-/// Bytes are received when a reader waits for them, so that the system holds the peer back otherwise, and sent in pieces
-/// of which the system has one at a time.
+/// Only receives bytes while a reader waits, so backpressure reaches the peer, and sends one piece at a time.
 final class SystemConnection: ByteConnection {
     private let driver: any ConnectionDriver
     let state = Mutex(ConnectionState())
 
-    /// The bytes that are received at once.
+    /// The most bytes to receive at once.
     static let receiveBytes = 64 << 10
 
     init(_ driver: any ConnectionDriver) { self.driver = driver }
 
-    // The closures that the driver has do not keep the connection: its last release ends it.
+    // The driver's closures don't keep the connection alive.
     deinit { driver.cancel() }
 
-    /// Makes the connection, within the timeout of the options.
+    /// Within the timeout of the options.
     func open(_ options: TransportOptions) async throws {
         let (time, limit) = (options.time, options.timeout)
         let deadline = Task { [weak self] in
@@ -37,7 +36,7 @@ final class SystemConnection: ByteConnection {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
                 change { $0.read(reader) }
-                // The handler of the cancellation may have come before the reader.
+                // The cancellation handler may have run before the reader was registered.
                 if Task.isCancelled { change { $0.cancelRead() } }
             }
         } onCancel: {
@@ -79,7 +78,7 @@ final class SystemConnection: ByteConnection {
                 case .failed(let reason): self?.change { $0.fail(reason) }
                 }
             }
-            // It may have been ended before it was started.
+            // The connection may have ended before it was started.
             let isOver = state.withLock { $0.failure != nil }
             if isOver { driver.cancel() }
         case .receive:

@@ -4,12 +4,12 @@ import Foundation
 import Network
 
 extension URLSessionTransport: ConnectingTransport {
-    /// Opens a connection that nothing else uses, over Network.framework, with the networks, the proxies and the policy
-    /// for servers of this transport; see ``Errand/ConnectingTransport``. The configuration's number of connections does
-    /// not count it.
+    /// Opens a dedicated connection over Network.framework that respects this transport's network restrictions, proxies
+    /// and server policy; see ``Errand/ConnectingTransport``. It doesn't count toward the configuration's connection
+    /// limit.
     ///
-    /// Throws `transportUnavailable` for a background configuration, for one with a `connectionProxyDictionary`, and for
-    /// https where a closure decides on challenges: these cannot be applied to such a connection.
+    /// Throws `transportUnavailable` for settings that can't be applied to such a connection: a background
+    /// configuration, a `connectionProxyDictionary`, or, with https, a closure that decides on challenges.
     public func connect(for request: HTTPRequest, options: TransportOptions) async throws -> any ByteConnection {
         try check()
         let target = try ConnectionTarget(request.url)
@@ -18,7 +18,7 @@ extension URLSessionTransport: ConnectingTransport {
             tags: options.tags)
         try parameters.check()
         guard let port = NWEndpoint.Port("\(target.port)") else {
-            throw ErrandError(.invalidURL, "the port of the URL is not between 1 and 65535")
+            throw ErrandError(.invalidURL, "the URL's port isn't between 1 and 65535")
         }
         let rejection = ServerRejection()
         let driver = NetworkDriver(

@@ -1,21 +1,21 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Writes the frames of a client: each is masked by a random key of the system (RFC 6455, section 5.3).
+/// Writes a client's frames, each masked with a key from the system's random generator (RFC 6455, section 5.3).
 struct FrameWriter: ~Copyable {
     private var random = SystemRandomNumberGenerator()
-    /// Random keys that were not used yet.
+    /// Unused random keys.
     private var keys: [UInt32] = []
     private var deflater: MessageDeflater?
     private let minimumBytes: Int
 
-    /// - Parameter compression: what both sides have agreed on; nil for messages as they are.
+    /// - Parameter compression: The agreed compression, if any.
     init(_ compression: DeflateAgreement? = nil, minimumBytes: Int = 0) {
         deflater = compression.map { MessageDeflater($0.clientWindow, keepsWindow: $0.clientKeepsWindow) }
         self.minimumBytes = minimumBytes
     }
 
-    /// The frame of a whole message, deflated if that was agreed on. Throws `encodingFailed` where zlib has no memory.
+    /// Returns a whole message's frame, compressed if agreed. Throws `encodingFailed` if zlib lacks memory.
     mutating func frame(_ message: WebSocketMessage, deflates: Bool = true) throws(WebSocketError) -> Data {
         let result =
             switch message {
@@ -26,7 +26,7 @@ struct FrameWriter: ~Copyable {
         return result
     }
 
-    /// Nil where zlib has no memory.
+    /// Returns `nil` if zlib lacks memory.
     private mutating func frame(_ opcode: Opcode, _ bytes: Span<UInt8>, _ deflates: Bool) -> Data? {
         guard deflates, deflater != nil, bytes.count >= minimumBytes else {
             return masked(opcode, bytes, isDeflated: false)
@@ -35,12 +35,12 @@ struct FrameWriter: ~Copyable {
         return masked(opcode, deflated.span, isDeflated: true)
     }
 
-    /// A control frame; longer contents are cut to 125 bytes.
+    /// Returns a control frame. Truncates the content to 125 bytes.
     mutating func control(_ opcode: Opcode, _ content: Data = Data()) -> Data {
         masked(opcode, content.prefix(Opcode.maximumControlBytes).span, isDeflated: false)
     }
 
-    /// A close frame; a reason is cut where a character ends.
+    /// Returns a close frame. Truncates the reason between Unicode scalars.
     mutating func close(_ code: CloseCode, _ reason: String = "") -> Data {
         guard code.isSendable else { return control(.close) }
         var content = Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)])
@@ -70,7 +70,6 @@ struct FrameWriter: ~Copyable {
         return frame
     }
 
-    /// Four random bytes.
     private mutating func nextKey() -> UInt32 {
         if let key = keys.popLast() { return key }
         for _ in 0..<Self.numbersAtOnce {
@@ -82,8 +81,8 @@ struct FrameWriter: ~Copyable {
 
     private static let numbersAtOnce = 8
 
-    /// The key's lowest byte masks the first byte, and so on. Eight bytes at a time: byte by byte takes eight times as
-    /// long.
+    /// Masks eight bytes at a time, because single bytes take eight times as long. The key's lowest byte masks the
+    /// first byte.
     private static func mask(_ bytes: Span<UInt8>, with key: UInt32, into frame: inout Data, at start: Int) {
         let wide = UInt64(key) | UInt64(key) << 32
         var target = frame.mutableBytes
@@ -99,4 +98,19 @@ struct FrameWriter: ~Copyable {
             index += 1
         }
     }
+}
+
+/// The kind of a frame (RFC 6455, section 5.2).
+enum Opcode: UInt8 {
+    case continuation = 0x0
+    case text = 0x1
+    case data = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    var isControl: Bool { rawValue >= 0x8 }
+
+    /// The maximum content of a control frame in bytes (section 5.5).
+    static let maximumControlBytes = 125
 }

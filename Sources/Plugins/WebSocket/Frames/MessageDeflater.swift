@@ -2,10 +2,10 @@ import CErrandCodings
 import ErrandEssentials
 import ErrandSupport
 
-// Safe: an object of the C library is made here, freed once at the end, and leaves its struct only as an argument of the
-// C functions. These read `count` bytes of the input and write `count` of the buffer, both of which outlive the call.
+// Safe: a C library object is created here, freed once at the end, and only passed to C functions. These read `count`
+// bytes of the input and write `count` bytes of the buffer. Both outlive the call.
 
-/// Deflates messages (RFC 7692, section 7.2.1). Its window takes memory from the first message on.
+/// Compresses messages (RFC 7692, section 7.2.1). Allocates its window for the first message.
 @safe
 struct MessageDeflater: ~Copyable {
     private var deflater: OpaquePointer?
@@ -16,7 +16,8 @@ struct MessageDeflater: ~Copyable {
 
     deinit { if let deflater = unsafe deflater { unsafe errand_deflater_free(deflater) } }
 
-    /// A message without its last four bytes, which are always the same; nil without memory.
+    /// Returns a compressed message without its last four bytes, which are always the same, or `nil` if there isn't
+    /// enough memory.
     mutating func deflate(_ bytes: Span<UInt8>) -> Data? {
         if unsafe deflater == nil { unsafe deflater = errand_deflater_make(Int32(window)) }
         guard let deflater = unsafe deflater else { return nil }
@@ -34,19 +35,18 @@ struct MessageDeflater: ~Copyable {
             if code == Int32(ERRAND_MESSAGE_DONE) { break }
         }
         if !keepsWindow, unsafe errand_deflater_reset(deflater) != 0 { return nil }
-        // An empty message is one byte.
+        // An empty message is a single zero byte.
         if bytes.isEmpty { return Data([0]) }
         return result.suffix(Self.tail.count) == Self.tail ? result.dropLast(Self.tail.count) : result
     }
 
-    /// Whether the system has zlib.
     static var isAvailable: Bool { errand_has_deflate() != 0 }
 
     private static let step = 16 << 10
     static let tail = Data([0x00, 0x00, 0xFF, 0xFF])
 }
 
-/// Inflates messages (RFC 7692, section 7.2.2), piece by piece. Its window takes memory from the first message on.
+/// Decompresses messages in pieces (RFC 7692, section 7.2.2). Allocates its window for the first message.
 @safe
 struct MessageInflater: ~Copyable {
     private var inflater: OpaquePointer?
@@ -57,7 +57,7 @@ struct MessageInflater: ~Copyable {
 
     deinit { if let inflater = unsafe inflater { unsafe errand_inflater_free(inflater) } }
 
-    /// Inflates a piece of a message; `body` receives what comes out, and throws where that is too much.
+    /// Decompresses a piece of a message. Passes the result to `body`, which throws if it's too large.
     mutating func inflate(
         _ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {
@@ -81,9 +81,9 @@ struct MessageInflater: ~Copyable {
         }
     }
 
-    /// The message has ended.
+    /// Completes a message.
     mutating func finish(_ body: (Span<UInt8>) throws(WebSocketError) -> Void) throws(WebSocketError) {
-        // The end of a final block that nothing follows is that of the message: the tail would begin another block.
+        // If the message ends with a final block, don't add the tail, because it would begin another block.
         let hasEnded = unsafe inflater.map { unsafe errand_inflater_has_ended($0) != 0 } ?? false
         if !hasEnded { try inflate(MessageDeflater.tail.span, body) }
         if !keepsWindow, let inflater = unsafe inflater, unsafe errand_inflater_reset(inflater) != 0 {

@@ -1,26 +1,24 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// Makes messages of the bytes of a server, at any split into pieces: no I/O, no waiting (RFC 6455, section 5).
+/// Parses a server's bytes into messages, in pieces of any size, without I/O or waiting (RFC 6455, section 5).
 ///
-/// Memory is bounded by the longest message; a frame that would exceed it is refused by its head.
+/// Memory is bounded by the maximum message size, because a frame's head is enough to reject it.
 struct MessageReader: ~Copyable {
     enum Event: Equatable {
         case message(WebSocketMessage)
         case ping(Data)
         case pong(Data)
-        /// Nil without a code.
+        /// The code is `nil` if the frame is empty.
         case close(CloseCode?, reason: String)
     }
 
-    /// A frame whose content is being read.
     private struct Frame {
         var opcode: Opcode
         var isFinal: Bool
         var missing: UInt64
     }
 
-    /// A message that is not complete.
     private struct Message {
         let isText: Bool
         let isDeflated: Bool
@@ -38,17 +36,17 @@ struct MessageReader: ~Copyable {
     private let limit: Int
 
     /// - Parameters:
-    ///   - limit: the most bytes of a message, inflated.
-    ///   - compression: what both sides have agreed on; nil where no message may be deflated.
+    ///   - limit: The maximum size of a message in bytes, after decompression.
+    ///   - compression: The agreed compression, or `nil` if messages must not be compressed.
     init(limit: Int, _ compression: DeflateAgreement? = nil) {
         self.limit = limit
         inflater = compression.map { MessageInflater($0.serverWindow, keepsWindow: $0.serverKeepsWindow) }
     }
 
-    /// Adds bytes, once `next` has returned nil.
+    /// Sets the next bytes. Call it after `next` has returned `nil`.
     mutating func push(_ bytes: Data) { (input, position) = (bytes, bytes.startIndex) }
 
-    /// The next event; nil if more bytes are needed.
+    /// Returns the next event, or `nil` if it needs more bytes.
     mutating func next() throws(WebSocketError) -> Event? {
         while true {
             if frame == nil {
@@ -70,7 +68,6 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// The bytes are used: they are let go of.
     private mutating func drained() -> Event? {
         (input, position) = (Data(), 0)
         return nil
@@ -78,7 +75,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Heads
 
-    /// False if the head is not complete.
+    /// Returns `false` if the head is incomplete.
     private mutating func readHead() throws(WebSocketError) -> Bool {
         while head.count < headCount {
             if position == input.endIndex {
@@ -115,7 +112,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Refuses a head by its first bytes, before the others have come.
+    /// Rejects an invalid head before all of its bytes have arrived.
     private func checkHead() throws(WebSocketError) {
         guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
         let mayBeDeflated = inflater != nil && (opcode == .text || opcode == .data)
@@ -134,7 +131,7 @@ struct MessageReader: ~Copyable {
 
     private mutating func begin(_ opcode: Opcode, _ length: UInt64, isDeflated: Bool) throws(WebSocketError) {
         if opcode != .continuation { message = Message(isText: opcode == .text, isDeflated: isDeflated) }
-        // What is deflated may be longer than what it inflates to, which is counted as it comes.
+        // Compressed data can be longer than its content, which is counted during decompression.
         guard let message, message.isDeflated || length <= UInt64(limit - message.content.count) else { throw tooLarge }
     }
 
@@ -182,7 +179,7 @@ struct MessageReader: ~Copyable {
 
     // MARK: Ends
 
-    /// The event that a complete frame is; nil if its message goes on.
+    /// Returns the event of a complete frame, or `nil` if its message continues.
     private mutating func finish(_ frame: Frame) throws(WebSocketError) -> Event? {
         if frame.opcode.isControl {
             defer { control = Data() }
@@ -210,5 +207,61 @@ struct MessageReader: ~Copyable {
             throw WebSocketError(.invalidText, "the reason of a close frame is not UTF-8", closeCode: .invalidPayload)
         }
         return .close(code, reason: reason)
+    }
+}
+
+/// Validates UTF-8 incrementally (RFC 3629). Fails at the first invalid byte.
+struct UTF8Check {
+    /// The number of bytes that the current character lacks, and the bounds of the next byte.
+    private var missing = 0
+    private var lower: UInt8 = 0x80
+    private var upper: UInt8 = 0xBF
+
+    var isComplete: Bool { missing == 0 }
+
+    /// Returns `false` at an invalid byte.
+    mutating func accept(_ bytes: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            if missing == 0 {
+                index = Self.asciiEnd(bytes, from: index)
+                if index == bytes.count { return true }
+                if bytes[index] >= 0x80, !begin(bytes[index]) { return false }
+            } else {
+                guard bytes[index] >= lower, bytes[index] <= upper else { return false }
+                (lower, upper) = (0x80, 0xBF)
+                missing -= 1
+            }
+            index += 1
+        }
+        return true
+    }
+
+    /// Skips ASCII bytes. Returns an index that is at most seven bytes before the first non-ASCII byte. Most text is
+    /// ASCII, so this checks several bytes at a time.
+    private static func asciiEnd(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        func word(_ index: Int) -> UInt64 { bytes.littleEndian(at: index) }
+        let high: UInt64 = 0x8080_8080_8080_8080
+        var index = start
+        while index + 32 <= bytes.count,
+            (word(index) | word(index + 8) | word(index + 16) | word(index + 24)) & high == 0
+        { index += 32 }
+        while index + 8 <= bytes.count, word(index) & high == 0 { index += 8 }
+        return index
+    }
+
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        (lower, upper) = (0x80, 0xBF)
+        switch byte {
+        case 0xC2...0xDF: missing = 1
+        case 0xE0: (missing, lower) = (2, 0xA0)
+        case 0xED: (missing, upper) = (2, 0x9F)
+        case 0xE1...0xEF: missing = 2
+        case 0xF0: (missing, lower) = (3, 0x90)
+        case 0xF4: (missing, upper) = (3, 0x8F)
+        case 0xF1...0xF3: missing = 3
+        default: return false
+        }
+        return true
     }
 }

@@ -1,6 +1,6 @@
 import ErrandMessageSyntax
 
-/// The parameters of permessage-deflate that both sides have agreed on (RFC 7692, section 7.1).
+/// The agreed parameters of permessage-deflate (RFC 7692, section 7.1).
 struct DeflateAgreement: Hashable {
     var clientWindow: Int
     var serverWindow = 15
@@ -9,7 +9,7 @@ struct DeflateAgreement: Hashable {
 
     static let name = "permessage-deflate"
 
-    /// The offer in `Sec-WebSocket-Extensions`.
+    /// Returns the offer for `Sec-WebSocket-Extensions`.
     static func offer(_ compression: WebSocketCompression) -> String {
         var offer = "\(name); client_max_window_bits"
         if compression.clientWindowBits < 15 { offer += "=\(compression.clientWindowBits)" }
@@ -19,8 +19,8 @@ struct DeflateAgreement: Hashable {
         return offer
     }
 
-    /// Reads a server's response to an offer; nil where it accepts no extension. Throws a sentence on what it may not
-    /// respond.
+    /// Parses a server's response to an offer. Returns `nil` if the server accepts no extension. Throws the reason why
+    /// a response isn't allowed.
     static func accepted(_ values: [String], _ compression: WebSocketCompression) throws(Refusal) -> DeflateAgreement? {
         let items = FieldList.items(values)
         guard let item = items.first else { return nil }
@@ -63,7 +63,7 @@ struct DeflateAgreement: Hashable {
         }
     }
 
-    /// From 8 to 15, without a zero before it, possibly in quotes.
+    /// From 8 to 15, without leading zeros, optionally quoted.
     private static func bits(_ value: String?) -> Int? {
         guard let value, let text = value.hasPrefix("\"") ? QuotedString.content(value) : value,
             let number = Int(text), "\(number)" == text, 8...15 ~= number

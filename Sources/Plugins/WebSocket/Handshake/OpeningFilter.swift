@@ -1,9 +1,11 @@
 import Errand
+import ErrandDigests
 import ErrandEssentials
+import ErrandMessageSyntax
 
-/// Makes the request of a socket an opening handshake, on each attempt and hop of it, and checks the response.
+/// Turns a socket's request into an opening handshake, for each attempt and hop, and validates the response.
 struct OpeningFilter: Filter {
-    /// The socket; nil where the request is sent as a request.
+    /// The socket, or `nil` if the request was sent like an ordinary request.
     let core: SocketCore?
 
     var stages: FilterStages { .wire }
@@ -32,7 +34,7 @@ struct OpeningFilter: Filter {
     }
 }
 
-/// The connection of an opened socket, with what was agreed on.
+/// An opened socket's connection, along with the agreed parameters.
 final class OpenedConnection: ByteConnection {
     let agreement: OpeningHandshake.Agreement
     let exchange: Exchange
@@ -48,4 +50,73 @@ final class OpenedConnection: ByteConnection {
     func push() { base.push() }
     func flush() async throws { try await base.flush() }
     func close() { base.close() }
+}
+
+/// One opening handshake (RFC 6455, section 4.1): creates its header fields, and validates the response.
+struct OpeningHandshake: Sendable {
+    let key: String
+    let subprotocols: [String]
+    let compression: WebSocketCompression
+
+    struct Agreement {
+        var subprotocol: String?
+        var deflate: DeflateAgreement?
+    }
+
+    /// Uses a random key of 16 bytes.
+    init(_ subprotocols: [String], _ compression: WebSocketCompression) {
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+        self.init(key: Data(bytes).base64EncodedString(), subprotocols, compression)
+    }
+
+    init(key: String, _ subprotocols: [String], _ compression: WebSocketCompression) {
+        self.key = key
+        self.subprotocols = subprotocols
+        self.compression = compression.isEnabled && !Self.hasDeflate ? .off : compression
+    }
+
+    private static var hasDeflate: Bool { MessageDeflater.isAvailable }
+
+    func prepare(_ headers: inout HTTPHeaders) {
+        headers.set(.connection, "Upgrade")
+        headers.set(.upgrade, "websocket")
+        headers.set(.secWebSocketVersion, "13")
+        headers.set(.secWebSocketKey, key)
+        if !subprotocols.isEmpty { headers.set(.secWebSocketProtocol, subprotocols.joined(separator: ", ")) }
+        if compression.isEnabled { headers.set(.secWebSocketExtensions, DeflateAgreement.offer(compression)) }
+    }
+
+    /// Validates a response with the status 101. Throws `handshakeFailed`.
+    func check(_ response: HTTPResponse) throws(WebSocketError) -> Agreement {
+        func fail(_ message: String) -> WebSocketError {
+            WebSocketError(.handshakeFailed, "\(message): \(response)", response: response)
+        }
+        let headers = response.headers
+        guard let upgrade = headers[.upgrade], ASCII.equalsIgnoringCase(upgrade, "websocket") else {
+            throw fail("the server upgrades to another protocol")
+        }
+        guard let connection = headers[.connection], FieldList.contains("upgrade", in: connection) else {
+            throw fail("the server does not upgrade the connection")
+        }
+        guard headers.values(of: .secWebSocketAccept) == [accept] else {
+            throw fail("the Sec-WebSocket-Accept of the server does not belong to the key")
+        }
+        var agreement = Agreement()
+        let chosen = headers.values(of: .secWebSocketProtocol)
+        if !chosen.isEmpty {
+            guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
+                throw fail("the server has chosen a subprotocol that was not offered")
+            }
+            agreement.subprotocol = chosen[0]
+        }
+        do { agreement.deflate = try .accepted(headers.values(of: .secWebSocketExtensions), compression) } catch {
+            throw fail(error.message)
+        }
+        return agreement
+    }
+
+    /// The digest with which a server proves that it has processed the key.
+    var accept: String {
+        Data(SHA1Digest.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
 }

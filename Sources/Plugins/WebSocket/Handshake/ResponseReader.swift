@@ -2,10 +2,9 @@ import Errand
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// Reads the response to an opening handshake, at any split into pieces (RFC 9112): its head, and where it refuses the
-/// upgrade the beginning of its body.
+/// Reads the response to an opening handshake in pieces of any size (RFC 9112): its head, and if the server refuses the
+/// upgrade, the beginning of its body.
 struct ResponseReader {
-    /// A head.
     struct Head: Equatable {
         var status: Int
         var version: String
@@ -21,13 +20,13 @@ struct ResponseReader {
 
     init(headLimit: Int = 64 << 10) { self.headLimit = headLimit }
 
-    /// The bytes that were received and belong to no head.
+    /// Received bytes after the head.
     var rest: Data { Data(bytes) }
 
     mutating func push(_ data: Data) { bytes.append(data) }
 
-    /// Reads the final head; false if it is not complete. Informational ones before it are left out, but for 101.
-    /// Throws `invalidResponse`.
+    /// Reads the final head. Returns `false` if it's incomplete. Skips informational heads except 101. Throws
+    /// `invalidResponse`.
     mutating func readHead() throws(ErrandError) -> Bool {
         while head == nil {
             guard let end = bytes.firstRange(of: Self.headEnd) else {
@@ -46,8 +45,7 @@ struct ResponseReader {
         if count > headLimit { throw Self.invalid("the head of the response is longer than \(headLimit) bytes") }
     }
 
-    /// The body as far as it has come, without its chunks' framing and at most `limit` bytes; nil while more is to come
-    /// and the limit is not reached.
+    /// Returns up to `limit` bytes of the body, without chunk framing, or `nil` if more bytes are needed.
     func body(upTo limit: Int, isAtEnd: Bool) throws(ErrandError) -> Data? {
         switch try framing() {
         case .none: return Data()
@@ -56,7 +54,7 @@ struct ResponseReader {
         case .untilEnd: return isAtEnd || bytes.count >= limit ? Data(bytes.prefix(limit)) : nil
         case .chunked:
             let (content, isComplete) = Self.unchunked(bytes)
-            // The framing has a bound too.
+            // Limit the framing too.
             let isCut = content.count >= limit || bytes.count - limit >= headLimit
             return isComplete || isAtEnd || isCut ? content.prefix(limit) : nil
         }
@@ -71,7 +69,7 @@ struct ResponseReader {
         let lengths = head.headers.values(of: .contentLength)
         if lengths.isEmpty { return .untilEnd }
         guard let length = ContentLength.parse(lengths) else {
-            throw Self.invalid("the Content-Length of the response is no number")
+            throw Self.invalid("the response's Content-Length isn't a number")
         }
         return .length(Int(clamping: length))
     }
@@ -89,17 +87,17 @@ struct ResponseReader {
         guard first.starts(with: "HTTP/1.".utf8), first.count >= 12, first[8] == 0x20, ASCII.isDigit(first[7]),
             status.allSatisfy(ASCII.isDigit), first.count == 12 || first[12] == 0x20,
             let number = Int(String(decoding: status, as: UTF8.self)), number >= 100
-        else { throw invalid("the status line of the response is not valid") }
+        else { throw invalid("the response's status line is invalid") }
         var head = Head(status: number, version: String(decoding: first[5..<8], as: UTF8.self))
         var fields: [HTTPHeaders.Field] = []
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-                throw invalid("a header field of the response is not valid")
+                throw invalid("a header field of the response is invalid")
             }
             let name = HTTPHeaderName(String(decoding: line[..<colon], as: UTF8.self))
             let value = line[line.index(after: colon)...]
             guard name.isValid, value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-                throw invalid("a header field of the response is not valid")
+                throw invalid("a header field of the response is invalid")
             }
             var field = HTTPHeaders.Field(name, String(ASCII.trimmed(Self.text(value)[...])))
             field.isLatin1 = String(validating: value, as: UTF8.self) == nil
@@ -109,13 +107,13 @@ struct ResponseReader {
         return head
     }
 
-    /// UTF-8 where it is valid, and Latin-1 otherwise.
+    /// Decodes UTF-8 if valid, and Latin-1 otherwise.
     private static func text(_ bytes: Data) -> String {
         String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// What the chunks contain, as far as they are complete or begun (RFC 9112, section 7.1).
+    /// Returns the content of all chunks, including the last incomplete one (RFC 9112, section 7.1).
     private static func unchunked(_ bytes: Data) -> (Data, isComplete: Bool) {
         var content = Data()
         var rest = bytes[...]

@@ -3,11 +3,11 @@ import ErrandEssentials
 import ErrandMessageSyntax
 import Synchronization
 
-/// Sends a request over a connection of its own, which the response has where the server switches protocols.
+/// Sends a request over a dedicated connection. If the server switches protocols, the response keeps the connection.
 struct UpgradeTransport: Transport {
     let base: any ConnectingTransport
 
-    /// The most bytes of the body of a refusal.
+    /// The maximum number of body bytes to read if the server refuses.
     private static let refusalBytes = 64 << 10
 
     func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -15,7 +15,7 @@ struct UpgradeTransport: Transport {
             try await base.connect(for: request, options: options)
         }
         do {
-            // It may have waited for its connection.
+            // Connecting may have taken a while.
             try options.checkDeparture(of: request)
             var (response, rest) = try await exchange(request, options, over: connection)
             if response.status == 101 {
@@ -43,7 +43,7 @@ struct UpgradeTransport: Transport {
             }
             reader.push(bytes)
         }
-        // The head decides: a redirect or a refusal does not wait for a body that is slow or never ends.
+        // The head is enough, so a redirect or refusal doesn't wait for a slow or endless body.
         let limit = options.time.instant(after: min(options.timeout, .seconds(1)))
         var body: Data?
         while body == nil {
@@ -57,7 +57,7 @@ struct UpgradeTransport: Transport {
         }
         guard let head = reader.head else { throw ErrandError(.invalidResponse, "the response has no head") }
         var headers = head.headers
-        // The body is there without its framing, and possibly cut.
+        // The framing was removed from the body, which may be truncated.
         if head.status != 101 {
             headers.remove(.contentLength)
             headers.remove(.transferEncoding)
@@ -74,7 +74,7 @@ struct UpgradeTransport: Transport {
         try await TimeLimit.run(options.timeout, options.time) { try await connection.receive() }
     }
 
-    /// The next bytes of a refusal; nil at its end, and where it is not there in time.
+    /// Returns the next bytes of a refusal, or `nil` at its end or after the limit.
     private func receive(
         _ connection: any ByteConnection, _ options: TransportOptions, until limit: ContinuousClock.Instant
     ) async throws -> Data? {
@@ -87,7 +87,7 @@ struct UpgradeTransport: Transport {
         }
     }
 
-    /// The bytes of the request's head (RFC 9112, section 3).
+    /// Returns the bytes of the request's head (RFC 9112, section 3).
     static func head(of request: HTTPRequest) -> Data {
         let text = request.urlText
         let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
@@ -102,7 +102,7 @@ struct UpgradeTransport: Transport {
         return Data((head + "\r\n").utf8)
     }
 
-    /// A zone means something on this machine only (RFC 6874, section 4).
+    /// Removes an IPv6 zone, which is only meaningful on this machine (RFC 6874, section 4).
     private static func withoutZone(_ authority: Substring) -> String {
         guard let zone = authority.firstIndex(of: "%"), let end = authority.lastIndex(of: "]"), zone < end else {
             return String(authority)
@@ -110,8 +110,8 @@ struct UpgradeTransport: Transport {
         return String(authority[..<zone] + authority[end...])
     }
 
-    /// The absolute URL of a redirect to `ws` or `wss`, with the scheme that requests have: `ws` stands for `http`, `wss` for
-    /// `https`. Nil for any other redirect.
+    /// Returns the absolute URL of a redirect to `ws` or `wss`, with the scheme `http` or `https`. Returns `nil` for
+    /// other redirects.
     static func target(of headers: HTTPHeaders, from url: URL) -> String? {
         guard let field = headers.first(where: { $0.name == .location }),
             let target = try? field.reference.resolved(against: url), target.scheme == "ws" || target.scheme == "wss"
@@ -120,7 +120,7 @@ struct UpgradeTransport: Transport {
     }
 }
 
-/// A connection of which the first bytes have been received.
+/// A connection whose first bytes have already been received.
 private final class StartedConnection: ByteConnection {
     private let base: any ByteConnection
     private let received: Mutex<Data?>

@@ -1,10 +1,9 @@
 import ErrandSupport
 import Synchronization
 
-/// Lets one message after another be added to a connection, in the order of the calls.
+/// Lets messages be added to a connection one at a time, in the order of the calls.
 final class SendingLine: Sendable {
     private struct State {
-        /// Whether a message has its turn.
         var isTaken = false
         var waiting = WaitingQueue<CheckedContinuation<Void, any Error>>()
     }
@@ -12,12 +11,12 @@ final class SendingLine: Sendable {
     private let state = Mutex(State())
 
     var isTaken: Bool { state.withLock { $0.isTaken } }
-    /// How many messages wait for their turn.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full``, and a cancellation of the task.
+    /// Waits for the turn, which ``leave()`` ends. Throws ``WaitingLine/Full`` or `CancellationError`.
     ///
-    /// - Parameter maximum: how many messages may wait, the one that has its turn included; called without a lock.
+    /// - Parameter maximum: The maximum number of messages, including the message that has the turn. Called without
+    ///   holding a lock.
     func enter(upTo maximum: () -> Int) async throws {
         let maximum = maximum()
         let number = state.withLock { state -> UInt64? in
@@ -45,7 +44,6 @@ final class SendingLine: Sendable {
         }
     }
 
-    /// Gives the turn to the next message.
     func leave() {
         let next = state.withLock { state in
             let next = state.waiting.popFirst()
@@ -55,7 +53,7 @@ final class SendingLine: Sendable {
         next?.resume()
     }
 
-    /// There is no connection any more: the messages that came last don't wait if they are too many.
+    /// Rejects the newest messages if too many wait, because the connection was lost.
     func limit(to maximum: Int) {
         let refused = state.withLock { state in
             guard state.isTaken, state.waiting.count + 1 > maximum else {
@@ -68,5 +66,45 @@ final class SendingLine: Sendable {
 
     private func cancel(_ number: UInt64) {
         state.withLock { $0.waiting.remove(number) }?.resume(throwing: CancellationError())
+    }
+}
+
+/// Tasks that wait for a change. All of them check again after each change.
+final class WaitingLine: Sendable {
+    private let waiters = Mutex(WaitingQueue<CheckedContinuation<Void, any Error>>())
+
+    /// The maximum number of tasks is waiting.
+    struct Full: Error {}
+
+    /// Waits for the next `resume`. Throws ``Full`` or `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - maximum: The maximum number of waiting tasks.
+    ///   - isToWait: Called after registering, so changes can't be missed. Called without holding a lock.
+    func wait(upTo maximum: Int = .max, while isToWait: () -> Bool) async throws {
+        let number = waiters.withLock { $0.nextNumber() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isFull = waiters.withLock { waiters in
+                    if waiters.count >= maximum { return true }
+                    waiters.append(continuation, number)
+                    return false
+                }
+                if isFull { return continuation.resume(throwing: Full()) }
+                if Task.isCancelled { cancel(number) } else if !isToWait() { remove(number)?.resume() }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    func resume() {
+        for waiter in waiters.withLock({ $0.removeAll() }) { waiter.resume() }
+    }
+
+    private func cancel(_ number: UInt64) { remove(number)?.resume(throwing: CancellationError()) }
+
+    private func remove(_ number: UInt64) -> CheckedContinuation<Void, any Error>? {
+        waiters.withLock { $0.remove(number) }
     }
 }

@@ -1,16 +1,16 @@
 import Errand
 import Synchronization
 
-/// The limits of a socket's waits, all by one timer.
+/// The timeouts of a socket, with a single timer.
 ///
-/// The timer is left alone if it fires early enough. So a limit that is met costs no task, however many there are.
+/// The timer isn't replaced if it fires early enough, so timeouts that don't expire cost no tasks.
 final class SocketAlarm: Sendable {
     private typealias Limit = (instant: ContinuousClock.Instant, action: @Sendable () -> Void)
 
     private struct State {
         var limits: [UInt64: Limit] = [:]
         var last: UInt64 = 0
-        /// When the timer fires; nil while there is none.
+        /// When the timer fires, or `nil` without a timer.
         var fires: ContinuousClock.Instant?
         var timer: Task<Void, Never>?
         var isOver = false
@@ -20,7 +20,8 @@ final class SocketAlarm: Sendable {
 
     deinit { stop() }
 
-    /// Calls an action once an instant has come, unless ``unset(_:)`` comes first. Brief, from any thread.
+    /// Calls an action at an instant, unless ``unset(_:)`` is called before. The action must be brief and can run on
+    /// any thread.
     func set(
         at instant: ContinuousClock.Instant, _ time: any TimeSource, _ action: @escaping @Sendable () -> Void
     ) -> UInt64 {
@@ -38,7 +39,7 @@ final class SocketAlarm: Sendable {
         withExtendedLifetime(limit) {}
     }
 
-    /// The socket has ended.
+    /// Removes all timeouts, because the socket has ended.
     func stop() {
         let (timer, limits) = state.withLock { state in
             defer { (state.timer, state.limits, state.isOver) = (nil, [:], true) }
@@ -48,7 +49,7 @@ final class SocketAlarm: Sendable {
         timer?.cancel()
     }
 
-    /// Returns the timer that is replaced, to be cancelled outside of the lock: that runs code of the time source.
+    /// Returns the timer it replaces. Cancel it after releasing the lock, because that runs the time source's code.
     private func arm(
         _ state: inout State, at instant: ContinuousClock.Instant, _ time: any TimeSource
     ) -> Task<Void, Never>? {
@@ -65,7 +66,7 @@ final class SocketAlarm: Sendable {
         return stale
     }
 
-    /// Takes the place of a time source that does not sleep; long enough not to keep a processor busy.
+    /// Replaces the sleep of a failing time source. Long enough not to keep a processor busy.
     private static func pause(_ duration: Duration) async {
         try? await Task.sleep(for: max(duration.bounded, .milliseconds(10)))
     }
@@ -76,7 +77,7 @@ final class SocketAlarm: Sendable {
             state.fires = nil
             let due = state.limits.filter { $0.value.instant <= now }
             for number in due.keys { state.limits[number] = nil }
-            // The timer that is replaced is the one that has just fired.
+            // The replaced timer has just fired.
             if let next = state.limits.values.map(\.instant).min() { _ = arm(&state, at: next, time) }
             return due
         }

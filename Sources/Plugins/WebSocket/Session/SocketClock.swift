@@ -1,7 +1,7 @@
 import Errand
 import Synchronization
 
-/// The clock of the agent, once an exchange has shown it.
+/// The agent's clock, once known from an exchange.
 final class SocketClock: Sendable {
     private let known = Mutex<(any TimeSource)?>(nil)
 

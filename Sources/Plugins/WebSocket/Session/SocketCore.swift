@@ -3,9 +3,8 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The state that a socket, its reader, its senders and its activity share.
+/// The state shared by a socket, its reader, its senders, and its activity.
 final class SocketCore: Sendable {
-    /// A received message, with what decodes it.
     struct Received: Sendable {
         let message: WebSocketMessage
         let coder: SocketCoder
@@ -23,9 +22,8 @@ final class SocketCore: Sendable {
         var activity: Activity?
         var cancelWork: (@Sendable () -> Void)?
         var link: SocketLink?
-        /// The connection takes no more messages, and has not ended yet.
+        /// Whether the connection accepts no more messages but hasn't ended yet.
         var isLeft = false
-        /// Whether there was a connection.
         var wasOpen = false
         var response: HTTPResponse?
         var closure: SocketLink.Closure?
@@ -35,7 +33,7 @@ final class SocketCore: Sendable {
         var elements = 0
         var connections = 0
 
-        /// The connection that messages are sent over.
+        /// The connection that accepts messages.
         var open: SocketLink? { isLeft ? nil : link }
     }
 
@@ -43,15 +41,15 @@ final class SocketCore: Sendable {
     let greeting: Greeting
     let clock = SocketClock()
     let alarm = SocketAlarm()
-    /// All connections belong to the user of the first one.
+    /// Ties all connections to the first one's user.
     let pin: UserPin
     private let begin: @Sendable (SocketCore) -> Activity
     let state = Mutex(State())
     let broadcaster = StateBroadcaster(WebSocketState.idle, maximumWaiting: 100)
-    /// Those that wait for a connection with a message or without one, the reader that waits for a message, and the
-    /// activity that waits for room.
+    /// Tasks waiting for a connection, with or without a message to send; the reader waiting for a message; the
+    /// activity waiting for space in the queue.
     let senders = WaitingLine()
-    /// The messages that are to be sent, one after another: the first one may wait for a connection.
+    /// Messages to send, in order. The first may wait for a connection.
     let turns = SendingLine()
     let openers = WaitingLine()
     let reader = WaitingLine()
@@ -73,7 +71,7 @@ final class SocketCore: Sendable {
             let handle = agent.start(.stream, options: whole, completion: nil) { activity in
                 let scoped = activity.agent(on: agent)
                 let session = SocketSession(core: core, activity: activity) {
-                    // The filters of the call reach its members by the activity.
+                    // The call's filters already apply through the activity.
                     let one = CallOptions(
                         filters: [OpeningFilter(core: core)], accessories: callOptions.accessories,
                         label: callOptions.label
@@ -100,9 +98,9 @@ final class SocketCore: Sendable {
         state.withLock { StreamCount("messages", elements: $0.elements, bytes: $0.bytes, connections: $0.connections) }
     }
 
-    // MARK: The user's side
+    // MARK: For the user
 
-    /// Admits the first reader.
+    /// Returns `true` for the first reader.
     func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -110,7 +108,6 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Starts the activity, once.
     private func start() {
         let isFirst = state.withLock { state in
             defer { state.isStarted = true }
@@ -125,10 +122,9 @@ final class SocketCore: Sendable {
         if isOver { activity.cancel() }
     }
 
-    /// Returns when there is a connection.
     func opened() async throws { _ = try await link(isSending: false) }
 
-    /// The connection, which may have to be made first.
+    /// Returns the connection, after waiting for one if necessary.
     func link(isSending: Bool = true) async throws -> SocketLink {
         start()
         while true {
@@ -147,10 +143,9 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// Adds a message to those of a connection, in the order of the calls, as soon as there is one that takes it; returns
-    /// that.
+    /// Adds a message to a connection that accepts it, in the order of the calls, and returns the connection.
     ///
-    /// - Parameter add: false if the connection takes none any more.
+    /// - Parameter add: Returns `false` if the connection doesn't accept messages anymore.
     func inTurn(_ add: (SocketLink) throws -> Bool) async throws -> SocketLink {
         start()
         let limit = maximumWaiting
@@ -169,19 +164,18 @@ final class SocketCore: Sendable {
         WebSocketError(.notConnected, "there is no connection, and \(limit) messages wait for one")
     }
 
-    /// A connection takes no more messages: the next one may. Throws if there is none.
+    /// Stops using a connection for messages, so they wait for the next one. Throws if there won't be one.
     func leave(_ link: SocketLink) throws {
         guard options.reconnection.isEnabled else { throw link.end }
         state.withLock { if $0.link === link { $0.isLeft = true } }
         turns.limit(to: maximumWaiting)
     }
 
-    /// A connection has failed to send: later messages wait for the next one, though its reader has not noticed yet.
+    /// Stops using a connection that failed to send, even if its reader hasn't noticed the failure yet.
     func leaveFailed(_ link: SocketLink, _ error: any Error) {
         if !error.isCancellation { try? leave(link) }
     }
 
-    /// How many messages may wait for a connection.
     var maximumWaiting: Int {
         switch options.away {
         case .wait(let maximum): max(0, maximum)
@@ -189,7 +183,7 @@ final class SocketCore: Sendable {
         }
     }
 
-    /// The next message; nil at the end. Throws `timedOut` where none comes in time.
+    /// Returns the next message, or `nil` at the end. Throws `timedOut` if it doesn't arrive within the limit.
     func next(within limit: Duration? = nil) async throws -> Received? {
         start()
         let (time, resume) = (clock.time, { @Sendable [reader] in reader.resume() })
@@ -261,7 +255,7 @@ final class SocketCore: Sendable {
         cancelWork?()
     }
 
-    /// Ends the socket for its user; the first end counts.
+    /// Ends the socket for its user. Only the first call has an effect.
     func finish(_ failure: (any Error)?) {
         let (isFirst, link, activity) = state.withLock { state in
             defer {
@@ -276,5 +270,89 @@ final class SocketCore: Sendable {
         broadcaster.finish()
         alarm.stop()
         for line in [senders, openers, reader, room, closers] { line.resume() }
+    }
+}
+
+// Used by the socket's activity.
+extension SocketCore {
+    var isOver: Bool { state.withLock { $0.isOver } }
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+    var isReconnecting: Bool { state.withLock { $0.wantsReconnect } }
+
+    func takeReconnect() -> Bool {
+        state.withLock { state in
+            defer { state.wantsReconnect = false }
+            return state.wantsReconnect
+        }
+    }
+
+    /// Registers how `reconnect` cancels the current wait.
+    func keep(_ cancel: (@Sendable () -> Void)?) {
+        let old = state.withLock { state in
+            defer { state.cancelWork = cancel }
+            return state.cancelWork
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Changes the state, unless it's closed.
+    func change(to new: WebSocketState) {
+        broadcaster.update { state -> Void? in
+            if case .closed = state { return nil }
+            state = new
+        }
+    }
+
+    func isFirst() -> Bool { state.withLock { !$0.wasOpen } }
+
+    /// Starts using a new connection for messages.
+    func connected(_ link: SocketLink) {
+        let old = state.withLock { state in
+            defer {
+                if !state.isOver { (state.link, state.isLeft) = (link, false) }
+                (state.response, state.wasOpen, state.wantsReconnect) = (link.response, true, false)
+                state.connections += 1
+            }
+            return (state.link, state.response)
+        }
+        withExtendedLifetime(old) {}
+        change(to: .open(link.response))
+        for line in [senders, openers] { line.resume() }
+    }
+
+    func keep(_ closure: SocketLink.Closure) { state.withLock { $0.closure = closure } }
+
+    func disconnected() {
+        let (old, wasOpen) = state.withLock { ($0.link.take(), $0.wasOpen) }
+        withExtendedLifetime(old) {}
+        // Before the first connection, the number of waiting messages is unlimited.
+        if wasOpen { turns.limit(to: maximumWaiting) }
+    }
+
+    /// Queues a message for the reader, after waiting for space.
+    func deliver(_ message: WebSocketMessage, _ coder: SocketCoder) async throws {
+        while true {
+            let isDone = state.withLock { state in
+                if state.isClosing || state.isOver { return true }
+                guard hasRoom(state) else { return false }
+                state.received.append(Received(message: message, coder: coder))
+                state.receivedBytes += message.count
+                return true
+            }
+            if isDone { return reader.resume() }
+            try await room.wait { [self] in state.withLock { !hasRoom($0) && !$0.isClosing && !$0.isOver } }
+        }
+    }
+
+    private func hasRoom(_ state: borrowing State) -> Bool {
+        state.received.isEmpty
+            || state.received.count < options.maximumQueue && state.receivedBytes < options.maximumQueueBytes
+    }
+
+    func add(bytes: Int) -> Int64 {
+        state.withLock { state in
+            state.bytes += Int64(bytes)
+            return state.bytes
+        }
     }
 }

@@ -1,6 +1,6 @@
 import Errand
 
-/// Ends the socket of an activity that has ended, such as one that was cancelled before its body ran.
+/// Ends the socket when its activity ends, even if the activity was cancelled before its body ran.
 struct SocketEnd: Accessory {
     let core: SocketCore
 

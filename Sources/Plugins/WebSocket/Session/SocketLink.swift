@@ -1,22 +1,22 @@
 import Errand
 import ErrandEssentials
+import ErrandSupport
 import Synchronization
 
 /// One connection of a socket, from its handshake to its end.
 final class SocketLink: Sendable {
     struct State {
-        /// When bytes were last received, or could be.
+        /// When bytes were last received, or could have been.
         var lastReceived: ContinuousClock.Instant
-        /// Whether received messages wait for their reader, so that none are taken in.
+        /// Whether received messages wait for the reader, so no more are read.
         var isHeld = false
-        /// The content of the last ping that was not responded to, since the server does not take in what it gets.
+        /// The content of the last unanswered ping, while the server doesn't read its input.
         var pendingPong: Data?
-        /// The number of bytes that were added to those to be sent.
+        /// The number of bytes added for sending.
         var added = 0
-        /// The numbers of the app's last ping, and of the last one of these that was responded to.
+        /// The numbers of the app's last ping, and of the last answered one.
         var lastPing: UInt64 = 0
         var lastPong: UInt64 = 0
-        /// The close frame of the client was sent.
         var isClosing = false
         var failure: (any Error)?
     }
@@ -32,7 +32,7 @@ final class SocketLink: Sendable {
     let time: any TimeSource
     private let writer: Mutex<FrameWriter>
     let state: Mutex<State>
-    /// Those that wait for the pong of a ping of theirs.
+    /// Callers of `ping` waiting for their pong.
     let pongs = WaitingLine()
 
     init(_ opened: OpenedConnection, _ response: HTTPResponse, _ core: SocketCore, _ activity: Activity) {
@@ -50,7 +50,7 @@ final class SocketLink: Sendable {
 
     // MARK: Sending
 
-    /// The message of a value. Throws `encodingFailed`.
+    /// Throws `encodingFailed`.
     func encoded(_ encode: (SocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
             throw WebSocketError(
@@ -58,13 +58,13 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Adds a message to those to be sent, in the order of the calls. False if the connection takes none any more. Throws
-    /// the error of a session whose user has changed, and ends the connection.
+    /// Adds a message for sending, in the order of the calls. Returns `false` if the connection doesn't accept messages
+    /// anymore. If the session's user has changed, ends the connection and throws.
     func add(_ message: WebSocketMessage, deflates: Bool = true) throws -> Bool {
         try checkUser()
         let isAdded = try writer.withLock { writer in
             if isEnding { return false }
-            // Under the lock: deflated messages build on each other.
+            // Compressed messages depend on each other, so keep the lock until the frame is added.
             add(try writer.frame(message, deflates: deflates))
             return true
         }
@@ -72,14 +72,14 @@ final class SocketLink: Sendable {
         return isAdded
     }
 
-    /// Returns when the system has what was added.
+    /// Returns once the system has accepted all added bytes.
     func flush() async throws {
         do { try await connection.flush() } catch {
             throw failure ?? error
         }
     }
 
-    /// Ends the connection if it belongs to another user than the current one, as far as sessions know.
+    /// Ends the connection if its user is known to have changed.
     private func checkUser() throws {
         do { try pin.check() } catch {
             abort(error)
@@ -87,7 +87,7 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// The error of a message that comes too late.
+    /// The error for messages that come too late.
     var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message") }
     private var isClosing: Bool { state.withLock { $0.isClosing } }
     var isEnding: Bool { state.withLock { $0.isClosing || $0.failure != nil } }
@@ -98,13 +98,13 @@ final class SocketLink: Sendable {
         connection.enqueue(frame)
     }
 
-    /// The number of bytes that the system has taken; possibly too large while others are being added.
+    /// The number of bytes that the system has accepted. Can be too high while other bytes are being added.
     var taken: Int {
         let pending = connection.pendingBytes
         return state.withLock { $0.added } - pending
     }
 
-    /// Sends a close frame, unless one was sent.
+    /// Sends a close frame, unless one was sent before.
     func sendClose(_ code: CloseCode, _ reason: String = "") {
         writer.withLock { writer in
             let isFirst = state.withLock { state in
@@ -116,15 +116,15 @@ final class SocketLink: Sendable {
         connection.push()
     }
 
-    /// Ends it at once with an error, which its reader and its senders receive, unless there was another one: the
-    /// server gets a close frame, if it takes that in.
+    /// Ends the connection immediately. Its reader and senders get this error, or an earlier one. The server gets a
+    /// close frame if it reads it.
     func abort(_ error: any Error) {
         _ = kept(error)
         sendClose(.goingAway)
         connection.close()
     }
 
-    /// The first failure, which those that wait for a pong receive.
+    /// Records the first failure, and passes it to callers of `ping`.
     private func kept(_ error: any Error) -> any Error {
         let failure = state.withLock { state in
             let failure = state.failure ?? error
@@ -144,15 +144,15 @@ final class SocketLink: Sendable {
 
     // MARK: Receiving
 
-    /// How the server has closed it.
+    /// How the server closed the connection.
     struct Closure: Sendable {
         var code: CloseCode
         var reason: String
-        /// The failure that the code stands for; nil for none.
+        /// The failure that the code indicates, if any.
         var failure: WebSocketError?
     }
 
-    /// Delivers the messages until the server closes the connection; throws a failure.
+    /// Delivers messages until the server closes the connection. Throws if it fails.
     func run(_ deliver: (WebSocketMessage) async throws -> Void, count: (Int) -> Void) async throws -> Closure {
         let heartbeat = options.pingInterval.map { interval in
             Task { [weak self, time] in
@@ -206,18 +206,18 @@ final class SocketLink: Sendable {
         }
     }
 
-    /// Not inlined: what it needs for a moment would be a part of the memory of each socket that waits.
+    /// Not inlined, because its temporary values would be part of every waiting socket's memory.
     @inline(never) private static func next(from reader: inout MessageReader) throws -> MessageReader.Event? {
         try reader.next()
     }
 
-    /// Responds to a close frame, and gives the server time to close the connection (RFC 6455, section 7.1.1).
+    /// Responds to a close frame, and waits for the server to close the connection (RFC 6455, section 7.1.1).
     @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
             .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
-        // That of messages on their way, and of later ones.
+        // Fails messages in transit, and all later messages.
         _ = kept(error)
         sendClose(code ?? .noStatusReceived)
         await waitForEnd()
@@ -226,12 +226,89 @@ final class SocketLink: Sendable {
         return Closure(code: code ?? .noStatusReceived, reason: reason, failure: isNormal ? nil : error)
     }
 
-    /// The close frames have gone out: the server closes the connection first, and is left if it does not.
+    /// Waits until the server closes the connection or the timeout expires.
     private func waitForEnd() async {
         let connection = connection
         try? await TimeLimit.run(options.closeTimeout, time) {
             try await connection.flush()
             while try await connection.receive() != nil {}
         }
+    }
+}
+
+// Pings and pongs in both directions (RFC 6455, sections 5.5.2 and 5.5.3).
+extension SocketLink {
+    /// If more bytes than this wait to be sent, pings aren't answered immediately.
+    private static let maximumPending = 64 << 10
+
+    /// Responds to a ping. If the server isn't reading its input, responds to the last ping once it does (RFC 6455,
+    /// section 5.5.3).
+    func respond(toPing content: Data) {
+        if connection.pendingBytes <= Self.maximumPending { return sendControl(.pong, content) }
+        let isFirst = state.withLock { state in
+            defer { state.pendingPong = content }
+            return state.pendingPong == nil
+        }
+        if isFirst { Task { await respondLater() } }
+    }
+
+    private func respondLater() async {
+        try? await connection.flush()
+        let content = state.withLock { $0.pendingPong.take() }
+        if let content { sendControl(.pong, content) }
+    }
+
+    /// Sends a numbered ping. Returns after a pong with this number or a later one.
+    func ping() async throws {
+        let number = state.withLock { state in
+            state.lastPing += 1
+            return state.lastPing
+        }
+        if isEnding { throw end }
+        var content: [UInt8] = []
+        content.append(bigEndian: number)
+        sendControl(.ping, Data(content))
+        let limit = options.pongTimeout
+        let end = time.instant(after: limit)
+        let reminder = alarm.set(at: end, time) { [pongs] in pongs.resume() }
+        defer { alarm.unset(reminder) }
+        let isWaiting = { [self] in state.withLock { $0.lastPong < number && $0.failure == nil } }
+        while isWaiting() {
+            if time.now >= end {
+                throw WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)")
+            }
+            try await pongs.wait { isWaiting() && time.now < end }
+        }
+        if let failure { throw failure }
+    }
+
+    func received(pong content: Data) {
+        guard content.count == MemoryLayout<UInt64>.size else { return }
+        let number = content.reduce(0) { $0 << 8 | UInt64($1) }
+        state.withLock { if number <= $0.lastPing { $0.lastPong = max($0.lastPong, number) } }
+        pongs.resume()
+    }
+
+    /// Sends a ping if the server is silent, and fails if it stays silent. Returns when to check again.
+    func beat(_ interval: Duration) async throws -> ContinuousClock.Instant {
+        let lastReceived = state.withLock { $0.isHeld ? nil : $0.lastReceived }
+        guard let lastReceived else { return time.instant(after: interval) }
+        let due = lastReceived.advanced(by: interval.bounded)
+        if due > time.now { return due }
+        // The timeout starts once the system has accepted the ping: the server may still be reading earlier bytes.
+        var (waits, before) = (connection.pendingBytes > 0, taken)
+        sendControl(.ping)
+        let end = state.withLock { $0.added }
+        while true {
+            try await time.sleep(until: time.instant(after: options.pongTimeout))
+            let isSilent = state.withLock { !$0.isHeld && $0.lastReceived == lastReceived }
+            if !isSilent { return time.instant(after: interval) }
+            let now = taken
+            guard waits, now > before else { break }
+            (waits, before) = (now < end, now)
+        }
+        let limit = options.pongTimeout
+        abort(WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)"))
+        return time.instant(after: interval)
     }
 }

@@ -1,13 +1,13 @@
 import Errand
 import ErrandEssentials
 
-/// Runs the connections of a socket, one after another, as the body of its activity.
+/// Runs a socket's connections one after another, as the body of its activity.
 struct SocketSession: Sendable {
     let core: SocketCore
     let activity: Activity
     let connect: @Sendable () async throws -> SocketLink
 
-    /// Returns when the socket is closed as it should be; throws what ends it otherwise.
+    /// Returns when the socket is closed normally. Throws any other reason.
     func run() async throws {
         let policy = core.options.reconnection
         var (attempts, failures, silent) = (0, 0, 0)
@@ -23,8 +23,7 @@ struct SocketSession: Sendable {
                 let before = core.count.bytes
                 defer { if core.count.bytes > before { silent = 0 } }
                 let end = try await use(link)
-                // A server may respond to the close frame of a socket that is cancelled before the connection is
-                // closed.
+                // A server can respond to the close frame of a cancelled socket before its connection is closed.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }
                 error = end ?? CancellationError()
             } catch let failure { error = failure }
@@ -41,7 +40,7 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Reads messages until the connection ends. Returns the failure for which the server has closed it, nil for none.
+    /// Reads messages until the connection ends. Returns the failure that the server's close code indicates, if any.
     private func use(_ link: SocketLink) async throws -> WebSocketError? {
         let (core, activity) = (core, activity)
         return try await withTaskCancellationHandler {
@@ -64,7 +63,6 @@ struct SocketSession: Sendable {
         }
     }
 
-    /// Waits for the time of the next connection.
     private func wait(_ silent: Int, after error: any Error) async throws {
         let time = core.clock.time
         var wait = core.options.reconnection.wait(retry: nil, silent: silent)

@@ -1,8 +1,7 @@
 import Errand
 
-/// Limits the time of an operation.
 enum TimeLimit {
-    /// Throws `timedOut` of ``ErrandError`` when the operation has not returned after so long; it is cancelled then.
+    /// Runs an operation. If it takes longer than the limit, cancels it and throws `timedOut` of ``ErrandError``.
     static func run<Value: Sendable>(
         _ limit: Duration, _ time: any TimeSource, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -1,20 +1,20 @@
 import Errand
 import ErrandEssentials
 
-/// Turns the bytes of a document into UTF-8, at any split into chunks.
+/// Converts the bytes of a document to UTF-8, however they're split into chunks.
 ///
-/// The charset is named, in this order (RFC 7303, section 3.2), by a byte order mark, the header, or the XML
-/// declaration. The reader below gets UTF-8 only, and ignores the charset of the declaration.
+/// The charset is taken from the byte order mark, then the header, then the XML declaration (RFC 7303, section 3.2).
+/// The reader only sees UTF-8, and ignores the declaration's charset.
 struct CharsetDecoder: Sendable {
     private enum Coding: Sendable {
         case undecided
         case utf8
         case utf16(isBigEndian: Bool)
-        /// Without a charset of the standard's: only a byte order mark, or the first bytes, can mean it.
+        /// UTF-32 isn't in the Encoding Standard, so only a byte order mark or the first bytes select it.
         case utf32(isBigEndian: Bool)
-        /// One byte a character, so that each chunk can be decoded by itself.
+        /// A charset with one byte per character, whose chunks can be decoded separately.
         case bytewise(Charset)
-        /// Decoded as a whole, at the end.
+        /// A charset that is decoded as a whole, at the end.
         case whole(Charset)
     }
 
@@ -23,14 +23,14 @@ struct CharsetDecoder: Sendable {
     private var coding = Coding.undecided
     private var held: [UInt8] = []
 
-    /// - Parameter header: the charset of the header; empty for none.
+    /// - Parameter header: The charset from the header. An empty string counts as `nil`.
     init(header: String?, limit: Int) {
-        // A stream has no limit, but what is held as a whole has.
+        // A stream is unlimited, but a document that is held as a whole isn't.
         let most = limit == .max ? XMLLimits.standard.maximumBytes : limit
         (self.header, self.limit) = (header?.isEmpty == false ? header : nil, most)
     }
 
-    /// Appends the text of a chunk. Valid text before a failure is appended as well.
+    /// Appends a chunk's text. Also appends valid text before a failure.
     mutating func push(_ chunk: Data, isLast: Bool = false, into output: inout [UInt8]) throws(XMLError) {
         held += chunk
         if case .undecided = coding {
@@ -50,7 +50,7 @@ struct CharsetDecoder: Sendable {
 
     // MARK: Deciding
 
-    /// Determines the charset by the first bytes; false as long as more are needed.
+    /// Determines the charset from the first bytes. Returns false if more bytes are needed.
     private mutating func decide(_ isLast: Bool) throws(XMLError) -> Bool {
         guard held.count >= 4 || isLast else { return false }
         for (mark, count, coding) in Self.marks where held.starts(with: mark) {
@@ -79,7 +79,7 @@ struct CharsetDecoder: Sendable {
         ([0xFE, 0xFF], 2, .utf16(isBigEndian: true)), ([0xFF, 0xFE], 2, .utf16(isBigEndian: false)),
     ]
 
-    /// Looks for a declaration; false as long as it is not complete.
+    /// Reads the charset from the XML declaration. Returns false if the declaration is still incomplete.
     private mutating func declared(_ isLast: Bool) throws(XMLError) -> Bool {
         coding = .utf8
         switch XMLDeclaration.begins(held) {
@@ -108,7 +108,7 @@ struct CharsetDecoder: Sendable {
         }
         switch charset.name {
         case "utf-8": return .utf8
-        // A document in UTF-16 without a byte order mark shows its order by its first character.
+        // A UTF-16 document without a byte order mark reveals its byte order by its first character.
         case "utf-16le": return .utf16(isBigEndian: looksWide ?? false)
         case "utf-16be": return .utf16(isBigEndian: looksWide ?? true)
         case "gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "replacement":
@@ -140,7 +140,7 @@ struct CharsetDecoder: Sendable {
         return all < 0x80
     }
 
-    /// How many bytes at the end begin a character and do not complete it.
+    /// Returns the number of bytes at the end that begin a character but don't complete it.
     private static func incompleteSuffix(of bytes: [UInt8]) -> Int {
         for back in 1...3 where back <= bytes.count {
             let byte = bytes[bytes.count - back]
@@ -214,7 +214,7 @@ struct CharsetDecoder: Sendable {
         output += text.utf8
     }
 
-    /// The text before the first byte that is no character.
+    /// Returns the text before the first invalid byte.
     private func validPrefix(_ charset: Charset) -> String {
         func text(_ count: Int) -> String? { charset.decode(Data(held[..<count]), ignoresByteOrderMark: true) }
         var (valid, invalid) = (0, held.count)

@@ -1,12 +1,12 @@
 import Errand
 import ErrandEssentials
 
-/// Parses one document in any charset, as its bytes arrive.
+/// Parses one document in any charset as its bytes arrive.
 struct DocumentParser: Sendable {
     private let limits: XMLLimits
     private var decoder: CharsetDecoder
     private var reader: DocumentReader
-    /// The number of bytes in UTF-8.
+    /// The number of bytes so far, in UTF-8.
     private var count = 0
 
     init(charset: String?, limits: XMLLimits) {
@@ -17,16 +17,14 @@ struct DocumentParser: Sendable {
         reader = DocumentReader(limits)
     }
 
-    /// The position behind the last byte.
     var location: XMLLocation { reader.end }
 
-    /// Takes the events since the last time.
     mutating func takeEvents() -> [XMLEvent] { reader.takeEvents() }
 
-    /// Reads the next bytes. After a failure the events before it can still be taken.
+    /// Reads the next bytes. After a failure, you can still take the events before it.
     mutating func read(_ chunk: Data) throws(XMLError) { try read(chunk, isLast: false) }
 
-    /// The document has ended.
+    /// Ends the document. Throws if it's incomplete.
     mutating func finish() throws(XMLError) {
         try read(Data(), isLast: true)
         try reader.finish()
@@ -40,7 +38,7 @@ struct DocumentParser: Sendable {
         if utf8.count > room {
             failure = XMLError(.tooLarge, "the document is longer than \(limits.maximumBytes) bytes")
             utf8.removeSubrange(max(0, room)...)
-            // Whole characters only.
+            // Keeps only whole characters.
             while let last = utf8.last, last >= 0x80 {
                 utf8.removeLast()
                 if last >= 0xC0 { break }

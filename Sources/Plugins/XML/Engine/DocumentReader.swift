@@ -1,38 +1,36 @@
-/// Reads a document in UTF-8, at any split into chunks: checks that it is well-formed (XML 1.0, with namespaces), and
+/// Reads a UTF-8 document, however it's split into chunks. Checks that it's well-formed (XML 1.0, with namespaces) and
 /// produces its events.
 ///
-/// It supports no declarations of types, and so no entities except the five of XML. An incomplete construct waits in a
-/// buffer, which never grows beyond its limit, and which is not searched twice.
+/// Type declarations aren't supported, so only XML's five predefined entities exist. An incomplete construct waits in a
+/// buffer, which stays within its limit and is only searched once.
 struct DocumentReader: Sendable {
     let limits: XMLLimits
     var namespaces = NamespaceScope()
-    /// The elements that are open.
     var open: [NameTable.Entry] = []
     var hasRoot = false
     var hasDocumentType = false
     var isInCDATA = false
-    /// Whether nothing has been read.
+    /// Whether reading is still at the start of the document.
     var isAtStart = true
 
     /// The bytes of an incomplete construct.
     private var buffer: [UInt8] = []
-    /// The number of bytes of that construct that were searched for its end.
+    /// The number of bytes of that construct that were already searched for its end.
     var searched = 0
-    /// The quotation mark that is open there; 0 for none.
+    /// The open quotation mark in that construct, or 0.
     var quote: UInt8 = 0
 
-    /// Text that is not part of an event yet.
+    /// Text that isn't part of an event yet.
     private var text: [UInt8] = []
     private var events: [XMLEvent] = []
-    /// The position behind the last byte that was read.
+    /// The position after the last byte that was read.
     private var location = XMLLocation()
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// The position behind the last byte.
     var end: XMLLocation { location.behind(buffer.span) }
 
-    /// Takes the events since the last time.
+    /// Removes and returns the events since the last call.
     mutating func takeEvents() -> [XMLEvent] {
         flush()
         let taken = events
@@ -47,13 +45,14 @@ struct DocumentReader: Sendable {
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Appends an event behind the text before it.
+    /// Appends an event after the text before it.
     mutating func add(_ event: XMLEvent) {
         flush()
         events.append(event)
     }
 
-    /// Reads the next bytes: whole characters of valid UTF-8. After a failure the events before it can still be taken.
+    /// Reads the next bytes, which must be whole characters of valid UTF-8. After a failure, you can still take the
+    /// events before it.
     mutating func read(_ bytes: some Sequence<UInt8>) throws(XMLError) {
         var all: [UInt8] = []
         swap(&all, &buffer)
@@ -67,7 +66,7 @@ struct DocumentReader: Sendable {
         try read(part, &position)
     }
 
-    /// The document has ended.
+    /// Ends the document. Throws if it's incomplete.
     func finish() throws(XMLError) {
         if isInCDATA || buffer.first == UInt8(ascii: "<") {
             throw XMLError(.truncated, "the document ends within a tag or comment", at: end)
@@ -96,7 +95,6 @@ struct DocumentReader: Sendable {
 
     // MARK: Text
 
-    /// White space outside of the root element.
     private func readSpace(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count, XMLCharacters.isSpace(part[position]) { position += 1 }
         if position == part.count || part[position] == UInt8(ascii: "<") { return true }
@@ -105,7 +103,7 @@ struct DocumentReader: Sendable {
         throw part.malformed(message, position)
     }
 
-    /// Text up to the next markup, or the content of a CDATA section up to its end. Returns false if more bytes are
+    /// Reads text up to the next markup, or a CDATA section's content up to its end. Returns false if more bytes are
     /// needed.
     private mutating func readText(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
         while position < part.count {
@@ -135,7 +133,7 @@ struct DocumentReader: Sendable {
                 text.append(part[position])
                 position += 1
             case UInt8(ascii: "\r"):
-                // CR LF and CR are LF (section 2.11).
+                // Converts CR LF and CR to LF (section 2.11).
                 guard position + 1 < part.count else { return false }
                 text.append(UInt8(ascii: "\n"))
                 position += part[position + 1] == UInt8(ascii: "\n") ? 2 : 1
@@ -145,7 +143,6 @@ struct DocumentReader: Sendable {
         return true
     }
 
-    /// Appends plain text.
     private mutating func readPlain(_ part: XMLPart, _ position: inout Int) throws(XMLError) {
         let start = position
         while position < part.count {
@@ -161,14 +158,14 @@ struct DocumentReader: Sendable {
         }
         if position == start { return }
         if text.isEmpty, !isInCDATA, position < part.count, part[position] == UInt8(ascii: "<") {
-            // All of a text, mostly.
+            // Usually the whole text.
             events.append(.text(part.string(start..<position)))
         } else {
             text.append(contentsOf: part[start..<position])
         }
     }
 
-    /// Whether `]]>` begins at an index; nil if more bytes are needed.
+    /// Returns whether `]]>` begins at an index, or `nil` if more bytes are needed.
     private static func endsCDATA(_ part: XMLPart, _ index: Int) -> Bool? {
         guard index + 1 < part.count else { return nil }
         guard part[index + 1] == UInt8(ascii: "]") else { return false }
@@ -176,7 +173,7 @@ struct DocumentReader: Sendable {
         return part[index + 2] == UInt8(ascii: ">")
     }
 
-    /// The index of the `;` of a reference; nil if more bytes are needed.
+    /// Returns the index of a reference's `;`, or `nil` if more bytes are needed.
     private mutating func endOfReference(_ part: XMLPart, _ start: Int) throws(XMLError) -> Int? {
         var index = start + max(1, searched)
         while index < part.count, XMLCharacters.isInReference(part[index]) { index += 1 }
@@ -187,5 +184,194 @@ struct DocumentReader: Sendable {
         }
         if part[index] == UInt8(ascii: ";") { return index }
         throw part.malformed("a reference has no semicolon", index)
+    }
+}
+
+extension DocumentReader {
+    /// Reads a tag, comment, or other markup, starting at its `<`. Returns false if more bytes are needed.
+    mutating func readMarkup(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
+        let start = position
+        guard start + 1 < part.count else { return false }
+        switch part[start + 1] {
+        case UInt8(ascii: "!"): return try readDeclaration(part, &position)
+        case UInt8(ascii: "?"):
+            guard let end = try end(part, start, behind: 2, Self.endsInstruction) else { return false }
+            try readInstruction(part, start, end)
+            position = end + 2
+        case UInt8(ascii: "/"):
+            guard let end = try end(part, start, behind: 2, { $0[$1] == UInt8(ascii: ">") }) else { return false }
+            try readEndTag(part, start, end)
+            position = end + 1
+        default:
+            guard let end = try endOfTag(part, start) else { return false }
+            try readStartTag(part, start, end)
+            position = end + 1
+        }
+        return true
+    }
+
+    // MARK: Ends of markup
+
+    private static func endsInstruction(_ part: XMLPart, _ index: Int) -> Bool? {
+        guard part[index] == UInt8(ascii: "?") else { return false }
+        return index + 1 < part.count ? part[index + 1] == UInt8(ascii: ">") : nil
+    }
+
+    /// Returns whether `--` begins at an index and is followed by a byte to check; `nil` if more bytes are needed.
+    private static func endsComment(_ part: XMLPart, _ index: Int) -> Bool? {
+        guard part[index] == UInt8(ascii: "-") else { return false }
+        guard index + 1 < part.count else { return nil }
+        guard part[index + 1] == UInt8(ascii: "-") else { return false }
+        return index + 2 < part.count ? true : nil
+    }
+
+    /// Returns the end of markup, or `nil` if more bytes are needed.
+    @inline(__always) private mutating func end(
+        _ part: XMLPart, _ start: Int, behind count: Int, _ isEnd: (XMLPart, Int) -> Bool?
+    ) throws(XMLError) -> Int? {
+        var index = start + max(count, searched)
+        var found: Bool? = false
+        while index < part.count {
+            found = isEnd(part, index)
+            if found != false { break }
+            index += 1
+        }
+        try check(index - start, part, start)
+        if found == true { return index }
+        searched = index - start
+        return nil
+    }
+
+    /// Returns the index of the `>` that ends a tag or document type, outside quotation marks; `nil` if more bytes are
+    /// needed.
+    private mutating func endOfTag(_ part: XMLPart, _ start: Int, isDocumentType: Bool = false) throws(XMLError) -> Int?
+    {
+        var index = start + max(1, searched)
+        var quote = quote
+        defer { self.quote = quote }
+        while index < part.count {
+            let byte = part[index]
+            if quote != 0 {
+                if byte == quote { quote = 0 }
+            } else if byte == UInt8(ascii: ">") {
+                break
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if isDocumentType, byte == UInt8(ascii: "[") {
+                throw part.failure(
+                    .refusedDocumentType, "a document type with declarations of its own is refused", start)
+            }
+            index += 1
+        }
+        try check(index - start, part, start)
+        if index < part.count { return index }
+        searched = index - start
+        return nil
+    }
+
+    func check(_ count: Int, _ part: XMLPart, _ start: Int) throws(XMLError) {
+        if count < limits.maximumMarkupBytes { return }
+        throw part.failure(.tooLarge, "a tag or comment is longer than \(limits.maximumMarkupBytes) bytes", start)
+    }
+
+    // MARK: Contents of markup
+
+    private static let declarations = ["<!--", "<![CDATA[", "<!DOCTYPE"].map { Array($0.utf8) }
+
+    /// Reads a comment, the beginning of a CDATA section, or a document type.
+    private mutating func readDeclaration(_ part: XMLPart, _ position: inout Int) throws(XMLError) -> Bool {
+        let start = position
+        let rest = part.bytes[start...]
+        guard let index = Self.declarations.firstIndex(where: { $0.starts(with: rest.prefix($0.count)) }) else {
+            throw part.malformed("markup is of an unknown kind", start)
+        }
+        let markCount = Self.declarations[index].count
+        guard rest.count >= markCount else { return false }
+        switch index {
+        case 0:
+            guard let end = try end(part, start, behind: markCount, Self.endsComment) else { return false }
+            guard part[end + 2] == UInt8(ascii: ">") else { throw part.malformed("a comment contains --", end + 2) }
+            try checkCharacters(part, (start + markCount)..<end)
+            position = end + 3
+        case 1:
+            guard !open.isEmpty else { throw part.malformed("a CDATA section is outside of the root element", start) }
+            isInCDATA = true
+            position += markCount
+        default:
+            guard !hasRoot, !hasDocumentType else {
+                throw part.malformed("a document type declaration is where none is allowed", start)
+            }
+            guard let end = try endOfTag(part, start, isDocumentType: true) else { return false }
+            try checkCharacters(part, (start + markCount)..<end)
+            guard let type = DocumentType(part[(start + markCount)..<end]) else {
+                throw part.malformed("the document type declaration is not well-formed", start)
+            }
+            guard limits.skipsDocumentType || !type.isExternal else {
+                throw part.failure(.refusedDocumentType, "an external document type is refused", start)
+            }
+            hasDocumentType = true
+            position = end + 1
+        }
+        return true
+    }
+
+    private func checkCharacters(_ part: XMLPart, _ range: Range<Int>) throws(XMLError) {
+        for index in range where XMLCharacters.isForbidden(part, index) {
+            throw part.malformed("a character is not allowed", index)
+        }
+    }
+
+    /// Reads a processing instruction or the XML declaration.
+    private func readInstruction(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
+        let nameEnd = XMLCharacters.endOfName(part.bytes, start + 2, end)
+        guard nameEnd > start + 2 else { throw part.malformed("a processing instruction has no name", start + 2) }
+        guard nameEnd == end || XMLCharacters.isSpace(part[nameEnd]) else {
+            throw part.malformed("the name of a processing instruction is not one", nameEnd)
+        }
+        let name = part[(start + 2)..<nameEnd]
+        if name.count == 3, name.elementsEqual("xml".utf8, by: { $0 | 0x20 == $1 }) {
+            guard isAtStart, start == 0, name.elementsEqual("xml".utf8) else {
+                throw part.malformed("an XML declaration is behind the beginning of the document", start)
+            }
+            guard XMLDeclaration(Array(part[start..<(end + 2)])) != nil else {
+                throw part.malformed("the XML declaration is not well-formed", start)
+            }
+        } else if name.contains(UInt8(ascii: ":")) {
+            throw part.failure(.invalidNamespace, "a name has a colon where none is allowed", nameEnd)
+        }
+        try checkCharacters(part, nameEnd..<end)
+    }
+
+    private mutating func readStartTag(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
+        if hasRoot, open.isEmpty { throw part.malformed("there is something behind the root element", start) }
+        let isEmpty = part[end - 1] == UInt8(ascii: "/")
+        let tag = try StartTag(part, start, isEmpty ? end - 1 : end, maximumAttributes: limits.maximumAttributes)
+        guard open.count < limits.maximumDepth else {
+            let message = "elements are nested deeper than \(max(0, limits.maximumDepth)) levels"
+            throw part.failure(.tooDeep, message, tag.end)
+        }
+        let element: (name: NameTable.Entry, attributes: [XMLName: String])
+        do throws(XMLError) { element = try namespaces.enter(part, tag) } catch {
+            throw part.failure(error.code, error.message, tag.end)
+        }
+        hasRoot = true
+        add(.start(element.name.name, element.attributes))
+        open.append(element.name)
+        if isEmpty { close() }
+    }
+
+    private mutating func readEndTag(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
+        guard let element = open.last else { throw part.malformed("an end tag has no start tag", end + 1) }
+        let nameEnd = start + 2 + element.written.count
+        guard nameEnd <= end, part[(start + 2)..<nameEnd].elementsEqual(element.written),
+            part[nameEnd..<end].allSatisfy(XMLCharacters.isSpace)
+        else { throw part.malformed("an end tag has another name than its start tag", end + 1) }
+        close()
+    }
+
+    private mutating func close() {
+        guard let element = open.popLast() else { return }
+        namespaces.leave()
+        add(.end(element.name))
     }
 }

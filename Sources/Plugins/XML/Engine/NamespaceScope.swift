@@ -1,7 +1,6 @@
-/// The prefixes that are declared at the current position of a document, and the resulting names (Namespaces in XML
+/// Tracks the prefixes declared at the current position of a document, and resolves names with them (Namespaces in XML
 /// 1.0).
 struct NamespaceScope: Sendable {
-    /// The changes that the declarations of an element made.
     private struct Change: Sendable {
         let depth: Int
         let scope: Int
@@ -11,12 +10,12 @@ struct NamespaceScope: Sendable {
     private var namespaces: [String: String] = ["xml": XMLName.xmlNamespace]
     private var changes: [Change] = []
     private var depth = 0
-    /// The number of the declarations in force; other declarations have another one.
+    /// Identifies the current set of declarations. Other sets have other numbers.
     private var scope = 0
     private var scopes = 0
     private var names = NameTable()
 
-    /// An element begins: its name and its attributes, which may declare prefixes.
+    /// Enters an element. Resolves its name and attributes, which may declare prefixes.
     mutating func enter(
         _ part: XMLPart, _ tag: StartTag
     ) throws(XMLError) -> (name: NameTable.Entry, attributes: [XMLName: String]) {
@@ -33,7 +32,6 @@ struct NamespaceScope: Sendable {
         return (try resolve(part, tag.name, isElement: true), resolved)
     }
 
-    /// The element that began last ends.
     mutating func leave() {
         if let last = changes.last, last.depth == depth {
             changes.removeLast()
@@ -47,7 +45,7 @@ struct NamespaceScope: Sendable {
 
     private static let mark = Array("xmlns".utf8)
 
-    /// Whether an attribute is `xmlns` or begins with `xmlns:`.
+    /// Returns whether an attribute is `xmlns` or begins with `xmlns:`.
     private static func isDeclaration(_ part: XMLPart, _ name: Range<Int>) -> Bool {
         guard name.count >= 5, part[name.lowerBound] == UInt8(ascii: "x") else { return false }
         return part[name].starts(with: mark) && (name.count == 5 || part[name.lowerBound + 5] == UInt8(ascii: ":"))
@@ -70,9 +68,9 @@ struct NamespaceScope: Sendable {
         scope = scopes
     }
 
-    /// "" for `xmlns`, "a" for `xmlns:a`.
+    /// Returns "" for `xmlns` and "a" for `xmlns:a`.
     private static func declaredPrefix(_ name: String) -> String {
-        // A colon alone is no prefix; the next check rejects it.
+        // A colon alone isn't a valid prefix; the next check rejects it.
         name.utf8.count == 6 ? ":" : String(name.unicodeScalars.dropFirst(6))
     }
 
@@ -90,7 +88,7 @@ struct NamespaceScope: Sendable {
 
     // MARK: Names
 
-    /// Whether a part of a name is a name without a colon.
+    /// Returns whether part of a name is a valid name without a colon.
     private static func isLocal(_ name: String) -> Bool {
         !name.utf8.contains(UInt8(ascii: ":")) && XMLCharacters.isName(name.utf8)
     }
@@ -116,5 +114,51 @@ struct NamespaceScope: Sendable {
             throw XMLError(.invalidNamespace, "a prefix has no namespace")
         }
         return XMLName(local, in: namespace, prefix: prefix)
+    }
+}
+
+/// Caches resolved names as written in a document, because most names occur many times.
+///
+/// The table has a fixed size, and names replace each other. A malicious document can make it ineffective, but neither
+/// large nor slow.
+struct NameTable: Sendable {
+    struct Entry: Sendable {
+        let written: [UInt8]
+        let name: XMLName
+        /// The set of declarations at the time.
+        fileprivate let scope: Int
+        fileprivate let isElement: Bool
+    }
+
+    private static let size = 128
+    /// Longer names aren't cached.
+    private static let longest = 64
+
+    /// Empty before the first name.
+    private var entries: [Entry?] = []
+
+    func find(_ bytes: ArraySlice<UInt8>, _ scope: Int, isElement: Bool) -> Entry? {
+        guard !entries.isEmpty, bytes.count <= Self.longest, let entry = entries[Self.slot(bytes, isElement)] else {
+            return nil
+        }
+        let isSame = entry.scope == scope && entry.isElement == isElement && entry.written[...] == bytes
+        return isSame ? entry : nil
+    }
+
+    mutating func add(
+        _ bytes: ArraySlice<UInt8>, _ name: XMLName, _ scope: Int, isElement: Bool
+    ) -> Entry {
+        let entry = Entry(written: Array(bytes), name: name, scope: scope, isElement: isElement)
+        if bytes.count <= Self.longest {
+            if entries.isEmpty { entries = [Entry?](repeating: nil, count: Self.size) }
+            entries[Self.slot(bytes, isElement)] = entry
+        }
+        return entry
+    }
+
+    private static func slot(_ bytes: ArraySlice<UInt8>, _ isElement: Bool) -> Int {
+        var hash: UInt32 = isElement ? 0 : 1
+        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        return Int((hash ^ hash >> 15) % UInt32(size))
     }
 }

@@ -1,13 +1,12 @@
-/// A start tag, or that of an empty element (XML 1.0, section 3.1).
+/// A start tag or an empty-element tag (XML 1.0, section 3.1).
 struct StartTag {
-    /// The range of the name.
     let name: Range<Int>
-    /// The attributes in the order of the document: the ranges of names, and values, normalized (section 3.3.3).
+    /// The ranges of the attributes' names and their normalized values (section 3.3.3), in document order.
     private(set) var attributes: [(name: Range<Int>, value: String)] = []
     /// The index of `>` or `/>`.
     let end: Int
 
-    /// Reads a tag from its `<` to its end, which is outside of all quotation marks.
+    /// Reads a tag from its `<` to its end. The end must be outside quotation marks.
     init(_ part: XMLPart, _ start: Int, _ end: Int, maximumAttributes: Int) throws(XMLError) {
         self.end = end
         var index = XMLCharacters.endOfName(part.bytes, start + 1, end)
@@ -24,7 +23,7 @@ struct StartTag {
         }
     }
 
-    /// Returns the index behind the attribute.
+    /// Returns the index after the attribute.
     private mutating func readAttribute(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) -> Int {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start, end)
         guard nameEnd > start else { throw part.malformed("a name is missing", start) }
@@ -51,7 +50,7 @@ struct StartTag {
         return index + 1
     }
 
-    /// A byte of a value, or a reference. Returns the index behind it.
+    /// Reads a special byte or a reference in a value, and returns the index after it.
     private func readSpecial(
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
@@ -67,7 +66,7 @@ struct StartTag {
             return last + 1
         case UInt8(ascii: "\t"), UInt8(ascii: "\n"): value.append(UInt8(ascii: " "))
         case UInt8(ascii: "\r"):
-            // A line end is one character before it is white space (section 2.11).
+            // A line end becomes one character before whitespace is normalized (section 2.11).
             value.append(UInt8(ascii: " "))
             if index + 1 < end, part[index + 1] == UInt8(ascii: "\n") { return index + 2 }
         default:
@@ -81,5 +80,100 @@ struct StartTag {
         var index = start
         while index < end, XMLCharacters.isSpace(part[index]) { index += 1 }
         return index
+    }
+}
+
+/// A character reference, or a reference to one of XML's five predefined entities (XML 1.0, sections 4.1 and 4.6).
+enum XMLReference {
+    private static let entities: [(name: [UInt8], value: UInt8)] = [
+        ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"),
+    ].map { (Array($0.utf8), UInt8(ascii: $1)) }
+
+    /// Appends the character for the name between `&` and `;`, in UTF-8.
+    static func append(_ part: XMLPart, _ range: Range<Int>, to text: inout [UInt8]) throws(XMLError) {
+        let name = part[range]
+        guard name.first == UInt8(ascii: "#") else {
+            guard let entity = entities.first(where: { name.elementsEqual($0.name) }) else {
+                throw part.malformed("an entity is not declared", range.upperBound + 1)
+            }
+            return text.append(entity.value)
+        }
+        let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
+        let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+        var number: UInt32 = 0
+        for digit in digits {
+            guard let value = value(of: digit, isHexadecimal) else {
+                throw part.malformed("a character reference is not well-formed", range.upperBound + 1)
+            }
+            number = min(number * (isHexadecimal ? 16 : 10) + value, 0x11_0000)
+        }
+        guard !digits.isEmpty else {
+            throw part.malformed("a character reference is not well-formed", range.upperBound + 1)
+        }
+        guard let scalar = Unicode.Scalar(number), XMLCharacters.isAllowed(scalar) else {
+            throw part.malformed("a character reference is of no character that is allowed", range.upperBound + 1)
+        }
+        text.append(contentsOf: String(scalar).utf8)
+    }
+
+    private static func value(of digit: UInt8, _ isHexadecimal: Bool) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f") where isHexadecimal: UInt32(digit - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F") where isHexadecimal: UInt32(digit - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+}
+
+/// Bytes to read, and their position in the document.
+struct XMLPart {
+    let bytes: [UInt8]
+    let location: XMLLocation
+
+    var count: Int { bytes.count }
+    subscript(_ index: Int) -> UInt8 { bytes[index] }
+    /// Returns the eight bytes from an index on, in one load.
+    func word(_ index: Int) -> UInt64 {
+        let bytes = bytes.span.extracting(index..<(index + 8))
+        var word: UInt64 = 0
+        for index in 0..<8 { word |= UInt64(bytes[index]) &<< UInt64(8 &* index) }
+        return word
+    }
+
+    subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
+
+    /// Returns the position before the byte at an index.
+    func location(of index: Int) -> XMLLocation { location.behind(bytes.span.extracting(0..<index)) }
+
+    func failure(_ code: XMLError.Code, _ message: String, _ index: Int) -> XMLError {
+        XMLError(code, message, at: location(of: min(index, count)))
+    }
+
+    func malformed(_ message: String, _ index: Int) -> XMLError { failure(.malformed, message, index) }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
+}
+
+/// A position in a document, after the bytes that were counted.
+struct XMLLocation: Sendable {
+    /// The line, starting at 1. Only LF ends a line.
+    var line = 1
+    /// The column in characters, starting at 1.
+    var column = 1
+
+    /// Returns the position after more bytes of UTF-8.
+    func behind(_ bytes: Span<UInt8>) -> XMLLocation {
+        var location = self
+        var start = 0
+        var lines = 0
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "\n") { lines += 1 }
+        if lines > 0 {
+            location = XMLLocation(line: line + lines, column: 1)
+            start = bytes.count
+            while bytes[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        }
+        for index in start..<bytes.count where bytes[index] & 0xC0 != 0x80 { location.column += 1 }
+        return location
     }
 }

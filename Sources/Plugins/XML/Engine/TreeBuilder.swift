@@ -5,12 +5,10 @@ struct TreeBuilder {
     private var text = ""
     private var nodes = 0
     private var bytes = 0
-    /// The elements that are complete.
     private(set) var finished: [XMLTree] = []
 
     init(_ limits: XMLLimits) { self.limits = limits }
 
-    /// Whether an element has begun and not ended.
     var isWithinElement: Bool { !open.isEmpty }
 
     mutating func add(_ event: XMLEvent) throws(XMLError) {
@@ -35,7 +33,6 @@ struct TreeBuilder {
         }
     }
 
-    /// Takes the complete elements.
     mutating func takeFinished() -> [XMLTree] {
         defer { finished = [] }
         return finished

@@ -1,18 +1,18 @@
-/// The classes of characters of XML 1.0 (sections 2.2 and 2.3), in bytes of valid UTF-8.
+/// The character classes of XML 1.0 (sections 2.2 and 2.3), for bytes of valid UTF-8.
 enum XMLCharacters {
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Whether a byte is text that needs no check: no markup, no line end that is changed, nothing that may be
-    /// forbidden.
+    /// Returns whether a byte of text needs no check: it isn't markup, a line end to normalize, or part of a character
+    /// that may be forbidden.
     static func isPlain(_ byte: UInt8) -> Bool {
         if byte < 0x20 { return byte == 0x09 || byte == 0x0A }
         return byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "]") && byte != 0xEF
     }
 
-    /// Whether none of eight bytes needs a check; may be false where white space is among them.
+    /// Returns whether eight bytes all need no check. May return false if they include whitespace.
     static func arePlain(_ word: UInt64) -> Bool {
         let (ones, high): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        /// A byte of zero leaves its highest bit.
+        /// Sets the high bit of each zero byte.
         func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
         let marks =
             zeros(word ^ ones &* UInt64(UInt8(ascii: "<"))) | zeros(word ^ ones &* UInt64(UInt8(ascii: "&")))
@@ -21,32 +21,30 @@ enum XMLCharacters {
         return (marks | controls) & high == 0
     }
 
-    /// Whether a byte of an attribute's value needs no check.
     static func isPlainInValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") && byte != 0xEF
     }
 
-    /// Whether a byte may occur within a reference.
     static func isInReference(_ byte: UInt8) -> Bool { byte >= 0x80 || byte == UInt8(ascii: "#") || isASCIIName(byte) }
 
-    /// Whether an ASCII character may be within a name, a bit for each.
+    /// Returns whether an ASCII character may be part of a name, using one bit per character.
     private static func isASCIIName(_ byte: UInt8) -> Bool {
         byte < 0x40 ? (0x07FF_6000_0000_0000 as UInt64) >> UInt64(byte) & 1 != 0 : isASCIINameStart(byte)
     }
 
-    /// Whether an ASCII character may begin a name: a letter, `_` or `:`.
+    /// Returns whether an ASCII character may begin a name: a letter, `_`, or `:`.
     private static func isASCIINameStart(_ byte: UInt8) -> Bool {
         if byte < 0x40 { return byte == UInt8(ascii: ":") }
         return (0x07FF_FFFE_87FF_FFFE as UInt64) >> UInt64(byte & 0x3F) & 1 != 0
     }
 
-    /// Whether a character begins at an index that no document may contain: a control character, U+FFFE or U+FFFF.
+    /// Returns whether a forbidden character begins at an index: a control character, U+FFFE, or U+FFFF.
     static func isForbidden(_ part: XMLPart, _ index: Int) -> Bool {
         if part[index] < 0x20 { return !isSpace(part[index]) }
         return part[index] == 0xEF && index + 2 < part.count && part[index + 1] == 0xBF && part[index + 2] >= 0xBE
     }
 
-    /// Whether a document may contain a character, written as a reference.
+    /// Returns whether a document may contain a character, written as a reference.
     static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x1_0000...: true
@@ -54,7 +52,7 @@ enum XMLCharacters {
         }
     }
 
-    /// The end of the name that begins at an index; the index itself if there is none.
+    /// Returns the end of the name at an index, or the index itself if no name begins there.
     static func endOfName(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
         var index = start
         while index < end {
@@ -71,7 +69,7 @@ enum XMLCharacters {
         return index
     }
 
-    /// The character that begins at an index, of valid UTF-8 that is not ASCII.
+    /// Returns the character at an index. The bytes must be valid UTF-8 beyond ASCII.
     private static func scalar(_ bytes: [UInt8], _ index: Int, _ end: Int) -> (UInt32, Int) {
         let first = UInt32(bytes[index])
         let width = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -91,9 +89,62 @@ enum XMLCharacters {
         }
     }
 
-    /// Whether some bytes are a name.
     static func isName(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = Array(bytes)
         return !bytes.isEmpty && endOfName(bytes, 0, bytes.count) == bytes.count
+    }
+}
+
+/// A document type declaration without an internal subset: a name and an optional external identifier (XML 1.0,
+/// sections 2.8 and 4.2.2).
+struct DocumentType {
+    /// Whether it names an external subset.
+    let isExternal: Bool
+
+    private enum Token: Equatable {
+        case word([UInt8])
+        case literal([UInt8])
+    }
+
+    /// Reads the text between `<!DOCTYPE` and `>`. Returns `nil` if it's malformed.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        guard let tokens = Self.tokens(bytes), case .word(let name)? = tokens.first, XMLCharacters.isName(name) else {
+            return nil
+        }
+        switch (tokens.count, tokens.dropFirst().first, tokens.dropFirst(2).first, tokens.dropFirst(3).first) {
+        case (1, _, _, _): isExternal = false
+        case (3, .word(Self.system), .literal, _): isExternal = true
+        case (4, .word(Self.public), .literal(let identifier), .literal):
+            guard identifier.allSatisfy(Self.publicCharacters.contains) else { return nil }
+            isExternal = true
+        default: return nil
+        }
+    }
+
+    private static let system = Array("SYSTEM".utf8)
+    private static let `public` = Array("PUBLIC".utf8)
+    /// PubidChar (section 2.3)
+    private static let publicCharacters = Set(
+        " \r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-'()+,./:=?;!*#@$_%".utf8)
+
+    /// Splits the text into words and literals, each preceded by whitespace.
+    private static func tokens(_ bytes: ArraySlice<UInt8>) -> [Token]? {
+        var (tokens, rest) = ([Token](), bytes)
+        while true {
+            let next = rest.drop(while: XMLCharacters.isSpace)
+            guard let first = next.first else { return tokens }
+            guard next.count < rest.count, tokens.count < 4 else { return nil }
+            if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
+                guard let end = next.dropFirst().firstIndex(of: first) else { return nil }
+                tokens.append(.literal(Array(next.dropFirst()[..<end])))
+                rest = next[(end + 1)...]
+            } else {
+                let word = next.prefix { byte in
+                    !XMLCharacters.isSpace(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "'")
+                }
+                tokens.append(.word(Array(word)))
+                rest = rest[word.endIndex...]
+            }
+        }
     }
 }

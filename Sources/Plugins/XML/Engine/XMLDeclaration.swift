@@ -1,23 +1,23 @@
 import ErrandMessageSyntax
 
-/// The declaration at the beginning of a document: `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML 1.0,
-/// section 2.8).
+/// The declaration at the start of a document, such as `<?xml version="1.0" encoding="utf-8" standalone="yes"?>` (XML
+/// 1.0, section 2.8).
 struct XMLDeclaration {
-    /// The name of the charset, in lower case.
+    /// The name of the charset, in lowercase.
     private(set) var encoding: String?
 
-    /// The maximum number of bytes of a declaration.
+    /// The maximum length of a declaration in bytes.
     static let maximumBytes = 1_024
     private static let mark = Array("<?xml".utf8)
 
-    /// Whether a document begins with one; nil as long as more bytes are needed.
+    /// Returns whether a document begins with a declaration, or `nil` if more bytes are needed.
     static func begins(_ bytes: some Collection<UInt8>) -> Bool? {
         guard bytes.prefix(mark.count).elementsEqual(mark.prefix(bytes.count)) else { return false }
         guard let next = bytes.dropFirst(mark.count).first else { return nil }
         return XMLCharacters.isSpace(next)
     }
 
-    /// Reads one from its first byte to its last; nil if it is not one.
+    /// Reads a declaration that spans all the bytes. Returns `nil` if it's malformed.
     init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maximumBytes else { return nil }
         var position = Self.mark.count
@@ -43,7 +43,7 @@ struct XMLDeclaration {
         if names.first == "version" { return nil }
     }
 
-    /// `1.` and digits: later versions are read as 1.0 (section 2.8). `1.` alone is accepted, as by other parsers.
+    /// `1.` and digits, because later versions are read as 1.0 (section 2.8). Accepts a bare `1.`, as other parsers do.
     private static func isVersion(_ value: ArraySlice<UInt8>) -> Bool {
         value.starts(with: "1.".utf8) && value.dropFirst(2).allSatisfy(ASCII.isDigit)
     }
@@ -54,7 +54,7 @@ struct XMLDeclaration {
         return value.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "._-".utf8.contains($0) }
     }
 
-    /// `name = "value"`
+    /// Reads `name = "value"`.
     private static func pair(_ bytes: [UInt8], _ position: inout Int) -> (name: String, value: ArraySlice<UInt8>)? {
         func skipSpace() { while position < bytes.count, XMLCharacters.isSpace(bytes[position]) { position += 1 } }
         let start = position

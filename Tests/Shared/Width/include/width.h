@@ -1,1 +1,1 @@
-// Nothing to call: linking the target is enough.
+// Linking the target is enough; there are no functions to call.

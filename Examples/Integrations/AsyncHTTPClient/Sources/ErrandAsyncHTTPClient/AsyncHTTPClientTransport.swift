@@ -2,44 +2,46 @@ public import AsyncHTTPClient
 public import Errand
 import NIOCore
 
-/// Sends requests with AsyncHTTPClient, for programs that have it already.
+/// Sends requests with AsyncHTTPClient, for programs that already use it.
 ///
 /// ```swift
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .asyncHTTPClient)
 /// ```
 ///
-/// Redirects, cookies, caches, retries and traces are the agent's, so the client has none of them. Bodies stream in both
-/// directions; a content coding stays on the body. A request may wait for a connection without another look of a filter, and 1xx
-/// responses and trailers are not reported: the client shows neither.
+/// The agent handles redirects, cookies, caches, retries and traces, so the client must not. Bodies stream in
+/// both directions, and keep their content coding.
+///
+/// The client doesn't report when a request gets its connection, so filters can't take a last look at a request that
+/// waited for one. It doesn't report 1xx responses and trailers either.
 public struct AsyncHTTPClientTransport: Transport {
     private let client: ClientReference
 
-    /// Makes a transport with a client of its own on the shared event loops, which ends with the last copy of the transport and
-    /// the last of its streams.
+    /// Creates a transport with its own client on the shared event loops. The client shuts down when the last copy of
+    /// the transport and its last stream are gone.
     ///
-    /// - Parameter configuration: of the client; see ``configuration`` for the default.
+    /// - Parameter configuration: the client's configuration. Defaults to ``configuration``.
     public init(_ configuration: HTTPClient.Configuration = Self.configuration) {
         client = ClientReference(
             HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration), isOwned: true)
     }
 
-    /// Makes a transport with a client of the app's, which shuts it down after the agent's end.
+    /// Creates a transport that uses your app's client. Shut the client down after the agent is gone.
     ///
-    /// - Parameter client: one that follows no redirects and decompresses nothing; see ``configuration``.
+    /// - Parameter client: a client that doesn't follow redirects or decompress bodies; see ``configuration``.
     public init(_ client: HTTPClient) { self.client = ClientReference(client, isOwned: false) }
 
-    /// No redirects, no decompression, no retries of connections, no tracing, 64 connections to a host.
+    /// No redirects, no decompression, no connection retries, no tracing, 64 connections per host.
     public static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, decompression: .disabled)
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-        // The inactivity of the agent ends a wait before that.
+        // The agent's inactivity timeout ends the wait earlier.
         configuration.timeout.connect = .minutes(1)
         configuration.tracing.tracer = nil
         return configuration
     }
 
-    /// Sends a request, and returns once the head of the response is there.
+    /// Sends a request, and returns when the response's head has arrived.
     public func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
         try Task.checkCancellation()
         return try await ClientExchange(client, request, options).response()
@@ -56,7 +58,7 @@ extension Transport where Self == AsyncHTTPClientTransport {
     }
 }
 
-/// A client, shut down with its last user where it is the transport's own.
+/// A client. If the transport owns it, it is shut down when its last user is gone.
 final class ClientReference: Sendable {
     let client: HTTPClient
     private let isOwned: Bool

@@ -5,14 +5,14 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request and its response: watches for silence, and reports progress and timings.
+/// One request and its response. Watches for inactivity, and reports progress and timings.
 final class ClientExchange: Sendable {
     private struct State {
         var lastActivity: ContinuousClock.Instant
         var progress = TransferProgress()
         var firstByte: Duration?
         var isReported = false
-        /// The error of the source of the body, which is not the connection's.
+        /// The error of the body's source, as opposed to the connection's.
         var uploadFailure: (any Error)?
     }
 
@@ -40,7 +40,7 @@ final class ClientExchange: Sendable {
         let length = headers.contains(.transferEncoding) ? nil : headers[.contentLength].flatMap { Int64($0) }
         state.withLock { state in
             state.firstByte = start.duration(to: .now)
-            // A body in memory shows no steps.
+            // The client reports no progress for a body in memory.
             state.progress.sent = max(state.progress.sent, request.body.data.map { Int64($0.count) } ?? 0)
             state.progress.totalToReceive = hasBody ? length : 0
         }
@@ -57,7 +57,7 @@ final class ClientExchange: Sendable {
         return response
     }
 
-    /// The client leaves white space behind the values, which is none of them (RFC 9110, section 5.5).
+    /// The client keeps trailing whitespace, which isn't part of a value (RFC 9110, section 5.5).
     private static func headers(_ fields: NIOHTTP1.HTTPHeaders) -> Errand.HTTPHeaders {
         Errand.HTTPHeaders(
             fields.map { name, value in
@@ -86,7 +86,7 @@ final class ClientExchange: Sendable {
 
     // MARK: Silence
 
-    /// Runs one step, and ends it where nothing is sent or received for the timeout.
+    /// Runs one step, and cancels it if no bytes are sent or received for the duration of the timeout.
     func watching<Value: Sendable>(_ step: @escaping @Sendable () async throws -> Value) async throws -> Value {
         touch()
         do {
@@ -136,7 +136,7 @@ final class ClientExchange: Sendable {
         report()
     }
 
-    /// The exchange is over on the wire; once.
+    /// Called once, when the exchange is over on the wire.
     func didEnd() {
         var timings = TransferTimings()
         let isFirst = state.withLock { state in
@@ -152,7 +152,7 @@ final class ClientExchange: Sendable {
     private func report() { options.report(.progress(state.withLock { $0.progress })) }
 }
 
-/// The chunks of a request's body, as the client asks for them.
+/// The chunks of a request's body, read as the client asks for them.
 private struct UploadChunks: AsyncSequence, Sendable {
     let body: Errand.HTTPBody
     let exchange: ClientExchange

@@ -15,7 +15,7 @@ import Android
 import Glibc
 #endif
 
-/// The errors of the client in the terms of Errand.
+/// Translates the client's errors to Errand's.
 enum ClientFailure {
     static func translated(_ error: any Error) -> any Error {
         if error is ErrandError || error is CancellationError { return error }

@@ -11,7 +11,7 @@ final class ResponseSourceBody: HTTPBodySource {
         var pull: Task<Data?, any Error>?
     }
 
-    /// Isolates the iterator, which is not `Sendable`; its end cancels the request.
+    /// Isolates the iterator, which isn't `Sendable`. Releasing it cancels the request.
     private actor Chunks {
         private var iterator: HTTPClientResponse.Body.AsyncIterator?
 

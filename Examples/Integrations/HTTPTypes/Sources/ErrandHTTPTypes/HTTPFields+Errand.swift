@@ -2,12 +2,12 @@ public import Errand
 public import HTTPTypes
 
 extension HTTPFields {
-    /// Header fields as swift-http-types has them: the same fields in the same order, names as they were written, values byte
-    /// by byte. A field that is sensitive gets the indexing strategy `.disallow`, so that no proxy stores it in its table
-    /// (RFC 7541, section 7.1.3).
+    /// Converts header fields to swift-http-types. Order, spelling of names, and the bytes of values stay the same.
+    /// Sensitive fields get the indexing strategy `.disallow`, so no proxy stores them in its table (RFC 7541, section
+    /// 7.1.3).
     ///
-    /// Throws ``HTTPTypesError`` for a name or a value that no message may contain, where swift-http-types would put blanks,
-    /// and for more fields than it holds.
+    /// Throws ``HTTPTypesError`` for names and values that no message may contain, which swift-http-types would replace
+    /// with blanks, and for more fields than it holds.
     public init(_ headers: HTTPHeaders) throws(HTTPTypesError) {
         self.init()
         guard headers.count < Self.maximumCount else {
@@ -16,12 +16,12 @@ extension HTTPFields {
         for field in headers { append(try HTTPField(field)) }
     }
 
-    /// swift-http-types ends the program at this number of fields.
+    /// swift-http-types traps at this number of fields.
     private static var maximumCount: Int { Int(UInt16.max) }
 }
 
 extension HTTPField {
-    /// One field; see ``HTTPTypes/HTTPFields/init(_:)``.
+    /// Converts one field; see ``HTTPTypes/HTTPFields/init(_:)``.
     init(_ field: HTTPHeaders.Field) throws(HTTPTypesError) {
         guard let name = Name(field.name.rawName) else {
             throw HTTPTypesError(.invalidName, "the name \(field.name.rawName.debugDescription) is not a token")
@@ -36,9 +36,9 @@ extension HTTPField {
 }
 
 extension HTTPHeaders {
-    /// Header fields or trailers of swift-http-types: the same fields in the same order, names as they were written, values
-    /// byte by byte. A value that is not UTF-8 is marked as Latin-1, and a field with the indexing strategy `.disallow` as
-    /// sensitive; the other strategies have no counterpart.
+    /// Converts header fields or trailers from swift-http-types. Order, spelling of names, and the bytes of values stay
+    /// the same. A value that isn't UTF-8 is marked as Latin-1, and a field with the indexing strategy `.disallow` as
+    /// sensitive. The other strategies are lost.
     public init(_ fields: HTTPFields) {
         self.init(
             fields.map { field in
@@ -63,7 +63,7 @@ extension HTTPField {
 }
 
 extension String {
-    /// The bytes in Latin-1; nil where a character has none.
+    /// The text's bytes in Latin-1, or nil if a character isn't in Latin-1.
     fileprivate var latin1: [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in unicodeScalars {

@@ -4,14 +4,15 @@ import ErrandHTTPSyntax
 public import HTTPTypes
 
 extension HTTPTypes.HTTPRequest {
-    /// A request without its body: method, scheme, authority, path with query, and header fields. The fragment of the URL is
-    /// left out, as it is on the wire.
+    /// Converts a request without its body: method, scheme, authority, path with query, and header fields. The URL's
+    /// fragment is dropped, because HTTP doesn't send it.
     ///
     /// ```swift
     /// let typed = try HTTPTypes.HTTPRequest(exchange.http)
     /// ```
     ///
-    /// Throws ``HTTPTypesError`` for what no message may contain: a method that is not a token, a URL that HTTP cannot request.
+    /// Throws ``HTTPTypesError`` for anything that no message may contain: a method that isn't a token, or a URL that
+    /// HTTP can't request.
     public init(_ request: Errand.HTTPRequest) throws(HTTPTypesError) {
         guard let method = Method(request.method.rawValue) else {
             throw HTTPTypesError(
@@ -23,7 +24,7 @@ extension HTTPTypes.HTTPRequest {
             headerFields: try HTTPFields(request.headers))
     }
 
-    /// Scheme, authority and the rest of a URL, byte by byte: Foundation's `URLComponents` would repair it.
+    /// Splits a URL into scheme, authority and the rest, byte by byte. Foundation's `URLComponents` would repair it.
     private static func parts(
         of url: String
     ) throws(HTTPTypesError) -> (scheme: String, authority: String, path: String) {
@@ -41,14 +42,14 @@ extension HTTPTypes.HTTPRequest {
 }
 
 extension Errand.HTTPRequest {
-    /// A request of swift-http-types, with a body; without one by default.
+    /// Converts a request from swift-http-types, with an optional body.
     ///
     /// ```swift
     /// let request = try Errand.HTTPRequest(typed, body: .data(data))
     /// ```
     ///
-    /// Throws ``HTTPTypesError`` with the code `invalidURL` for a target that is no `http` or `https` URL: one without scheme
-    /// or authority, `CONNECT`, an extended `CONNECT`, `OPTIONS *`.
+    /// Throws ``HTTPTypesError`` with the code `invalidURL` if the target isn't an `http` or `https` URL. That includes
+    /// requests without scheme or authority, `CONNECT`, extended `CONNECT`, and `OPTIONS *`.
     public init(_ request: HTTPTypes.HTTPRequest, body: RequestBody = .none) throws(HTTPTypesError) {
         if let name = request.extendedConnectProtocol {
             throw HTTPTypesError(

@@ -3,10 +3,10 @@ public import ErrandEssentials
 public import HTTPTypes
 
 extension HTTPTypes.HTTPResponse {
-    /// A response without its body: status and header fields. URL, version and source have no counterpart, and there is no
-    /// reason phrase.
+    /// Converts a response without its body: status and header fields. URL, version and source are lost, and there is
+    /// no reason phrase.
     ///
-    /// Throws ``HTTPTypesError``, for a status that is no number of three digits as well.
+    /// Throws ``HTTPTypesError``, also for a status that isn't a three-digit number.
     public init(_ response: Errand.HTTPResponse) throws(HTTPTypesError) {
         guard (0...999).contains(response.status) else {
             throw HTTPTypesError(.invalidStatus, "the status \(response.status) has not three digits")
@@ -16,7 +16,7 @@ extension HTTPTypes.HTTPResponse {
 }
 
 extension Errand.HTTPResponse {
-    /// A response of swift-http-types to a request; the reason phrase is left out.
+    /// Converts a response from swift-http-types, as the response to a request. The reason phrase is dropped.
     ///
     /// ```swift
     /// return Errand.HTTPResponse(typed, to: request, body: HTTPBody(data), version: "2")
@@ -30,7 +30,7 @@ extension Errand.HTTPResponse {
             version: version, source: source)
     }
 
-    /// A response of swift-http-types from a URL; the reason phrase is left out.
+    /// Converts a response from swift-http-types, as the response of a URL. The reason phrase is dropped.
     public init(
         _ response: HTTPTypes.HTTPResponse, from url: URL, body: HTTPBody = .empty, version: String? = nil,
         source: ResponseSource = .network

@@ -1,9 +1,9 @@
 public import Errand
 import ErrandEssentials
 
-/// The reason why a value of Errand has no counterpart in swift-http-types, or the other way round.
+/// Why a value can't be converted between Errand and swift-http-types.
 public struct HTTPTypesError: CodedError, Sendable {
-    /// The kind of failure; codes may be added.
+    /// The kind of failure. Future versions may add codes.
     public typealias Code = FailureCode<HTTPTypesError>
 
     /// The kind of failure.
@@ -12,20 +12,21 @@ public struct HTTPTypesError: CodedError, Sendable {
 
     init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 
-    /// Code and reason, in one line; never the value of a field.
+    /// Code and reason, on one line. Never contains a field's value.
     public var description: String { "\(code): \(message)" }
 }
 
 extension FailureCode<HTTPTypesError> {
-    /// The name of a field is not a token.
+    /// A field's name isn't a token.
     public static var invalidName: Self { Self("invalidName", 1) }
-    /// The value of a field has a character that no field may contain, or one that Latin-1 lacks in a field marked so.
+    /// A field's value has a character that no field may contain, or that doesn't exist in Latin-1 although the value
+    /// is marked as Latin-1.
     public static var invalidValue: Self { Self("invalidValue", 2) }
-    /// The method is not a token.
+    /// The method isn't a token.
     public static var invalidMethod: Self { Self("invalidMethod", 3) }
-    /// The URL, or the target of the request, is none that HTTP can request by a URL.
+    /// HTTP can't request the URL, or the request's target isn't a URL.
     public static var invalidURL: Self { Self("invalidURL", 4) }
-    /// The status is no number of three digits.
+    /// The status isn't a three-digit number.
     public static var invalidStatus: Self { Self("invalidStatus", 5) }
     /// There are more fields than swift-http-types holds.
     public static var tooManyFields: Self { Self("tooManyFields", 6) }

@@ -1,24 +1,24 @@
 public import ErrandLoadingIndicatorLog
 public import Logging
 
-/// Writes the records of a request log to swift-log, with their fields as metadata.
+/// Writes a request log's records to swift-log, with their fields as metadata.
 ///
 /// ```swift
 /// let log = RequestLog(to: LoggerSink(Logger(label: "http")))
 /// let agent = NetworkAgent(baseURL: "https://api.example.com", transport: .system, accessories: [log])
 /// ```
 ///
-/// Metadata are `errand.activity`, `errand.parent`, `errand.kind`, `errand.label`, `errand.attempts`, and by the names of
-/// OpenTelemetry's conventions `http.request.method`, `url.full`, `http.response.status_code`, `network.protocol.version`
-/// and `error.type`. All of it is masked as the record is. A log record waits for its sink on a thread of the log's own, so
-/// it has no task-local metadata.
+/// The metadata keys are `errand.activity`, `errand.parent`, `errand.kind`, `errand.label` and `errand.attempts`, and
+/// the OpenTelemetry names `http.request.method`, `url.full`, `http.response.status_code`, `network.protocol.version`
+/// and `error.type`. Values are masked like the record. Records are written on the log's own thread, so they carry no
+/// task-local metadata.
 public struct LoggerSink: LogSink {
     private let logger: Logger
     private let level: @Sendable (LogRecord) -> Logger.Level
 
     /// - Parameters:
     ///   - logger: the destination.
-    ///   - level: the level of a record; ``level(of:)`` by default.
+    ///   - level: the level of a record. Defaults to ``level(of:)``.
     public init(
         _ logger: Logger, level: @escaping @Sendable (LogRecord) -> Logger.Level = { LoggerSink.level(of: $0) }
     ) {

@@ -1,9 +1,9 @@
 import CoreMetrics
 import Synchronization
 
-/// The metrics of each combination of dimensions, made once, and no more of them than a maximum.
+/// Caches one metric per combination of dimensions, up to a maximum number.
 final class MetricSeries: Sendable {
-    /// What is recorded of a request that has ended.
+    /// The facts recorded when a request ends.
     struct Ended: Sendable {
         let duration: Timer
         let requestSize: Recorder
@@ -19,14 +19,14 @@ final class MetricSeries: Sendable {
         var version: String?
         var errorType: String?
 
-        /// The same for a server and a template that do not count by themselves.
+        /// The key for servers and templates beyond the maximum.
         var overflow: Key {
             var key = self
             (key.address, key.port, key.template) = (RequestFacts.other, 0, nil)
             return key
         }
 
-        /// The dimensions that are known before the end.
+        /// The dimensions known before the request ends.
         var begun: [(String, String)] {
             [("http.request.method", method), ("server.address", address), ("server.port", String(port))]
                 + (template.map { [("url.template", $0)] } ?? [])
@@ -92,7 +92,8 @@ final class MetricSeries: Sendable {
         return state.withLock { $0.cacheResults.insert(made, for: result) }
     }
 
-    /// What is known for a key, or made for it, outside of the lock: that is code of the backend.
+    /// Returns the metric for a key. Creates a missing metric outside of the lock, because that runs the backend's
+    /// code.
     private func made<Made: Sendable>(
         _ table: WritableKeyPath<State, [Key: Made]>, _ key: Key, _ make: (Key) -> Made
     ) -> Made {
@@ -108,7 +109,7 @@ final class MetricSeries: Sendable {
 }
 
 extension Dictionary {
-    /// Adds a value, unless there is one already: that is returned then.
+    /// Adds a value, or returns the existing one.
     fileprivate mutating func insert(_ value: Value, for key: Key) -> Value {
         if let known = self[key] { return known }
         self[key] = value

@@ -1,15 +1,16 @@
 import Errand
 
-/// What the semantic conventions ask of a request on the wire, as far as it is known before it is sent.
+/// The attributes that the semantic conventions require of a request on the wire, as far as they're known before it is
+/// sent.
 struct RequestFacts {
-    /// The method, or `_OTHER` for one that is not known.
+    /// The method, or `_OTHER` if it isn't a known method.
     let method: String
-    /// The method as it is sent, if it is not known.
+    /// The method as sent, if it isn't a known method.
     let originalMethod: String?
-    /// The host in lower case, without brackets.
+    /// The host in lowercase, without brackets.
     let address: String
     let port: Int
-    /// The template of the path, where the app names one.
+    /// The path's template, if the app provides one.
     let template: String?
 
     init(_ exchange: Exchange, knownMethods: Set<String>) {
@@ -20,7 +21,7 @@ struct RequestFacts {
         template = exchange.tags[URLTemplate.self]
     }
 
-    /// The value for what is not one of a bounded list.
+    /// The value for anything outside of a bounded list.
     static let other = "_OTHER"
 
     /// RFC 9110, section 9, and RFC 5789.
@@ -28,7 +29,7 @@ struct RequestFacts {
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]
 
-    /// Host and port of the text of an absolute URL, without making a `URL` of it.
+    /// Extracts host and port from an absolute URL's text without creating a `URL`.
     static func server(of url: String) -> (address: String, port: Int) {
         var url = url
         return url.withUTF8 { bytes in
@@ -49,12 +50,13 @@ struct RequestFacts {
     }
 }
 
-/// How a request on the wire has ended.
+/// How a request on the wire ended.
 struct RequestEnd {
     let status: Int?
     /// "1.1", "2".
     let version: String?
-    /// The status from 400 on, or the name of the failure; nil for a success, and for a cancellation, which is the caller's wish.
+    /// The status if it is 400 or above, or the failure's name. Nil for a success, and for a cancellation, because the
+    /// caller asked for it.
     let errorType: String?
 
     init(_ response: HTTPResponse) {

@@ -3,7 +3,7 @@ public import Errand
 import ErrandCache
 import ErrandRetry
 
-/// Counts and measures requests, by OpenTelemetry's semantic conventions for the metrics of HTTP clients.
+/// Counts and measures requests by OpenTelemetry's semantic conventions for HTTP client metrics.
 ///
 /// ```swift
 /// let metrics = RequestMetrics()
@@ -12,23 +12,23 @@ import ErrandRetry
 ///     accessories: [metrics])
 /// ```
 ///
-/// As a filter it measures each request on the wire: put it last, behind gates and breakers.
+/// As a filter, it measures each request on the wire. Put it last, after gates and breakers.
 ///
 /// | metric | kind | unit |
 /// |---|---|---|
 /// | `http.client.request.duration` | timer | seconds; see ``durationBounds`` |
 /// | `http.client.active_requests` | meter | requests |
-/// | `http.client.request.body.size` | recorder | bytes, where the length is known |
+/// | `http.client.request.body.size` | recorder | bytes, if the length is known |
 /// | `http.client.response.body.size` | recorder | bytes: `Content-Length`, or the length in memory |
 ///
-/// Their dimensions are the method, server, port, status, protocol version, error and template of the path; never a path. As an
-/// accessory it counts what plugins report: `errand.client.cache.requests` by result, `errand.client.retries`,
-/// `errand.client.breaker.changes` by state, and the timer `errand.client.gate.wait`.
+/// Their dimensions are method, server, port, status, protocol version, error and path template, but never the path
+/// itself. As an accessory, it counts the events that plugins report: `errand.client.cache.requests` by result,
+/// `errand.client.retries`, `errand.client.breaker.changes` by state, and the timer `errand.client.gate.wait`.
 ///
-/// The number of series is bounded: from `maximumSeries` on, servers and templates that are new count as `_OTHER`.
+/// The number of series is bounded: after `maximumSeries`, new servers and templates count as `_OTHER`.
 public final class RequestMetrics: Filter, Accessory {
-    /// The bounds of the buckets that the conventions name for `http.client.request.duration`, for the configuration of a
-    /// backend: the metrics API has no place for them.
+    /// The bucket bounds that the conventions specify for `http.client.request.duration`. Pass them to your backend's
+    /// configuration, because the metrics API can't.
     public static let durationBounds: [Duration] = [
         .milliseconds(5), .milliseconds(10), .milliseconds(25), .milliseconds(50), .milliseconds(75),
         .milliseconds(100), .milliseconds(250), .milliseconds(500), .milliseconds(750), .seconds(1),
@@ -39,9 +39,10 @@ public final class RequestMetrics: Filter, Accessory {
     private let knownMethods: Set<String>
 
     /// - Parameters:
-    ///   - factory: the backend; nil, the default, for the one that `MetricsSystem` has now.
-    ///   - maximumSeries: the number of combinations of dimensions; 1,000 by default.
-    ///   - knownMethods: the methods that are recorded by name; those of RFC 9110 and PATCH by default. Any other is `_OTHER`.
+    ///   - factory: the backend. Defaults to `nil`, which uses the current one of `MetricsSystem`.
+    ///   - maximumSeries: the number of combinations of dimensions. Defaults to 1,000.
+    ///   - knownMethods: the methods to record by name. Defaults to the methods of RFC 9110 and PATCH. Any other is
+    ///     `_OTHER`.
     public init(
         _ factory: (any MetricsFactory)? = nil, maximumSeries: Int = 1_000, knownMethods: Set<String>? = nil
     ) {
@@ -49,10 +50,10 @@ public final class RequestMetrics: Filter, Accessory {
         self.knownMethods = knownMethods ?? RequestFacts.knownMethods
     }
 
-    /// ``Errand/FilterStages/wire``
+    /// Runs at ``Errand/FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
-    /// A few words.
+    /// A short description for `agent.explain`.
     public var explanation: String { "metrics of each request" }
 
     /// Measures the request.
@@ -84,7 +85,7 @@ public final class RequestMetrics: Filter, Accessory {
         if let length { set.responseSize.record(length) }
     }
 
-    /// Counts what plugins report in notes.
+    /// Counts the events that plugins report in notes.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .note(let note) = event else { return }
         switch note.details {
@@ -96,8 +97,8 @@ public final class RequestMetrics: Filter, Accessory {
         }
     }
 
-    /// "hit", "hit-stale", or why the request was forwarded (RFC 9211, section 2.2), and then "revalidated" where the server has
-    /// confirmed what was stored; nil for anything else.
+    /// Returns "hit", "hit-stale", or why the request was forwarded (RFC 9211, section 2.2), followed by "revalidated"
+    /// if the server confirmed the stored response. Returns nil for anything else.
     private static func result(_ status: CacheStatus) -> String? {
         if status.isHit { return status.timeToLive.map { $0 < 0 } == true ? "hit-stale" : "hit" }
         guard let forward = status.forward else { return nil }

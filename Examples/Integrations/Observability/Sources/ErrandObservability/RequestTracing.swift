@@ -1,7 +1,7 @@
 public import Errand
 public import Tracing
 
-/// Makes a span of each request on the wire, by OpenTelemetry's semantic conventions for HTTP clients.
+/// Creates a span for each request on the wire, by OpenTelemetry's semantic conventions for HTTP clients.
 ///
 /// ```swift
 /// let tracing = RequestTracing()
@@ -10,22 +10,22 @@ public import Tracing
 ///     accessories: [tracing])
 /// ```
 ///
-/// As a filter it stands before the transport: put it last, behind gates and breakers, whose refusals and waits are none of the
-/// server's. Each attempt, each redirect and each hedge is a span of the kind `CLIENT`, a child of the caller's; there is none
-/// around the call. As an accessory it adds an event `errand.cache.hit` to the caller's span where a response was stored: that
-/// makes no span.
+/// As a filter, it runs right before the transport. Put it last, after gates and breakers, so spans don't include their
+/// waits and rejections. Each attempt, redirect and hedge is a span of the kind `CLIENT` and a child of the caller's
+/// span. The call itself doesn't get a span. As an accessory, it adds the event `errand.cache.hit` to the caller's span
+/// when a stored response is used, instead of creating a span.
 ///
-/// A span ends when the body is in memory, or with the head of a stream. Its name is the method, and the ``Errand/URLTemplate``
-/// where the request has one. A status from 400 on and a failure are errors, a cancellation is none. The attributes are set
-/// right after the span has begun, since the tracing API takes none before.
+/// A span ends when the body is in memory, or with a stream's head. Its name is the method, followed by the request's
+/// ``Errand/URLTemplate`` if there is one. Statuses of 400 and above and failures are errors; cancellations aren't. The
+/// attributes are set right after the span starts, because the tracing API can't take them earlier.
 public struct RequestTracing: Filter, Accessory {
-    /// Which requests carry the context of the trace.
+    /// Selects the requests that carry the trace's context.
     public enum Propagation: Sendable {
-        /// Those to the agent's base URLs and trusted origins. The default.
+        /// Requests to the agent's base URLs and trusted origins. The default.
         case trustedOrigins
-        /// All, those to the servers of others included.
+        /// All requests, including requests to other parties' servers.
         case everywhere
-        /// None.
+        /// No requests.
         case off
     }
 
@@ -35,11 +35,12 @@ public struct RequestTracing: Filter, Accessory {
     private let knownMethods: Set<String>
 
     /// - Parameters:
-    ///   - tracer: makes the spans and writes the context into header fields; nil, the default, for the one that
-    ///     `InstrumentationSystem` has when a request is sent.
-    ///   - propagation: which requests carry the context.
-    ///   - redaction: the rules for what is masked in `url.full`.
-    ///   - knownMethods: the methods that are recorded by name; those of RFC 9110 and PATCH by default. Any other is `_OTHER`.
+    ///   - tracer: creates the spans and writes the context into header fields. Defaults to `nil`, which uses the
+    ///     current one of `InstrumentationSystem` when a request is sent.
+    ///   - propagation: the requests that carry the context.
+    ///   - redaction: the masking rules for `url.full`.
+    ///   - knownMethods: the methods to record by name. Defaults to the methods of RFC 9110 and PATCH. Any other is
+    ///     `_OTHER`.
     public init(
         _ tracer: (any Tracer)? = nil, propagation: Propagation = .trustedOrigins, redaction: Redaction = Redaction(),
         knownMethods: Set<String>? = nil
@@ -48,13 +49,13 @@ public struct RequestTracing: Filter, Accessory {
         self.knownMethods = knownMethods ?? RequestFacts.knownMethods
     }
 
-    /// ``Errand/FilterStages/wire``
+    /// Runs at ``Errand/FilterStages/wire``.
     public var stages: FilterStages { .wire }
 
     /// It adds fields.
     public var traits: FilterTraits { .changesRequest }
 
-    /// Which requests carry the context.
+    /// The requests that carry the context.
     public var explanation: String {
         switch propagation {
         case .trustedOrigins: "a span for each request, its context sent to trusted origins"
@@ -77,7 +78,7 @@ public struct RequestTracing: Filter, Accessory {
         }
     }
 
-    /// Adds an event to the span of the caller when a stored response has been used.
+    /// Adds an event to the caller's span when a stored response is used.
     public func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .willStop(.success(let response?)) = event, response.source.isStored,
             let context = InstrumentationContext.current
@@ -123,7 +124,7 @@ public struct RequestTracing: Filter, Accessory {
                 if let version = end.version { attributes["network.protocol.version"] = version }
                 if let type = end.errorType { attributes["error.type"] = type }
             }
-            // A status says it all; the name of a failure is no secret.
+            // The status is self-explanatory, and a failure's name contains no secrets.
             if let type = end.errorType {
                 span.setStatus(SpanStatus(code: .error, message: end.status.map(String.init) == type ? nil : type))
             }
@@ -131,7 +132,8 @@ public struct RequestTracing: Filter, Accessory {
         span.end()
     }
 
-    /// The URL with the conventions' word in the place of secrets. A URL contains no mask of its own: that is not ASCII.
+    /// The URL, with secrets masked as the conventions specify. A URL can't contain Errand's mask itself, because the
+    /// mask isn't ASCII.
     private func maskedURL(of request: HTTPRequest) -> String {
         let text = request.urlText
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else { return text }
@@ -141,7 +143,7 @@ public struct RequestTracing: Filter, Accessory {
 }
 
 extension Tracer {
-    /// Adds the event to the span that the context belongs to, where it still runs.
+    /// Adds the event to the context's span, if the span is still running.
     fileprivate func noteHit(of source: ResponseSource, _ template: String?, in context: InstrumentationContext) {
         guard let span = activeSpan(identifiedBy: context) else { return }
         var attributes: SpanAttributes = ["errand.response.source": .string(source.name)]
@@ -151,11 +153,11 @@ extension Tracer {
     }
 }
 
-/// Writes the context of a trace into header fields.
+/// Writes a trace's context into header fields.
 struct HeaderInjector: Injector {
     func inject(_ value: String, forKey key: String, into headers: inout HTTPHeaders) {
         let field = HTTPHeaders.Field(HTTPHeaderName(key), value)
-        // Baggage is the app's: what no field may contain is left out, or the request would fail.
+        // Baggage comes from the app. Skip values that no field may contain, or the request would fail.
         guard field.name.isValid, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return }
         headers.set(field.name, value)
     }

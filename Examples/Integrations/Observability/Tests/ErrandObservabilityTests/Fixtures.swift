@@ -8,7 +8,7 @@ import MetricsTestKit
 import Testing
 import Tracing
 
-/// An agent with tracing and metrics over real connections, and what they have recorded.
+/// An agent with tracing and metrics over real connections, and everything they recorded.
 struct Observed {
     let tracer = InMemoryTracer()
     let metrics = TestMetrics()
@@ -28,7 +28,7 @@ struct Observed {
         agent = NetworkAgent(configuration: configuration, transport: transport, time: time)
     }
 
-    /// Sends within a span of the caller's, and returns that span and those of the requests, the first one first.
+    /// Sends within a caller's span. Returns that span, and the requests' spans in order.
     func trace(
         _ body: (NetworkAgent) async throws -> Void
     ) async throws -> (caller: FinishedInMemorySpan, requests: [FinishedInMemorySpan]) {
@@ -41,7 +41,7 @@ struct Observed {
 }
 
 extension FinishedInMemorySpan {
-    /// The attributes as texts, integers without their width.
+    /// The attributes as texts, with integers of any width alike.
     var texts: [String: String] {
         var texts: [String: String] = [:]
         attributes.forEach { key, value in

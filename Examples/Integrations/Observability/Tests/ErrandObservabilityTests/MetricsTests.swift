@@ -104,7 +104,7 @@ struct MetricsTests {
     func accessoryConformance(each: PluginConformanceCase) async throws { try await each.run() }
 }
 
-/// A transport of a closure.
+/// A transport that calls a closure.
 struct ClosureTransport: Transport {
     let body: @Sendable (HTTPRequest, TransportOptions) async throws -> HTTPResponse
 

@@ -104,7 +104,7 @@ struct TracingTests {
         let (server, gate) = (try TestServer(), Gate())
         server.on("/users/7", .text("Ada"))
         let observed = Observed(server.url, filters: [.hedge(HedgePolicy(share: 1, minimumSamples: 1))])
-        // Two that tell how long a response takes.
+        // Two requests that measure how long a response takes.
         for _ in 0..<2 { try await observed.agent.send(GetUser()) }
         observed.tracer.clearFinishedSpans()
         server.enqueue(.text("late").waiting(for: gate))

@@ -3,9 +3,9 @@ import ErrandEssentials
 import OpenAPIRuntime
 
 extension RequestBody {
-    /// A body of the OpenAPI runtime, chunk by chunk. One that may be read once can be sent once.
+    /// Converts an OpenAPI runtime body, chunk by chunk. A body that can only be read once can only be sent once.
     init(_ body: OpenAPIRuntime.HTTPBody) throws {
-        // The client has set the type among its header fields.
+        // The client has already set the content type in its header fields.
         let stream = RequestBody.stream(length: body.knownLength, contentType: nil) { DataChunks(body: body) }
         self =
             switch body.iterationBehavior {
@@ -16,7 +16,7 @@ extension RequestBody {
 }
 
 extension Errand.HTTPBody {
-    /// The chunks of a body of the OpenAPI runtime, as they are pulled.
+    /// Converts an OpenAPI runtime body to a stream of chunks that are read on demand.
     init(_ body: OpenAPIRuntime.HTTPBody) {
         let chunks = ChunkPull(body)
         self.init(length: body.knownLength) { try await chunks.next() }
@@ -26,7 +26,7 @@ extension Errand.HTTPBody {
 extension OpenAPIRuntime.HTTPBody {
     fileprivate var knownLength: Int64? { if case .known(let count) = length { count } else { nil } }
 
-    /// A body of Errand: its bytes, or its chunks as they are pulled.
+    /// Converts an Errand body: its bytes, or a stream of chunks that are read on demand.
     convenience init(_ body: Errand.HTTPBody) {
         if let data = body.data {
             self.init(data)
@@ -35,7 +35,7 @@ extension OpenAPIRuntime.HTTPBody {
         }
     }
 
-    /// The body of a request, opened when it is read first.
+    /// Converts a request's body, which is opened on the first read.
     convenience init(_ body: RequestBody) {
         self.init(
             OpenedChunks(body: body), length: Self.length(body.length),
@@ -77,7 +77,7 @@ private struct OpenedChunks: AsyncSequence, Sendable {
     }
 }
 
-/// Isolates the iterator of a body, which is not `Sendable`.
+/// Isolates a body's iterator, which isn't `Sendable`.
 private actor ChunkPull {
     private let body: OpenAPIRuntime.HTTPBody
     private var iterator: OpenAPIRuntime.HTTPBody.Iterator?

@@ -1,37 +1,37 @@
 public import Errand
 public import OpenAPIRuntime
 
-/// Runs a middleware of the OpenAPI runtime as a filter, for all requests of an agent.
+/// Runs an OpenAPI runtime middleware as a filter, for all requests of an agent.
 ///
 /// ```swift
 /// let agent = NetworkAgent(
 ///     baseURL: "https://api.example.com", transport: .system, filters: [MiddlewareFilter(AddLocale())])
 /// ```
 ///
-/// The operation's ID is that of an ``OperationRequest``, and the label of any other activity. Messages and bodies that the
-/// middleware passes on unchanged stay what they are. It may call `next` several times, as a filter may.
+/// The middleware gets the operation's ID for an ``OperationRequest``, and the label of any other activity. Messages
+/// and bodies that it passes on unchanged keep their original values. Like a filter, it may call `next` several times.
 ///
-/// There is no way back: a middleware made of a filter could not let a filter outlive `next`, as hedges and caches do. Put
-/// filters on the agent of an ``AgentTransport``.
+/// The reverse isn't possible: in a middleware made from a filter, the filter couldn't outlive `next`, as hedges and
+/// caches do. Add filters to the agent of an ``AgentTransport`` instead.
 public struct MiddlewareFilter: Filter {
     private let middleware: any ClientMiddleware
-    /// `.call` by default.
+    /// Defaults to `.call`.
     public let stages: FilterStages
 
     /// - Parameters:
     ///   - middleware: intercepts requests and responses.
-    ///   - stages: where it stands: once for a call, or for each request on the wire.
+    ///   - stages: whether it runs once per call, or for each request on the wire.
     public init(_ middleware: some ClientMiddleware, stages: FilterStages = .call) {
         (self.middleware, self.stages) = (middleware, stages)
     }
 
-    /// It may change all of it.
+    /// A middleware may change all of the request.
     public var traits: FilterTraits { .changesRequest }
 
     /// The name of the middleware's type.
     public var explanation: String { "middleware \(type(of: middleware))" }
 
-    /// Lets the middleware intercept the request.
+    /// Runs the middleware on the request.
     public func filter(_ exchange: Exchange, next: Next) async throws -> Errand.HTTPResponse {
         let pass = try MiddlewarePass(exchange)
         let (response, body) = try await middleware.intercept(

@@ -6,7 +6,8 @@ import HTTPTypes
 import OpenAPIRuntime
 import Synchronization
 
-/// One pass of an exchange through a middleware: what it was given, so that what it hands back is known again.
+/// One pass of an exchange through a middleware. Remembers the values it gave to the middleware, to recognize them when
+/// they come back.
 final class MiddlewarePass: Sendable {
     private typealias Given = (
         original: Errand.HTTPResponse, typed: HTTPTypes.HTTPResponse, body: OpenAPIRuntime.HTTPBody
@@ -27,7 +28,7 @@ final class MiddlewarePass: Sendable {
         server = try Self.url("\(request.scheme ?? "")://\(request.authority ?? "")")
     }
 
-    /// The exchange of a request that the middleware passes on.
+    /// The exchange for a request that the middleware passes on.
     func exchange(
         for changed: HTTPTypes.HTTPRequest, _ changedBody: OpenAPIRuntime.HTTPBody?, _ changedServer: URL
     ) throws -> Exchange {
@@ -47,7 +48,7 @@ final class MiddlewarePass: Sendable {
         changed.scheme != request.scheme || changed.authority != request.authority
     }
 
-    /// The URL of a request that the middleware passes on. If it is of another origin, Errand takes the secrets away that
+    /// The URL of a request that the middleware passes on. If it has another origin, Errand removes the secrets that
     /// were added for the old one.
     private func url(of changed: HTTPTypes.HTTPRequest, _ changedServer: URL) throws -> URL {
         let path = changed.path ?? "/"
@@ -65,7 +66,7 @@ final class MiddlewarePass: Sendable {
         return try Self.url(base + path)
     }
 
-    /// What the middleware is given of a response.
+    /// Converts a response for the middleware.
     func given(_ response: Errand.HTTPResponse) throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
         let given = (response, try HTTPTypes.HTTPResponse(response), OpenAPIRuntime.HTTPBody(response.body))
         let old = last.withLock { last in
@@ -77,7 +78,7 @@ final class MiddlewarePass: Sendable {
         return (given.1, given.2)
     }
 
-    /// The response that the middleware hands back.
+    /// Converts the response that the middleware returns.
     func response(_ response: HTTPTypes.HTTPResponse, _ body: OpenAPIRuntime.HTTPBody?) -> Errand.HTTPResponse {
         guard let last = last.withLock({ $0 }) else {
             return Errand.HTTPResponse(

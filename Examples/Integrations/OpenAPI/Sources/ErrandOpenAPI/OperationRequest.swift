@@ -4,7 +4,7 @@ import ErrandHTTPTypes
 import HTTPTypes
 import OpenAPIRuntime
 
-/// The call of an operation, as ``AgentTransport`` sends it; filters and accessories find it as `exchange.request`.
+/// An operation's call, as ``AgentTransport`` sends it. Filters and accessories find it as `exchange.request`.
 ///
 /// ```swift
 /// let transport = AgentTransport(agent) { call in
@@ -16,15 +16,15 @@ public struct OperationRequest: Request {
     /// The response with its body.
     public typealias Output = Errand.HTTPResponse
 
-    /// The ID of the operation in its document.
+    /// The operation's ID in the OpenAPI document.
     public let operationID: String
     /// See ``Errand/Request/method``.
     public let method: HTTPMethod
-    /// The path and query, after the URL of the server.
+    /// The path and query, after the server's URL.
     public let path: String
     /// See ``Errand/Request/headers``.
     public var headers: HTTPHeaders
-    /// See ``Errand/Request/body``. One that the document's client can read once can be sent once.
+    /// See ``Errand/Request/body``. A body that the generated client can only read once can only be sent once.
     public var body: RequestBody
     /// See ``Errand/Request/authorization``.
     public var authorization: Authorization?
@@ -36,11 +36,12 @@ public struct OperationRequest: Request {
     public var priority: RequestPriority?
     /// See ``Errand/Request/redirects``.
     public var redirects: RedirectPolicy?
-    /// As a stream by default; `.data` for what a hedge may send twice.
+    /// Defaults to a stream. Use `.data` for calls that a hedge may send twice.
     public var delivery = BodyDelivery.stream
-    /// All but those that a retry repeats by default: with these a call fails, and the client gets the last response.
+    /// All statuses except 408, 425, 429, 500, 502, 503 and 504, which a retry repeats by default. Those fail the call,
+    /// and the client gets the last response.
     public var acceptableStatuses = StatusCodes(0...407, 409...424, 426...428, 430...499, 501...501, 505...999)
-    /// The ID of the operation.
+    /// The operation's ID.
     public var label: String?
     /// See ``Errand/Request/tags``.
     public var tags = Tags()

@@ -2,7 +2,8 @@ import Errand
 import ErrandEssentials
 import Synchronization
 
-/// Keeps the last response with a status that the call does not accept, as a whole: the error of the call has a bounded copy.
+/// Keeps the last response with a status that the call doesn't accept, with its whole body, because the call's error
+/// has only a bounded copy.
 final class RefusedResponse: Filter {
     private let limit: Int
     private let kept = Mutex<HTTPResponse?>(nil)
@@ -25,7 +26,7 @@ final class RefusedResponse: Filter {
         return response
     }
 
-    /// All bytes. A retry does not wait for a body that takes long: that is cancelled, and counts as empty.
+    /// Reads all bytes. A retry doesn't wait for a slow body: it is cancelled, and counts as empty.
     private func collected(_ body: HTTPBody, _ time: any TimeSource) async throws -> Data {
         let timer = Task {
             try await time.sleep(until: time.instant(after: .seconds(2)))
@@ -39,6 +40,6 @@ final class RefusedResponse: Filter {
         }
     }
 
-    /// The last one, if it has the status.
+    /// The last response, if it has the status.
     func last(status: Int) -> HTTPResponse? { kept.withLock { $0?.status == status ? $0 : nil } }
 }

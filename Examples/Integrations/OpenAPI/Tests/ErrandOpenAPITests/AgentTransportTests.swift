@@ -105,7 +105,7 @@ struct AgentTransportTests {
         #expect(most.load(ordering: .relaxed) - before < 48 << 20)
     }
 
-    /// The pages in memory; 0 where the system does not say so in a file.
+    /// The resident memory in bytes, or 0 if the system doesn't report it in a file.
     private static func residentBytes() -> Int {
         let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
         return (text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096

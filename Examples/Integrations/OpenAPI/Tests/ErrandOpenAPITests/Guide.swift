@@ -1,4 +1,4 @@
-// What docs/integrations.md shows of this package, as code that compiles.
+// The code in docs/integrations.md, so it's known to compile.
 import Errand
 import ErrandOpenAPI
 import ErrandRetry

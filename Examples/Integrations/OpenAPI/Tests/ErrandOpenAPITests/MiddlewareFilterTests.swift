@@ -70,7 +70,7 @@ struct MiddlewareFilterTests {
     func conformance(each: PluginConformanceCase) async throws { try await each.run() }
 }
 
-/// As the runtime has it, whatever the default of this module is.
+/// Spelled like the runtime's own type, so this module's default isolation doesn't apply.
 private typealias Following =
     @Sendable @concurrent (HTTPTypes.HTTPRequest, OpenAPIRuntime.HTTPBody?, URL) async throws -> (
         HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?

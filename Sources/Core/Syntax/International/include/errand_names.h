@@ -1,4 +1,4 @@
-// Host names in other scripts, written in ASCII by libidn2, which is loaded at run time.
+// Converts internationalized host names to ASCII with libidn2, which is loaded at run time.
 #ifndef ERRAND_NAMES_H
 #define ERRAND_NAMES_H
 
@@ -6,7 +6,7 @@
 
 enum { ERRAND_NAME_DONE = 0, ERRAND_NAME_REFUSED = 1, ERRAND_NAME_NO_LIBRARY = 2 };
 
-// Writes the name as UTS 46 says (nontransitional, then Punycode) into `result`, with a NUL at its end. `name` is UTF-8.
+// Writes the UTF-8 name as nontransitional UTS 46 (Punycode) to `result`, with a terminating NUL.
 int errand_name_to_ascii(const char *name, char *result, size_t capacity);
 
 #endif

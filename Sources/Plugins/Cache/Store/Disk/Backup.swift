@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Foundation
 
-/// Excludes a cache from backups, since it can be restored from the server.
+/// Excludes the cache from backups, because the server can restore it.
 func excludeFromBackup(_ path: String) {
     var url = URL(fileURLWithPath: path, isDirectory: true)
     var values = URLResourceValues()

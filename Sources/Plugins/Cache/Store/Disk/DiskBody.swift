@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// A long body, read and checked chunk by chunk from a file that stays open even if it is replaced.
+/// A long body, read and checked in chunks. Its file stays open even if it's replaced.
 final class DiskBodySource: HTTPBodySource {
     private struct State: ~Copyable {
         let file: DiskFile

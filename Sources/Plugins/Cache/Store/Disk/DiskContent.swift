@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandSupport
 
-/// The bytes of a small entry's file, read at once and decoded in place. The body takes the memory over without a copy.
+/// The file of a small entry, read at once and decoded in place. The body can take over the memory without copying.
 struct DiskContent: ~Copyable {
     private let memory: FileMemory
 
@@ -11,16 +11,16 @@ struct DiskContent: ~Copyable {
         case inPlace(Range<Int>)
     }
 
-    /// Nil if the file is shorter.
+    /// Fails if the file is shorter.
     init?(_ file: borrowing DiskFile, length: Int) throws(DiskFile.Failure) {
         guard let memory = try FileMemory(file, count: length) else { return nil }
         self.memory = memory
     }
 
-    /// From here on bodies are kept in place: below, a copy costs less than keeping the head in memory.
+    /// Shorter bodies are copied, because that costs less than keeping the head in memory.
     private static let ownedLength = 4096
 
-    /// The entry; nil if anything of it is damaged. `open` decrypts.
+    /// Returns the entry, or nil if any part is damaged. `open` decrypts.
     consuming func entry(digest: [UInt8], open: ((Data) throws -> Data)?) -> CacheEntry? {
         guard let (head, body) = memory.withSpan({ Self.content($0, digest, open) }) else { return nil }
         return switch body {

@@ -2,8 +2,7 @@ import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// The files of a disk store: their names, their total size, and the lock that processes share. It does not interpret
-/// the contents of an entry's file.
+/// The files of a disk store: their names, total size, and the lock that processes share. It doesn't interpret entries.
 ///
 /// ```
 /// errand-cache/        everything is in it, so that the directory may hold other things
@@ -13,26 +12,24 @@ import Synchronization
 ///     partial/         files that are being written, named by a number
 /// ```
 ///
-/// A file of any other name is neither counted nor removed.
+/// Files with other names are neither counted nor removed.
 final class DiskDirectory: Sendable {
     struct State: ~Copyable {
         var usage: DiskFile?
-        /// Sorted by last use; the last one is evicted next.
+        /// Sorted by last use. The last element is evicted next.
         var candidates: [EvictionCandidate] = []
     }
 
-    /// The directory that the app has named.
     private let base: String
     let root: String
-    /// The name of the directory that is the store's own.
     static let name = "errand-cache"
     private let entries: String
     let limit: CacheLimit
     let state = Mutex(State())
     let isScanning = Atomic(false)
     private let lastUse = Atomic<Int64>(0)
-    /// Uses of files that were used less than a minute before, by the first word of the digest: their times are written
-    /// before the next eviction.
+    /// Uses of files that were last used less than a minute before, by the first word of the digest. Written before the
+    /// next eviction.
     private let recentUses = Mutex<[UInt64: (digest: [UInt8], used: Int64)]>([:])
     private let isPrepared = Atomic(false)
 
@@ -50,11 +47,11 @@ final class DiskDirectory: Sendable {
     /// Nanoseconds since 1970.
     static var now: Int64 { Int64(min(max(Date().timeIntervalSince1970 * 1e9, -9e18), 9e18)) }
 
-    /// How far recorded uses may run ahead of the clock to stay distinct: one second, in nanoseconds.
+    /// How far recorded uses can be ahead of the clock to stay distinct: 1 second, in nanoseconds.
     static let clockSlack: Int64 = 1_000_000_000
 
-    /// The current time, later than every time returned before, so that no two uses are equal. After the clock was set
-    /// back it restarts from the clock.
+    /// Returns the current time, increased if necessary to be later than all times before. Restarts from the clock if
+    /// that was set back.
     func nextUse() -> Int64 {
         let now = Self.now
         var last = lastUse.load(ordering: .relaxed)
@@ -66,7 +63,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Records the use of an entry: at once if the last recorded one is a minute old, otherwise before the next
+    /// Records the use of an entry: immediately if the last recorded use is a minute old, or else before the next
     /// eviction.
     func use(_ digest: [UInt8], _ file: borrowing DiskFile, _ status: DiskFile.Status) {
         let now = nextUse()
@@ -85,7 +82,7 @@ final class DiskDirectory: Sendable {
     private static let useInterval: Int64 = 60_000_000_000
     private static let maximumRecentUses = 1024
 
-    /// Writes the times of the recent uses, so that an eviction considers them.
+    /// Writes the times of recent uses before an eviction.
     func recordUses() {
         let uses = recentUses.withLock { uses in
             defer { uses = [:] }
@@ -98,7 +95,6 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Creates an empty file to write to, and returns its path.
     func makeTemporary() throws(DiskFile.Failure) -> String {
         if !isPrepared.exchange(true, ordering: .acquiringAndReleasing) { try prepare() }
         let path = "\(root)/partial/\(UInt64.random(in: Self.partialNumbers))"
@@ -110,10 +106,10 @@ final class DiskDirectory: Sendable {
         return path
     }
 
-    /// So that each has a name of 19 digits.
+    /// Every name has 19 digits.
     private static let partialNumbers: ClosedRange<UInt64> = 1_000_000_000_000_000_000...9_000_000_000_000_000_000
 
-    /// Creates the directories, and removes partial files of writers that were killed.
+    /// Creates the directories and removes the partial files of writers that were killed.
     func prepare() throws(DiskFile.Failure) {
         try DiskFile.makeDirectory(base, replacingFile: true)
         try DiskFile.makeDirectory(root)
@@ -123,7 +119,7 @@ final class DiskDirectory: Sendable {
         try removeAbandonedFiles()
     }
 
-    /// Removes partial files that have not been written to for an hour: their writers are gone.
+    /// Removes partial files that haven't been written to for an hour, because their writers are gone.
     func removeAbandonedFiles() throws(DiskFile.Failure) {
         let (old, new) = (Self.now - 3_600_000_000_000, Self.now + 3_600_000_000_000)
         try DiskFile.list(root + "/partial") { name in
@@ -135,8 +131,8 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// Moves a written file to its place as an entry, after evicting others if necessary. Returns whether the caller
-    /// should run ``refreshCandidates()``.
+    /// Moves a written file to its place, evicting other entries if necessary. Returns whether the caller should call
+    /// ``refreshCandidates()``.
     func install(_ temporary: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> Bool {
         guard let size = DiskFile.Status(path: temporary)?.size else { throw .missing }
         let name = Hexadecimal.text(digest)
@@ -151,12 +147,11 @@ final class DiskDirectory: Sendable {
             let isNearLimit =
                 usage.bytes > limit.bytes - limit.bytes / 16
                 || usage.files > Int64(clamping: limit.entries) - Int64(clamping: limit.entries / 16)
-            // A small directory is scanned quickly when it is needed.
+            // A small directory can be scanned quickly when necessary.
             return isNearLimit && usage.files > Int64(Self.sampleSize) && state.candidates.count < 16
         }
     }
 
-    /// Removes the file of an entry, if it exists.
     func remove(_ digest: [UInt8]) throws(DiskFile.Failure) {
         let path = path(of: digest)
         if DiskFile.Status(path: path) == nil { return }
@@ -168,14 +163,13 @@ final class DiskDirectory: Sendable {
                 usage.files -= 1
             }
         } catch {
-            // An entry that cannot be counted is removed all the same: without the usage file the next process counts
-            // the files again.
+            // Remove the entry even if it can't be counted. Without the usage file, the next process counts the files
+            // again.
             guard DiskFile.remove(path) || DiskFile.Status(path: path) == nil else { throw error }
             DiskFile.remove(root + "/usage")
         }
     }
 
-    /// The digests of all entries.
     func digests() throws(DiskFile.Failure) -> [[UInt8]] {
         var result: [[UInt8]] = []
         do {
@@ -199,12 +193,144 @@ final class DiskDirectory: Sendable {
         let temporary = try makeTemporary()
         defer { DiskFile.remove(temporary) }
         try DiskFile(opening: temporary).write(Data((0..<32).map { _ in UInt8.random(in: 0 ... .max) }), at: 0)
-        // The first process to link its file wins; anything else in its place is replaced.
+        // The first process to link its file wins. Anything else at that path is replaced.
         let status = DiskFile.link(temporary, to: path) ? nil : DiskFile.Status(path: path)
         if let status, status.size != 32 || !status.isRegular {
             try DiskFile.rename(temporary, to: path)
         }
         guard let data = try DiskFile(reading: path).read(32, at: 0) else { throw .damaged }
         return data
+    }
+}
+
+/// A file that can be evicted, if it hasn't been used since the scan.
+struct EvictionCandidate: Sendable {
+    let name: String
+    let status: DiskFile.Status
+}
+
+/// Evicts the least recently used files.
+///
+/// One scan of the directory serves many evictions. The process remembers the least recently used files with their
+/// times, and evicts a file only if its time hasn't changed. The scan runs in the background when the limit is near. A
+/// write that needs space earlier evicts the oldest files of a sample.
+extension DiskDirectory {
+    /// The number of files to scan if a full scan would take too long.
+    static let sampleSize = 1024
+
+    var candidateCount: Int { state.withLock { $0.candidates.count } }
+
+    /// Scans for the next files to evict, without the lock, because each is checked again before it's evicted.
+    func refreshCandidates() {
+        if isScanning.exchange(true, ordering: .acquiringAndReleasing) { return }
+        recordUses()
+        let found = scan(atMost: .max).candidates
+        state.withLock { $0.candidates = found }
+        isScanning.store(false, ordering: .releasing)
+    }
+
+    /// Runs an operation that needs disk space. While the disk is full, evicts the least recently used files and tries
+    /// again. Throws the operation's last error.
+    func retryingWhenFull<Value>(
+        for bytes: Int64, _ body: () throws(DiskFile.Failure) -> Value
+    ) throws(DiskFile.Failure) -> Value {
+        var wanted = max(bytes, 64 << 10)
+        for _ in 0..<32 {
+            do { return try body() } catch {
+                guard error.isFull, evict(bytes: wanted) else { throw error }
+                // Other processes may use the freed space.
+                wanted *= 2
+            }
+        }
+        return try body()
+    }
+
+    /// Evicts the least recently used files until there's room within the limit. Keeps the file that is about to be
+    /// replaced.
+    func makeRoom(
+        bytes: Int64, files: Int64, keeping name: String, _ usage: inout DiskUsage,
+        _ candidates: inout [EvictionCandidate]
+    ) throws(DiskFile.Failure) {
+        var scans = 0
+        if usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files { recordUses() }
+        while usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files {
+            if let candidate = candidates.popLast() {
+                let path = path(named: candidate.name)
+                guard candidate.name != name, DiskFile.Status(path: path) == candidate.status, DiskFile.remove(path)
+                else { continue }
+                usage.bytes -= candidate.status.size
+                usage.files -= 1
+            } else {
+                // First try a sample, unless it contains no candidates.
+                if scans == 0, usage.files > 2 * Int64(Self.sampleSize) {
+                    candidates = scan(atMost: Self.sampleSize).candidates
+                } else {
+                    recount(&usage, &candidates)
+                }
+                scans += 1
+                let isFull = usage.bytes > limit.bytes - bytes || usage.files > Int64(clamping: limit.entries) - files
+                // The search is bounded, because other processes may use the candidates in the meantime.
+                if isFull && (candidates.isEmpty || scans > 64) { throw .full }
+            }
+        }
+    }
+
+    /// Evicts the least recently used files with this total size, because the disk is full. Returns whether it evicted
+    /// any.
+    private func evict(bytes: Int64) -> Bool {
+        do {
+            return try withLockedUsage { state, usage throws(DiskFile.Failure) in
+                evict(bytes, &usage, &state.candidates)
+            }
+        } catch {
+            // The usage file can't be written. Without it, the next process counts the files again.
+            var (usage, candidates) = (DiskUsage(), [EvictionCandidate]())
+            let hasEvicted = evict(bytes, &usage, &candidates)
+            DiskFile.remove(root + "/usage")
+            return hasEvicted
+        }
+    }
+
+    private func evict(_ bytes: Int64, _ usage: inout DiskUsage, _ candidates: inout [EvictionCandidate]) -> Bool {
+        recordUses()
+        var (freed, scans) = (Int64(0), 0)
+        while freed < bytes {
+            if candidates.isEmpty {
+                scans += 1
+                if scans > 64 { break }
+                candidates = scan(atMost: .max).candidates
+            }
+            guard let candidate = candidates.popLast() else { break }
+            let path = path(named: candidate.name)
+            guard DiskFile.Status(path: path) == candidate.status, DiskFile.remove(path) else { continue }
+            freed += candidate.status.size
+            usage.bytes -= candidate.status.size
+            usage.files -= 1
+        }
+        return freed > 0
+    }
+
+    func recount(_ usage: inout DiskUsage, _ candidates: inout [EvictionCandidate]) {
+        (usage, candidates) = scan(atMost: .max)
+        try? removeAbandonedFiles()
+    }
+
+    /// Returns the usage of all or the first files, and the least recently used eighth of them.
+    private func scan(atMost limit: Int) -> (usage: DiskUsage, candidates: [EvictionCandidate]) {
+        var usage = DiskUsage()
+        var all: [EvictionCandidate] = []
+        try? DiskFile.list(root + "/entries", atMost: limit) { name in
+            guard Self.digest(name) != nil, let status = DiskFile.Status(path: path(named: name)), status.isRegular
+            else { return }
+            usage.bytes += status.size
+            usage.files += 1
+            all.append(EvictionCandidate(name: name, status: status))
+        }
+        // Timestamps in the future date from before the clock was set back, and count as the oldest.
+        let end = Self.now + Self.clockSlack
+        all.sort { a, b in
+            (a.status.used > end) == (b.status.used > end) ? a.status.used > b.status.used : b.status.used > end
+        }
+        return (usage, Array(all.suffix(max(64, all.count / 8))))
     }
 }

@@ -1,27 +1,26 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// An open file and the system calls of the disk store. Every call may block.
+/// An open file and the system calls of the disk store. Every call can block.
 struct DiskFile: ~Copyable {
-    /// An error of the system, without a path.
+    /// A system error, without a path.
     struct Failure: Error {
         let code: Int32
-        /// No further entry can be evicted to keep the limit.
+        /// The limit is exceeded, and no more entries can be evicted.
         static let full = Failure(code: EFBIG)
         static let missing = Failure(code: ENOENT)
         static let damaged = Failure(code: EIO)
         var isMissing: Bool { code == ENOENT }
-        /// Whether something else than a file of the store's own has its name.
+        /// Whether the path names something other than a file of the store.
         var isForeign: Bool { [ELOOP, ENXIO, EMLINK].contains(code) }
         /// Whether the disk is full or the user's quota is exceeded.
         var isFull: Bool { code == ENOSPC || code == EDQUOT }
         var error: CacheStoreError { CacheStoreError("the cache directory: \(systemErrorText(code))") }
     }
 
-    /// The relevant attributes of a file.
     struct Status: Sendable, Hashable {
         var size: Int64
-        /// When the file was last used, in nanoseconds since 1970.
+        /// The last use in nanoseconds since 1970, stored as the modification time.
         var used: Int64
         var isRegular: Bool
 
@@ -46,36 +45,32 @@ struct DiskFile: ~Copyable {
     }
 
     init(reading path: String) throws(Failure) { try self.init(path, Self.reading) }
-    /// Made once: a literal of another module's option set is not folded.
+    /// Created once, because option set literals from another module aren't constant-folded.
     private static let reading: SystemFile.Access = [.read, .refusesLinks]
 
-    /// To be changed where it is.
     init(updating path: String) throws(Failure) { try self.init(path, [.read, .write, .refusesLinks]) }
 
-    /// For its owner only.
+    /// Creates a file that only its owner can access.
     init(creating path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .exclusive]) }
 
-    /// For its owner only; an existing file stays.
+    /// Opens a file, or creates one that only its owner can access.
     init(opening path: String) throws(Failure) { try self.init(path, [.read, .write, .create, .refusesLinks]) }
 
     var status: Status? { file.status.map(Status.init) }
 
-    /// Clears a slot for a head.
     func clear(slot: Int, of format: DiskFormat) throws(Failure) {
         let offset = DiskFormat.prefixLength + slot * format.slotLength
         try write(Data(count: DiskFormat.slotOverhead), at: Int64(offset))
     }
 
-    /// Marks it as used at that moment.
     func touch(_ used: Int64) { file.setTimes(used) }
 
-    /// Reads exactly this number of bytes; nil if the file has fewer.
+    /// Reads exactly this number of bytes. Returns nil if the file is shorter.
     func read(_ count: Int, at offset: Int64) throws(Failure) -> Data? {
         let data = try Failure.converting { () throws(SystemFile.Failure) in try file.read(count, at: offset) }
         return data.count == count ? data : nil
     }
 
-    /// Reads the slots for heads of an entry's file.
     func read(slotsOf format: DiskFormat) throws(Failure) -> Data? {
         try read(format.slots * format.slotLength, at: Int64(DiskFormat.prefixLength))
     }
@@ -84,10 +79,9 @@ struct DiskFile: ~Copyable {
         try Failure.converting { () throws(SystemFile.Failure) in try file.write(data, at: offset) }
     }
 
-    /// Whether the name still leads to this file.
     func isNamed(_ path: String) -> Bool { file.isAt(path) }
 
-    /// Waits until no other process and no other store of this one holds the lock of this file.
+    /// Waits for the file's lock, which excludes other processes and other stores in this process.
     func lock() throws(Failure) { try Failure.converting { () throws(SystemFile.Failure) in try file.lock() } }
 
     func unlock() { file.unlock() }
@@ -99,12 +93,12 @@ struct DiskFile: ~Copyable {
     @discardableResult
     static func remove(_ path: String) -> Bool { SystemFile.remove(path) }
 
-    /// Gives a file a second name, unless that is taken.
+    /// Gives a file a second name. Fails if the name is taken.
     static func link(_ from: String, to path: String) -> Bool { (try? SystemFile.link(from, to: path)) != nil }
 
-    /// Creates a directory with access for its owner only, unless there is one.
+    /// Creates a directory that only its owner can access, unless it exists.
     ///
-    /// - Parameter replacingFile: whether a regular file at its path makes way.
+    /// - Parameter replacingFile: Whether to rename a regular file at this path.
     static func makeDirectory(_ path: String, replacingFile: Bool = false) throws(Failure) {
         do { return try SystemFile.makeDirectory(path, permissions: 0o700) } catch {
             if error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {
@@ -122,14 +116,14 @@ struct DiskFile: ~Copyable {
         }
     }
 
-    /// Gives a file that is not the store's a free name beside its old one. By a link, which fails for the directory
-    /// that another process has made meanwhile; where there are no links the file stays.
+    /// Renames a file that doesn't belong to the store. Uses a link, which fails if another process has created the
+    /// directory meanwhile. On file systems without links, the file stays.
     private static func setAside(_ path: String) {
         let names = (0..<100).lazy.map { path + ($0 == 0 ? ".replaced" : ".replaced-\($0)") }
         if names.contains(where: { link(path, to: $0) }) { remove(path) }
     }
 
-    /// Calls the body with the name of each file, or of the first `limit` files, in no particular order.
+    /// Calls `body` with the names of up to `limit` files, in no particular order.
     static func list(_ path: String, atMost limit: Int = .max, body: (String) -> Void) throws(Failure) {
         var count = 0
         try Failure.converting { () throws(SystemFile.Failure) in

@@ -3,26 +3,28 @@ public import ErrandEssentials
 import ErrandSupport
 import Synchronization
 
-/// Stores entries in a directory, one file each, and evicts the least recently used ones. Processes may share it.
+/// Stores each entry as a file in a directory, and evicts the least recently used. Several processes can share it.
 ///
 /// ```swift
 /// filters: [.cache(.disk(at: directory, limit: .megabytes(50)))]
 /// ```
 ///
-/// The directory is created at the first use, with access for its owner only; a regular file at its path is removed.
-/// The store keeps its files in `errand-cache` within it, excluded from backups on Apple's platforms, and touches
-/// nothing else. Initializing a store does not access the disk, however large the directory is. An entry appears
-/// completely or not at all; an entry that is damaged, or written by another version, is a miss and is removed. While
-/// an entry is written it uses space in addition to the limit, at most a quarter of it. Use one limit for all stores of
-/// a directory.
+/// The directory is created on first use, accessible only to its owner. If a regular file exists at its path, it's
+/// renamed with the suffix `.replaced`. The store uses only the subdirectory `errand-cache`, which is excluded from
+/// backups on Apple's platforms. Creating a store doesn't access the disk.
+///
+/// An entry appears completely or not at all. Entries that are damaged, or written by another version, are removed and
+/// count as misses. While it's being written, an entry temporarily uses space beyond the limit, up to a quarter of it.
+/// Use the same limit for all stores of a directory.
 public final class DiskStore: CacheStore {
-    /// Encrypts bytes before they are written, and decrypts them after they are read. Use authenticated encryption with
-    /// a new nonce each time. An entry for which `open` throws is a miss.
+    /// Encrypts bytes before they're written and decrypts them after they're read.
+    ///
+    /// Use authenticated encryption with a new nonce each time. If `open` throws, the entry is a miss.
     public struct Seal: Sendable {
         let seal: @Sendable (Data) throws -> Data
         let open: @Sendable (Data) throws -> Data
 
-        /// Both closures receive a head, or at most 256 KiB of a body.
+        /// Creates a seal. Both closures receive a head, or up to 256 KiB of a body.
         public init(
             seal: @escaping @Sendable (Data) throws -> Data, open: @escaping @Sendable (Data) throws -> Data
         ) {
@@ -36,17 +38,17 @@ public final class DiskStore: CacheStore {
     let limit: CacheLimit
     let seal: Seal?
     let files: DiskDirectory
-    /// Up to this length of the body, a new head rewrites the whole entry.
+    /// Up to this body length, a new head rewrites the whole entry.
     static let rewrittenLength: Int64 = 32 << 10
-    /// Files up to this length are read and checked at once; the bodies of longer ones are streamed, chunk by chunk.
+    /// Files up to this length are read and checked at once. Longer bodies are streamed in chunks.
     static let wholeLength: Int64 = 1 << 20
 
-    /// Makes a store for a directory.
+    /// Creates a store for a directory.
     ///
     /// - Parameters:
-    ///   - directory: a file URL; several stores and processes may use the same directory, with the same limit.
-    ///   - limit: 50 MB by default.
-    ///   - seal: encrypts the entries; nil, the default, stores them in the clear.
+    ///   - directory: A file URL. Several stores and processes can use the same directory with the same limit.
+    ///   - limit: Defaults to 50 MB.
+    ///   - seal: Encrypts the entries. Defaults to nil, which stores plain data.
     public init(at directory: URL, limit: CacheLimit = .megabytes(50), seal: Seal? = nil) {
         self.directory = directory
         self.limit = limit
@@ -54,8 +56,8 @@ public final class DiskStore: CacheStore {
         files = DiskDirectory(root: directory.path, limit: limit)
     }
 
-    /// Returns the entry of a key, checked. A body of more than 1 MiB is a stream that is checked chunk by chunk:
-    /// damage ends it with an error before the damaged chunk, and removes the entry.
+    /// Returns a key's entry after checking it. A body of more than 1 MiB is a stream that is checked in chunks: it
+    /// throws before a damaged chunk, and the entry is removed.
     @concurrent public func entry(for key: CacheKey) async throws -> CacheEntry? {
         let digest = key.digestBytes
         let path = files.path(of: digest)
@@ -73,11 +75,10 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Nil if the file is damaged.
+    /// Returns nil if the file is damaged.
     private func read(_ path: String, _ digest: [UInt8]) throws(DiskFile.Failure) -> CacheEntry? {
         let file = try DiskFile(reading: path)
         guard let status = file.status, status.size >= Int64(DiskFormat.prefixLength) else { return nil }
-        // A small file is read at once: prefix, head and body.
         if status.size <= Self.wholeLength {
             guard let content = try DiskContent(file, length: Int(status.size)),
                 let entry = content.entry(digest: digest, open: seal?.open)
@@ -95,8 +96,8 @@ public final class DiskStore: CacheStore {
         return CacheEntry(head: head, body: HTTPBody(length: format.bodyLength, source: source))
     }
 
-    /// Stores an entry of at most a quarter of the limit: writes a new file, then moves it to its place. If the disk is
-    /// full, the least recently used entries are evicted. Throws ``CacheStoreError``, and the error of the body.
+    /// Stores an entry of up to a quarter of the limit. If the disk is full, evicts the least recently used entries.
+    /// Throws ``CacheStoreError`` or the error of the body.
     @concurrent public func store(_ entry: CacheEntry, for key: CacheKey) async throws {
         let digest = key.digestBytes
         let head = try seal.map { try $0.seal(entry.head.encoded()) } ?? entry.head.encoded()
@@ -121,7 +122,7 @@ public final class DiskStore: CacheStore {
         }
     }
 
-    /// Runs concurrently, since it reads the whole directory.
+    /// Runs concurrently, because it reads the whole directory.
     @concurrent private static func refreshCandidates(_ files: DiskDirectory) async { files.refreshCandidates() }
 
     private func write(_ head: Data, _ body: HTTPBody, _ digest: [UInt8], to path: String) async throws {
@@ -167,7 +168,7 @@ public final class DiskStore: CacheStore {
         file.touch(files.nextUse())
     }
 
-    /// Writes a new head beside the old one; the body is not copied.
+    /// Writes a new head without copying the body, if there's room for it.
     @concurrent public func update(
         _ head: CacheEntryHead, replacing old: CacheEntryHead, for key: CacheKey
     ) async throws -> Bool {
@@ -175,7 +176,7 @@ public final class DiskStore: CacheStore {
         let sealed = try seal.map { try $0.seal(head.encoded()) } ?? head.encoded()
         do {
             let file = try DiskFile(updating: files.path(of: digest))
-            // Serializes the updates of several processes.
+            // Serializes updates by several processes.
             try file.lock()
             guard let status = file.status, let (format, current, data) = try current(of: file, status, digest),
                 try opened(data) == old.encoded()
@@ -196,34 +197,35 @@ public final class DiskStore: CacheStore {
         return true
     }
 
-    /// Removes the entry of a key, if it exists.
+    /// Removes a key's entry, if it exists.
     @concurrent public func remove(_ key: CacheKey) async throws {
         do { try files.remove(key.digestBytes) } catch { throw error.error }
     }
 
-    /// Reads the head of every entry, and removes those that match or cannot be read. Throws ``CacheStoreError`` if the
-    /// directory cannot be read, or an entry not be removed.
+    /// Removes entries whose heads match or can't be read. Reads the head of every entry. Throws ``CacheStoreError`` if
+    /// the directory can't be read or an entry can't be removed.
     @concurrent public func removeAll(where matches: @escaping @Sendable (CacheEntryHead) -> Bool) async throws {
         let digests: [[UInt8]]
         do { digests = try files.digests() } catch { throw error.error }
         var failure: DiskFile.Failure?
         for digest in digests {
             try Task.checkCancellation()
-            // What a head does not rule out is removed, which takes no descriptor where there are none left.
+            // If the head can't be read, remove the entry. That works even if the process has run out of file
+            // descriptors.
             if let head = try? storedHead(digest), !matches(head) { continue }
             do { try files.remove(digest) } catch { failure = failure ?? error }
         }
         if let failure { throw failure.error }
     }
 
-    /// The head of an entry; nil if its file is damaged.
+    /// Returns the head of an entry, or nil if its file is damaged.
     private func storedHead(_ digest: [UInt8]) throws -> CacheEntryHead? {
         let file = try DiskFile(reading: files.path(of: digest))
         guard let status = file.status, let (_, _, data) = try current(of: file, status, digest) else { return nil }
         return CacheEntryHead(encoded: try opened(data))
     }
 
-    /// The format, the valid head, and its bytes; nil if the file is damaged.
+    /// Returns the format, the valid head and its bytes, or nil if the file is damaged.
     private func current(
         of file: borrowing DiskFile, _ status: DiskFile.Status, _ digest: [UInt8]
     ) throws(DiskFile.Failure) -> (DiskFormat, DiskFormat.Head, Data)? {
@@ -236,19 +238,19 @@ public final class DiskStore: CacheStore {
 
     private func opened(_ data: Data) throws -> Data { try seal.map { try $0.open(Data(data)) } ?? data }
 
-    /// 32 random bytes from a file in the directory, the same for every process.
+    /// Returns 32 random bytes from a file in the directory, which all processes share.
     @concurrent public func secret() async throws -> Data {
         do { return try files.secret() } catch { throw error.error }
     }
 
-    /// The bytes and entries of the directory, as its processes count them.
+    /// Returns the number of bytes and entries in the directory, across all processes.
     @concurrent public func usage() async throws -> CacheLimit {
         do { return try files.usage() } catch { throw error.error }
     }
 }
 
 extension CacheStore where Self == DiskStore {
-    /// A store in a directory, 50 MB by default.
+    /// Stores responses in a directory, by default up to 50 MB.
     public static func disk(
         at directory: URL, limit: CacheLimit = .megabytes(50), seal: DiskStore.Seal? = nil
     ) -> DiskStore { DiskStore(at: directory, limit: limit, seal: seal) }

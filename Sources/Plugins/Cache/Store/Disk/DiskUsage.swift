@@ -1,15 +1,15 @@
 import ErrandEssentials
 import ErrandSupport
+import Synchronization
 
-/// The total bytes and files of a store, as the usage file records them: bytes, files, whether a change is in progress,
-/// and a checksum.
+/// The total bytes and files of a store. The usage file contains both, a flag for a change in progress, and a checksum.
 struct DiskUsage: Sendable {
     var bytes: Int64 = 0
     var files: Int64 = 0
 
     init() {}
 
-    /// Nil if the record is damaged, or if the last change did not finish.
+    /// Fails if the record is damaged or the last change didn't finish.
     init?(reading file: borrowing DiskFile?) {
         guard let data = try? file?.read(32, at: 0) else { return nil }
         let record = data.span
@@ -27,5 +27,61 @@ struct DiskUsage: Sendable {
         writer.add(UInt64(isOpen ? 1 : 0))
         writer.add(Checksum.of(writer.bytes.span))
         try file?.write(Data(writer.bytes), at: 0)
+    }
+}
+
+extension DiskDirectory {
+    func usage() throws(DiskFile.Failure) -> CacheLimit {
+        try withLockedUsage { _, usage throws(DiskFile.Failure) in
+            CacheLimit(bytes: usage.bytes, entries: Int(clamping: usage.files))
+        }
+    }
+
+    /// Changes files and usage with the store's lock held. Marks the usage as changing, so the next process counts the
+    /// files again after a crash.
+    func withLockedUsage<Value: Sendable>(
+        _ body: (inout State, inout DiskUsage) throws(DiskFile.Failure) -> Value
+    ) throws(DiskFile.Failure) -> Value {
+        let result: Result<Value, DiskFile.Failure> = state.withLock { state in
+            Result { () throws(DiskFile.Failure) in
+                try openUsage(&state)
+                var usage: DiskUsage
+                if let known = DiskUsage(reading: state.usage) {
+                    usage = known
+                } else {
+                    usage = DiskUsage()
+                    recount(&usage, &state.candidates)
+                }
+                try usage.write(to: state.usage, isOpen: true)
+                defer {
+                    try? usage.write(to: state.usage, isOpen: false)
+                    state.usage?.unlock()
+                }
+                return try body(&state, &usage)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Opens and locks the current usage file, because another process may have replaced the directory.
+    private func openUsage(_ state: inout State) throws(DiskFile.Failure) {
+        let path = root + "/usage"
+        for attempt in 0... {
+            if state.usage == nil {
+                do { state.usage = try DiskFile(opening: path) } catch {
+                    guard attempt <= 1 else { throw error }
+                    if error.isMissing {
+                        try prepare()
+                    } else {
+                        guard error.isForeign, DiskFile.remove(path) else { throw error }
+                    }
+                    continue
+                }
+            }
+            try state.usage?.lock()
+            if state.usage?.isNamed(path) == true { return }
+            state.usage = nil
+            if attempt > 3 { throw .damaged }
+        }
     }
 }

@@ -1,14 +1,14 @@
 import ErrandEssentials
 import ErrandSupport
 
-/// The first bytes of a file in memory of their own, which a body can take over without a copy.
-// Safe: the memory is allocated for its count of bytes and filled before the initializer returns, nothing changes it
-// afterwards, and it is freed once: with this value, or with the data that has taken it over.
+/// The first bytes of a file. A body can take over the memory without copying.
+// Safe: the memory is allocated for its byte count and filled before the initializer returns, isn't changed afterwards,
+// and is freed once, by this value or by the data that has taken it over.
 @safe
 struct FileMemory: ~Copyable {
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Nil if the file is shorter.
+    /// Fails if the file is shorter.
     init?(_ file: borrowing DiskFile, count: Int) throws(DiskFile.Failure) {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         do throws(SystemFile.Failure) {
@@ -31,7 +31,7 @@ struct FileMemory: ~Copyable {
         try unsafe body(memory.bindMemory(to: UInt8.self).span)
     }
 
-    /// Bytes that keep the whole memory; stops the program if they are out of bounds.
+    /// Returns data that keeps the whole memory alive. Traps if the range is out of bounds.
     consuming func data(_ range: Range<Int>) -> Data {
         let memory = unsafe memory
         discard self

@@ -1,5 +1,6 @@
-// libcurl's stable C interface, loaded at run time or, with ERRAND_LINKED_LIBCURL, linked: what Errand uses of it, declared
-// here, so that neither headers nor a development package are needed to build.
+// The part of libcurl's stable C interface that Errand uses. libcurl is loaded at run time or, with
+// ERRAND_LINKED_LIBCURL,
+// linked. Declared here, so building requires neither libcurl's headers nor a development package.
 #ifndef ERRAND_CURL_H
 #define ERRAND_CURL_H
 #if defined(__linux__)
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Options of an easy handle. The thousands tell the type of the value: 0 long, 1 pointer, 2 function, 3 offset, 4 blob.
+// Options of an easy handle. The thousands give the type of the value: 0 long, 1 pointer, 2 function, 3 offset, 4 blob.
 #define ERRAND_CURLOPT_WRITEDATA 10001
 #define ERRAND_CURLOPT_URL 10002
 #define ERRAND_CURLOPT_PROXY 10004
@@ -93,7 +94,7 @@
 #define ERRAND_CURL_SSLVERSION_TLSv1_2 6L
 #define ERRAND_CURL_SSLVERSION_TLSv1_3 7L
 
-// What a callback may return.
+// Results of callbacks.
 #define ERRAND_CURL_WRITEFUNC_PAUSE 0x10000001
 #define ERRAND_CURL_READFUNC_ABORT 0x10000000
 #define ERRAND_CURL_READFUNC_PAUSE 0x10000001
@@ -112,7 +113,7 @@
 #define ERRAND_CURLMOPT_TIMERFUNCTION 20004
 #define ERRAND_CURLMOPT_TIMERDATA 10005
 #define ERRAND_CURLMOPT_MAXCONNECTS 6
-// From 8.16 on.
+// Since 8.16.
 #define ERRAND_CURLMOPT_NETWORK_CHANGED 17
 #define ERRAND_CURLMNWC_CLEAR_CONNS 1L
 #define ERRAND_CURLMOPT_MAX_HOST_CONNECTIONS 7
@@ -147,7 +148,7 @@
 #define ERRAND_CURL_FEATURE_HTTP2 (1 << 16)
 #define ERRAND_CURL_FEATURE_HTTP3 (1 << 25)
 
-// A line of a header list; libcurl only reads it.
+// A line of a header list. libcurl only reads it.
 struct errand_curl_slist {
     char *data;
     struct errand_curl_slist *next;
@@ -159,7 +160,7 @@ struct errand_curl_blob {
     unsigned int flags;  // 1: libcurl keeps a copy
 };
 
-// The beginning of it; the address follows.
+// The beginning of the structure. The address follows.
 struct errand_curl_sockaddr {
     int family;
     int socktype;
@@ -178,23 +179,24 @@ typedef int (*errand_curl_request_callback)(
 typedef int (*errand_curl_socket_callback)(void *easy, int descriptor, int what, void *user, void *socket);
 typedef int (*errand_curl_timer_callback)(void *multi, long milliseconds, void *user);
 
-// The library that is used: the linked one, or else ERRAND_LIBCURL of the environment, or libcurl.so.4.
+// The name of the library: the linked one, or else ERRAND_LIBCURL from the environment, or libcurl.so.4.
 const char *errand_curl_name(void);
-// Loads it, once for the process. 0 if that went well; else -1 with what was wrong, and the next call tries again.
+// Loads libcurl, once per process. Returns 0, or -1 with a reason; the next call then tries again.
 int errand_curl_load(char *reason, size_t size);
 // 0x075801 for 7.88.1.
 unsigned int errand_curl_version_number(void);
 const char *errand_curl_version(void);
-// The TLS library and its version, such as "GnuTLS/3.7.9"; empty without one.
+// The TLS library and its version, such as "GnuTLS/3.7.9", or an empty string.
 const char *errand_curl_tls(void);
 int errand_curl_features(void);
-// Where it was built to look for authorities; NULL if nowhere.
+// The places where libcurl was built to look for authorities, or NULL.
 const char *errand_curl_authorities_file(void);
 const char *errand_curl_authorities_directory(void);
 const char *errand_curl_describe(int code);
 
-// A thread says that it is about to run libcurl, and that it no longer does. 0 when the process is about to end:
-// libcurl may not be run then, and the end waits, for two seconds at most, for those who run it.
+// Call these before and after running libcurl on a thread. errand_curl_enter returns 0 if the process is about to end,
+// in
+// which case libcurl must not run. The end of the process waits up to two seconds for threads that run libcurl.
 int errand_curl_enter(void);
 void errand_curl_leave(void);
 
@@ -218,12 +220,14 @@ int64_t errand_curl_get_offset(void *easy, int info);
 const char *errand_curl_get_string(void *easy, int info);
 void *errand_curl_get_private(void *easy);
 
-// The socket of a connection that was made without a request; -1 without one.
+// The socket of a connection without a request, or -1.
 int errand_curl_get_socket(void *easy);
-// Bytes over such a connection. 0, and how many bytes; a code of libcurl's otherwise, ERRAND_CURL_AGAIN to wait first.
+// Transfers bytes over such a connection. Returns 0 and sets `count`, or returns a libcurl code: ERRAND_CURL_AGAIN
+// means to
+// wait first.
 int errand_curl_send(void *easy, const void *bytes, size_t size, size_t *count);
 int errand_curl_receive(void *easy, void *bytes, size_t size, size_t *count);
-// A pool of connections that one handle alone uses; NULL without memory. Freed after its handle.
+// A connection pool for a single handle, or NULL if memory runs out. Free it after its handle.
 void *errand_curl_pool_make(void);
 void errand_curl_pool_free(void *pool);
 
@@ -235,7 +239,7 @@ int errand_curl_multi_set_callbacks(
 int errand_curl_multi_add(void *multi, void *easy);
 int errand_curl_multi_remove(void *multi, void *easy);
 int errand_curl_multi_act(void *multi, int descriptor, int events);
-// The next transfer that is over, NULL if there is none; `result` gets its code.
+// Returns the next finished transfer, or NULL, and sets `result` to its code.
 void *errand_curl_multi_finished(void *multi, int *result);
 
 #endif

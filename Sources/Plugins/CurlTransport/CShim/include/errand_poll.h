@@ -1,4 +1,4 @@
-// epoll and eventfd, whose structures and names Swift's Glibc module does not bring.
+// epoll and eventfd, whose structures and names are missing from Swift's Glibc module.
 #ifndef ERRAND_POLL_H
 #define ERRAND_POLL_H
 #if defined(__linux__)
@@ -16,40 +16,44 @@ struct errand_poll_event {
 };
 
 int errand_poll_make(void);
-// Watches a descriptor for `events`; `known` says whether it is watched already. -1 with errno when it cannot be.
+// Watches a descriptor for `events`; `known` states whether it is already watched. Returns -1 and sets errno on
+// failure.
 int errand_poll_set(int poll, int descriptor, int events, int known);
 int errand_poll_remove(int poll, int descriptor);
-// Waits; `milliseconds` below 0 is for ever. Answers how many events there are, 0 also when a signal came.
+// Waits for events, without a limit if `milliseconds` is negative. Returns the number of events, which is 0 after a
+// signal.
 int errand_poll_wait(int poll, struct errand_poll_event *events, int capacity, int milliseconds);
 
-// A descriptor that becomes readable when somebody wakes it.
+// A descriptor that becomes readable when errand_wake_send is called.
 int errand_wake_make(void);
 void errand_wake_send(int descriptor);
 void errand_wake_take(int descriptor);
 
-// Whether the process and the system have room for that many more descriptors, at most 16.
+// Whether the process and the system have room for `count` more descriptors, up to 16.
 int errand_has_descriptors(int count);
 
-// A socket that no child process inherits.
+// Returns a socket that child processes don't inherit.
 int errand_socket_make(int family, int type, int protocol);
-// Whether a type of socket is that of datagrams.
+// Whether a socket type uses datagrams.
 int errand_socket_is_datagram(int type);
 int errand_close(int descriptor);
-// A descriptor of one's own for an open socket; the given one stands for another socket from then on, which is not
-// connected, so that whatever is done to it has no effect. -1, and nothing has changed, where the system has none left.
+// Returns a new descriptor for an open socket. The given descriptor then refers to another, unconnected socket, so
+// using it
+// doesn't affect the open one. Returns -1, without a change, if the system is out of descriptors.
 int errand_socket_take(int descriptor);
-// Without waiting: 0, and how many bytes; an error's number otherwise, EAGAIN to wait first.
+// Transfers bytes without waiting. Returns 0 and sets `count`, or returns an error number: EAGAIN means to wait first.
 int errand_socket_send(int descriptor, const void *bytes, size_t size, size_t *count);
 int errand_socket_receive(int descriptor, void *bytes, size_t size, size_t *count);
-// The local port of an internet socket; 0 if it has none.
+// Returns the local port of an internet socket, or 0.
 int errand_socket_port(int descriptor);
-// How many bytes were read of a TCP socket, 0 and the number; -1 where the system does not say.
+// Sets `count` to the number of bytes read from a TCP socket and returns 0, or returns -1 if the system doesn't report
+// it.
 int errand_socket_taken(int descriptor, uint64_t *count);
-// Runs `body` on a thread of its own; 0, or an error's number.
+// Runs `body` on a new thread. Returns 0, or an error number.
 int errand_thread_start(void (*body)(void *user), void *user);
-// Does nothing until the process is over.
+// Waits until the process ends.
 _Noreturn void errand_thread_rest(void);
-// The name of the calling thread, blocked signals included: none of the process's are taken by it.
+// Names the calling thread and blocks its signals, so it doesn't handle the process's signals.
 void errand_thread_prepare(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/// Keys with values in their order, each key once; lookup does not scan all of them where they are many.
+/// An ordered map of unique keys. With many keys, lookup doesn't scan all of them.
 struct OrderedFields<Value> {
     private(set) var all: [(key: String, value: Value)] = []
     /// The position of each key, once there are more than `few`.

@@ -1,5 +1,7 @@
-/// Structured field values (RFC 9651): lists, dictionaries and items with types, parsed and serialized as the
-/// algorithms of its section 4 say.
+public import ErrandEssentials
+public import ErrandHTTP
+
+/// Parses and serializes structured field values (RFC 9651, section 4): lists, dictionaries, and items with types.
 ///
 /// ```swift
 /// let limits = try StructuredField.Dictionary(parsing: "limit=100, remaining=50;w=1, reset=5")
@@ -12,52 +14,53 @@
 /// try priority.serialized()                       // "u=1, i"
 /// ```
 ///
-/// Several field lines of one name are joined by `, ` before parsing (section 4.2). A value that does not parse as a
-/// whole throws ``ParseError``; a recipient then ignores the field. So does a value with more than 4,096 members, or
-/// with more than 1,024 parameters or items in one of them: four times what every parser has to accept (section 3).
+/// Before parsing, join several field lines with the same name by `, ` (section 4.2). If any part of a value doesn't
+/// parse, the whole value throws ``ParseError``, and the recipient should ignore the field. This also applies to a
+/// value with more than 4,096 members, or a member with more than 1,024 parameters or items. These limits are four
+/// times the minimum that every parser must accept (section 3).
 public enum StructuredField {
-    /// The reason why a field value does not parse.
+    /// The reason why a field value doesn't parse.
     public struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The offset of the byte at which parsing failed, from 0.
+        /// The byte offset at which parsing failed, starting at 0.
         public let offset: Int
-        /// A description of what was expected there.
+        /// Describes the expected text at that offset.
         public let expected: String
 
-        /// Both in one line.
+        /// The expectation and the offset in one line.
         public var description: String { "\(expected) expected at byte \(offset)" }
     }
 
-    /// The reason why a value cannot be serialized.
+    /// The reason why a value can't be serialized.
     public struct SerializationError: Error, Sendable, Hashable, CustomStringConvertible {
-        /// A description of what is wrong with the value.
+        /// Describes the problem with the value.
         public let description: String
     }
 
-    /// An ordered map of keys to bare items, behind an item or an inner list (section 3.1.2).
+    /// An ordered map from keys to bare items, which follows an item or an inner list (section 3.1.2).
     public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         private var fields = OrderedFields<BareItem>()
 
-        /// The pairs in order; each key occurs once.
+        /// The pairs in order. Each key occurs once.
         public var all: [(key: String, value: BareItem)] { fields.all }
 
-        /// Makes no parameters.
+        /// Creates an empty map.
         public init() {}
-        /// Makes parameters in the order of the literal; of a key that repeats, the last value counts.
+        /// Creates parameters in the order of the literal. If a key repeats, its last value is used.
         public init(dictionaryLiteral elements: (String, BareItem)...) {
             for (key, value) in elements { self[key] = value }
         }
 
-        /// The value of a key. Setting replaces it at its position, or appends it; nil removes it.
+        /// The value for a key. Setting it replaces the value at its position, or appends it; setting `nil` removes it.
         public subscript(key: String) -> BareItem? {
             get { fields[key] }
             set { fields[key] = newValue }
         }
 
-        /// Whether there are none.
+        /// Whether the map is empty.
         public var isEmpty: Bool { all.isEmpty }
 
-        // A copy of it in each comparison of what has parameters took 40 KB of every program.
-        /// Whether both have the same pairs in the same order.
+        // Inlining this into every comparison of a type with parameters added 40 KB to each program.
+        /// Returns whether both have the same pairs in the same order.
         @inline(never) public static func == (a: Parameters, b: Parameters) -> Bool {
             a.all.elementsEqual(b.all) { $0.key == $1.key && $0.value == $1.value }
         }
@@ -78,7 +81,7 @@ public enum StructuredField {
         /// The parameters that qualify the value.
         public var parameters: Parameters
 
-        /// Makes an item; without parameters by default.
+        /// Creates an item, by default without parameters.
         public init(_ value: BareItem, parameters: Parameters = [:]) {
             self.value = value
             self.parameters = parameters
@@ -89,7 +92,7 @@ public enum StructuredField {
             self = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.item() }
         }
 
-        /// The field value (section 4.1.3). Throws ``SerializationError``.
+        /// Returns the field value (section 4.1.3). Throws ``SerializationError``.
         public func serialized() throws(SerializationError) -> String {
             try value.serialized() + StructuredSerializer.parameters(parameters)
         }
@@ -102,13 +105,13 @@ public enum StructuredField {
         /// The parameters that qualify the list as a whole.
         public var parameters: Parameters
 
-        /// Makes an inner list; without parameters by default.
+        /// Creates an inner list, by default without parameters.
         public init(_ items: [Item], parameters: Parameters = [:]) {
             self.items = items
             self.parameters = parameters
         }
 
-        /// The list as it stands in a field (section 4.1.1.1). Throws ``SerializationError``.
+        /// Returns the list as it appears in a field (section 4.1.1.1). Throws ``SerializationError``.
         public func serialized() throws(SerializationError) -> String {
             var parts: [String] = []
             for item in items { parts.append(try item.serialized()) }
@@ -116,23 +119,23 @@ public enum StructuredField {
         }
     }
 
-    /// A member of a list or of a dictionary.
+    /// A member of a list or dictionary.
     public enum Member: Sendable, Hashable {
         /// An item.
         case item(Item)
         /// An inner list.
         case innerList(InnerList)
 
-        /// An item of a value; without parameters by default.
+        /// Creates an item from a value, by default without parameters.
         public static func item(_ value: BareItem, parameters: Parameters = [:]) -> Member {
             .item(Item(value, parameters: parameters))
         }
 
-        /// The item; nil for an inner list.
+        /// The item, or `nil` for an inner list.
         public var item: Item? { if case .item(let item) = self { item } else { nil } }
-        /// The inner list; nil for an item.
+        /// The inner list, or `nil` for an item.
         public var innerList: InnerList? { if case .innerList(let list) = self { list } else { nil } }
-        /// The parameters of either.
+        /// The parameters of the item or the inner list.
         public var parameters: Parameters {
             switch self {
             case .item(let item): item.parameters
@@ -153,18 +156,19 @@ public enum StructuredField {
         /// The members in order.
         public var members: [Member]
 
-        /// Makes a list.
+        /// Creates a list.
         public init(_ members: [Member]) { self.members = members }
-        /// Makes a list of the literal's members.
+        /// Creates a list from the literal's members.
         public init(arrayLiteral members: Member...) { self.init(members) }
 
-        /// Parses a field whose value is a list (section 4.2.1); an empty value is an empty list. Throws
+        /// Parses a field whose value is a list (section 4.2.1). An empty value is an empty list. Throws
         /// ``ParseError``.
         public init(parsing text: String) throws(ParseError) {
             members = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.list() }
         }
 
-        /// The field value (section 4.1.1); a field with an empty list is not sent. Throws ``SerializationError``.
+        /// Returns the field value (section 4.1.1). Don't send a field with an empty list. Throws
+        /// ``SerializationError``.
         public func serialized() throws(SerializationError) -> String {
             var parts: [String] = []
             for member in members { parts.append(try member.serialized()) }
@@ -172,41 +176,42 @@ public enum StructuredField {
         }
     }
 
-    /// An ordered map of keys to members (section 3.2).
+    /// An ordered map from keys to members (section 3.2).
     public struct Dictionary: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        /// One key with its member.
+        /// A key with its member.
         public struct Entry: Sendable, Hashable {
-            /// Lower-case letters, digits, `_`, `-`, `.` and `*`, not beginning with a digit, `-` or `.`.
+            /// Consists of lowercase letters, digits, `_`, `-`, `.`, and `*`. Begins with a lowercase letter or `*`.
             public let key: String
-            /// `?1` where the field has only the key.
+            /// The member, which is `?1` if the field contains only the key.
             public var member: Member
         }
 
         private var fields = OrderedFields<Member>()
 
-        /// The entries in order; each key occurs once.
+        /// The entries in order. Each key occurs once.
         public var entries: [Entry] { fields.all.map { Entry(key: $0.key, member: $0.value) } }
 
-        /// Makes an empty dictionary.
+        /// Creates an empty dictionary.
         public init() {}
-        /// Makes a dictionary in the order of the literal; of a key that repeats, the last member counts.
+        /// Creates a dictionary in the order of the literal. If a key repeats, its last member is used.
         public init(dictionaryLiteral elements: (String, Member)...) {
             for (key, member) in elements { self[key] = member }
         }
 
-        /// Parses a field whose value is a dictionary (section 4.2.2); of a key that repeats, the last member counts,
-        /// at the position of the first. Throws ``ParseError``.
+        /// Parses a field whose value is a dictionary (section 4.2.2). If a key repeats, its last member is used, at
+        /// the position of the first. Throws ``ParseError``.
         public init(parsing text: String) throws(ParseError) {
             self = try StructuredParser.parse(text) { parser throws(ParseError) in try parser.dictionary() }
         }
 
-        /// The member of a key. Setting replaces it at its position, or appends it; nil removes it.
+        /// The member for a key. Setting it replaces the member at its position, or appends it; setting `nil` removes
+        /// it.
         public subscript(key: String) -> Member? {
             get { fields[key] }
             set { fields[key] = newValue }
         }
 
-        /// Whether both have the same members in the same order.
+        /// Returns whether both have the same members in the same order.
         public static func == (a: Dictionary, b: Dictionary) -> Bool {
             a.fields.all.elementsEqual(b.fields.all) { $0.key == $1.key && $0.value == $1.value }
         }
@@ -219,7 +224,7 @@ public enum StructuredField {
             }
         }
 
-        /// The field value (section 4.1.2); a field with an empty dictionary is not sent. Throws
+        /// Returns the field value (section 4.1.2). Don't send a field with an empty dictionary. Throws
         /// ``SerializationError``.
         public func serialized() throws(SerializationError) -> String {
             var parts: [String] = []
@@ -234,4 +239,113 @@ public enum StructuredField {
             return parts.joined(separator: ", ")
         }
     }
+}
+
+extension StructuredField {
+    /// A value of one of the eight types (RFC 9651, section 3.3).
+    public enum BareItem: Sendable, Hashable {
+        /// An integer with at most 15 digits.
+        case integer(Int64)
+        /// A decimal with at most 12 digits before the decimal point and three after it.
+        case decimal(Decimal)
+        /// A string of printable ASCII.
+        case string(String)
+        /// A token: a letter or `*`, followed by token characters, `:`, and `/`.
+        case token(String)
+        /// Bytes, encoded as base64 on the wire.
+        case bytes(Data)
+        /// A Boolean: `?1` or `?0`.
+        case boolean(Bool)
+        /// A date in seconds since 1970.
+        case date(Int64)
+        /// Unicode text, percent-encoded on the wire.
+        case displayString(String)
+
+        /// The value of an integer, or `nil` for another type.
+        public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+        /// The value of an integer or decimal, or `nil` for another type.
+        public var number: Double? {
+            switch self {
+            case .integer(let value): Double(value)
+            case .decimal(let value): value.doubleValue
+            default: nil
+            }
+        }
+        /// The text of a string, token, or display string, or `nil` for another type.
+        public var text: String? {
+            switch self {
+            case .string(let text), .token(let text), .displayString(let text): text
+            default: nil
+            }
+        }
+        /// The bytes of a byte sequence, or `nil` for another type.
+        public var bytes: Data? { if case .bytes(let value) = self { value } else { nil } }
+        /// The value of a Boolean, or `nil` for another type.
+        public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+        /// The value of a date, or `nil` for another type.
+        public var date: Date? {
+            if case .date(let seconds) = self { Date(timeIntervalSince1970: Double(seconds)) } else { nil }
+        }
+
+        /// Returns the item as it appears in a field (section 4.1.3.1). Throws ``SerializationError``.
+        public func serialized() throws(SerializationError) -> String { try StructuredSerializer.bareItem(self) }
+    }
+
+    /// An exact decimal number with three digits after the decimal point.
+    public struct Decimal: Sendable, Hashable, CustomStringConvertible {
+        /// The number times 1,000.
+        public let thousandths: Int64
+
+        /// Creates a number from thousandths.
+        public init(thousandths: Int64) { self.thousandths = thousandths }
+
+        /// Rounds a value to three digits after the decimal point, half to even (section 4.1.5). Returns `nil` if the
+        /// value isn't finite or has more than 12 digits before the decimal point.
+        public init?(_ value: Double) {
+            let scaled = (value * 1000).rounded(.toNearestOrEven)
+            guard scaled.isFinite, abs(scaled) < 1e15 else { return nil }
+            thousandths = Int64(scaled)
+        }
+
+        /// The nearest floating-point number.
+        public var doubleValue: Double { Double(thousandths) / 1000 }
+
+        /// The number with at least one digit after the decimal point, such as "0.5", "-12.125", or "3.0".
+        public var description: String {
+            let magnitude = thousandths.magnitude
+            var fraction = String(1000 + magnitude % 1000).dropFirst()
+            while fraction.utf8.count > 1, fraction.last == "0" { fraction = fraction.dropLast() }
+            return "\(thousandths < 0 ? "-" : "")\(magnitude / 1000).\(fraction)"
+        }
+    }
+}
+
+extension StructuredField.BareItem: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+{
+    /// Creates a string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Creates a decimal, rounded to three digits after the decimal point. Values out of range are clamped.
+    public init(floatLiteral value: Double) {
+        let limit: Int64 = 999_999_999_999_999
+        self = .decimal(.init(value) ?? .init(thousandths: value < 0 ? -limit : limit))
+    }
+    /// Creates a Boolean.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension StructuredField.ParseError: DescribedError {
+    /// "Errand.StructuredField.ParseError"
+    public static var errorDomain: String { "Errand.StructuredField.ParseError" }
+    /// Always 1.
+    public var errorCode: Int { 1 }
+}
+
+extension StructuredField.SerializationError: DescribedError {
+    /// "Errand.StructuredField.SerializationError"
+    public static var errorDomain: String { "Errand.StructuredField.SerializationError" }
+    /// Always 1.
+    public var errorCode: Int { 1 }
 }

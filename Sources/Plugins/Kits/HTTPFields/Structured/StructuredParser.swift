@@ -1,11 +1,11 @@
 import ErrandEssentials
 import ErrandMessageSyntax
 
-/// The algorithms of RFC 9651, section 4.2.
+/// Implements the parsing algorithms of RFC 9651, section 4.2.
 struct StructuredParser {
     typealias Failure = StructuredField.ParseError
 
-    /// Four times what RFC 9651, section 3, requires of every parser.
+    /// Four times the minimum that RFC 9651, section 3, requires of every parser.
     static let (maximumMembers, maximumParts) = (4_096, 1_024)
 
     private let bytes: [UInt8]
@@ -13,7 +13,7 @@ struct StructuredParser {
 
     private init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Parses a whole field value: spaces at its ends are dropped, anything else behind it is an error.
+    /// Parses a whole field value. Skips spaces at both ends; throws if anything else follows the value.
     static func parse<Value>(
         _ text: String, _ body: (inout StructuredParser) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -57,7 +57,7 @@ struct StructuredParser {
         return StructuredField.Item(value, parameters: try parameters())
     }
 
-    /// Behind a member: true at a comma that another one follows, false at the end.
+    /// Advances after a member. Returns true after a comma that is followed by another member, false at the end.
     private mutating func continues() throws(Failure) -> Bool {
         skip(ASCII.isBlank)
         if next == nil { return false }
@@ -193,7 +193,7 @@ struct StructuredParser {
         throw failure("the closing quote")
     }
 
-    /// Upper case is an error (section 4.2.10).
+    /// Rejects uppercase digits (section 4.2.10).
     private mutating func lowerHex() throws(Failure) -> UInt8 {
         guard let byte = next, !(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F")),
             let value = ASCII.hexValue(byte)
@@ -239,7 +239,7 @@ extension StructuredParser {
 
     private func text(of bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Of at most 15 digits, so that it fits.
+    /// The digits fit, because there are at most 15.
     private func value(of digits: ArraySlice<UInt8>) -> Int64 {
         digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }

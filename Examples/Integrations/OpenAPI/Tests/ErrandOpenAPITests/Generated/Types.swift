@@ -1,4 +1,5 @@
-// As swift-openapi-generator writes it from openapi.yaml, by hand and without what the tests do not use.
+// Code as swift-openapi-generator writes it from openapi.yaml, but written by hand and limited to the parts that the
+// tests use.
 @_spi(Generated) import OpenAPIRuntime
 
 import struct Foundation.URL
