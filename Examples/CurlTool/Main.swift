@@ -6,7 +6,7 @@ import Foundation
 /// Runs the conformance suite on ``CurlTool`` and prints the results.
 @main
 struct Main {
-    static let excuses: [ConformanceExcuse] = [
+    static let limitations: [KnownLimitation] = [
         .feature(.backpressure, because: "the body is read whole, into a file"),
         .feature(.uploadBackpressure, because: "a body is collected before the process starts"),
         .feature(.reuse, because: "each request is a process, with a connection of its own"),
@@ -34,12 +34,12 @@ struct Main {
     static func main() async {
         #if os(Linux) || os(macOS)
         var (kept, excused, broken) = (0, 0, 0)
-        for each in TransportConformance.cases(for: { CurlTool() }, excusing: excuses) {
+        for each in TransportConformance.cases(for: { CurlTool() }, knownLimitations: limitations) {
             do {
                 try await each.run()
                 kept += 1
                 print("kept     \(each)")
-            } catch is ConformanceExcused {
+            } catch is ConformanceSkipped {
                 excused += 1
                 print("excused  \(each)")
             } catch {

@@ -70,7 +70,7 @@ struct PluginName {
     private static let taken: Set<String> = [
         "Accessory", "AccessoryConformance", "Activity", "ActivityEvent", "Agent", "Any", "Bool", "CacheEntry",
         "CacheEntryHead", "CacheKey", "CachePolicy", "CacheStore", "CacheStoreSuite", "CacheableRequest", "Call",
-        "CallOptions", "ConformanceCase", "ConformanceExcuse", "Data", "Decodable", "DescribedError", "Double",
+        "CallOptions", "ConformanceCase", "KnownLimitation", "Data", "Decodable", "DescribedError", "Double",
         "Errand",
         "ErrandError", "Error", "Exchange", "Filter", "FilterConformance", "FilterStages", "FilterTraits", "HTTPBody",
         "HTTPRequest", "HTTPResponse", "Hashable", "Int", "Int64", "LogRecord", "LogSink", "Mutex", "NetworkAgent",

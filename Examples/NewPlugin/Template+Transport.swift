@@ -51,20 +51,20 @@ extension PluginTemplate {
                 @Suite("\(name.type)")
                 struct \(name.type)Tests {
                     #if canImport(Darwin)
-                    static let excuses: [ConformanceExcuse] = [
+                    static let limitations: [KnownLimitation] = [
                         .feature(
                             .departure, because: "URLSession does not show when a wait for a connection is over"),
                         .feature(.trailers, because: "URLSession does not deliver trailers"),
                     ]
                     #else
-                    static let excuses: [ConformanceExcuse] = []
+                    static let limitations: [KnownLimitation] = []
                     #endif
 
                     @Test(
                         "keeps what a transport promises",
-                        arguments: TransportConformance.cases(for: { \(name.type)(.system) }, excusing: excuses))
+                        arguments: TransportConformance.cases(for: { \(name.type)(.system) }, knownLimitations: limitations))
                     func conformance(each: ConformanceCase) async throws {
-                        if let excuse = each.excuse { try Test.cancel("\\(each.name) is excused: \\(excuse)") }
+                        if let limitation = each.limitation { try Test.cancel("\\(each.name) is excused: \\(limitation)") }
                         try await each.run()
                     }
 

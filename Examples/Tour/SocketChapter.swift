@@ -6,11 +6,11 @@ import ErrandWebSocket
 
 /// A WebSocket over a connection that breaks once.
 enum SocketChapter {
-    private struct Prices: SocketRequest {
+    private struct Prices: WebSocketRequest {
         typealias Incoming = Price
         typealias Outgoing = Wish
         var path: String { "prices" }
-        var socketOptions: SocketOptions { SocketOptions(reconnection: ReconnectionPolicy(backoff: .none)) }
+        var webSocketOptions: WebSocketOptions { WebSocketOptions(reconnection: ReconnectionPolicy(backoff: .none)) }
     }
 
     private struct Price: Codable, Sendable {
@@ -31,7 +31,7 @@ enum SocketChapter {
             })
         // Don't use the shop's agent: its cassette records responses, not sockets.
         let agent = NetworkAgent(baseURL: shop.server.url("v1"), transport: .system)
-        let socket = agent.socket(Prices()) { sender in try await sender.send(Wish(fruit: "apple")) }
+        let socket = agent.webSocket(Prices()) { sender in try await sender.send(Wish(fruit: "apple")) }
         var seen = 0
         for try await price in socket {
             Chapter.line("\(price.fruit): \(price.cents) cents")

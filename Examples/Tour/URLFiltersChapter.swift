@@ -10,8 +10,9 @@ enum URLFiltersChapter {
         Chapter.begin("URL filters: environments, common parameters, signatures")
         let service = try ServiceEnvironments(
             [
-                .develop: ServiceSettings(baseURL: shop.server.url, version: "v1", keys: ["sign": "no secret"]),
-                .release: ServiceSettings(baseURL: "https://shop.invalid", version: "v1", keys: ["sign": "s3cret"]),
+                .develop: ServiceConfiguration(baseURL: shop.server.url, version: "v1", keys: ["sign": "no secret"]),
+                .release: ServiceConfiguration(
+                    baseURL: "https://shop.invalid", version: "v1", keys: ["sign": "s3cret"]),
             ], selected: .release)
         let agent = NetworkAgent(
             baseURL: service.baseURL, transport: .system,

@@ -14,13 +14,13 @@ enum RetryBench {
     ]
 
     private static let cases: [(name: String, stage: FilterStages, filters: [any Filter])] = [
-        ("retry", .call, [Retry()]),
+        ("retry", .call, [RetryFilter()]),
         ("hedge", .call, [.hedge(HedgePolicy(minimumSamples: .max))]),
         ("hedge that knows what is slow", .call, [.hedge]),
-        ("host gate", .wire, [.hostGate(HostLimits(maximumConcurrent: 64, rate: RequestRate(90_000, per: .zero)))]),
+        ("host gate", .wire, [.hostLimit(HostLimits(maximumConcurrent: 64, rate: RequestRate(90_000, per: .zero)))]),
         ("breaker", .wire, [.breaker]),
         ("attempt timeout", .wire, [.attemptTimeout(.seconds(30))]),
-        ("fault injection", .wire, [FaultInjection(seed: 7)]),
+        ("fault injection", .wire, [FaultInjectionFilter(seed: 7)]),
     ]
 
     static func run() async throws {

@@ -9,7 +9,7 @@ import Foundation
 /// Sends messages of 1 KB to an echo server in C over 64 WebSockets, one at a time on each. Compares Errand with a C
 /// client on libcurl's connections, and with PyPI's `websockets` if it's installed. Then opens 1,000 idle sockets.
 enum SocketBench {
-    private struct Echo: SocketRequest {
+    private struct Echo: WebSocketRequest {
         typealias Incoming = Data
         typealias Outgoing = Data
         var path: String { "" }
@@ -59,7 +59,7 @@ enum SocketBench {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<lanes {
                 group.addTask {
-                    let socket = agent.socket(Echo())
+                    let socket = agent.webSocket(Echo())
                     var messages = socket.makeAsyncIterator()
                     for _ in 0..<count / lanes {
                         try await socket.send(content)
@@ -75,7 +75,7 @@ enum SocketBench {
     private static func idle(_ agent: NetworkAgent) async throws {
         let count = 1000
         let (memory, threads) = (residentBytes(), threadCount())
-        let sockets = (0..<count).map { _ in agent.socket(Echo()) }
+        let sockets = (0..<count).map { _ in agent.webSocket(Echo()) }
         for socket in sockets { try await socket.open() }
         let each = Double(max(0, residentBytes() - memory)) / 1024 / Double(count)
         print("\(Rounds.pad("an idle socket of 1,000", 44)) \(Rounds.number(each)) KiB")

@@ -9,7 +9,7 @@ struct Get: CacheableRequest {
     var path = "feed"
     var method = HTTPMethod.get
     var cachePolicy: CachePolicy
-    var cacheKey = CacheKeyRule.standard
+    var cacheKey = CacheKeyPolicy.standard
     var cacheTags: [String] = []
     var headers: HTTPHeaders = [:]
     var query: Parameters = [:]

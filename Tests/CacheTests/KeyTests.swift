@@ -12,7 +12,7 @@ struct KeyTests {
 
     private func key(
         _ url: String = "https://example.com/a?x=1&t=9", _ method: HTTPMethod = .get, headers: HTTPHeaders = [:],
-        body: RequestBody = .none, rule: CacheKeyRule = .standard, hasPartition: Bool = false
+        body: RequestBody = .none, rule: CacheKeyPolicy = .standard, hasPartition: Bool = false
     ) throws -> CacheKey? {
         let url = try #require(URL(string: url))
         return CacheKeyBuilder.timed(
@@ -71,7 +71,7 @@ struct KeyTests {
 
     @Test("volatile parameters are dropped from query and form")
     func dropping() throws {
-        let rule = CacheKeyRule.standard.dropping("t", "a b")
+        let rule = CacheKeyPolicy.standard.dropping("t", "a b")
         #expect(try key(rule: rule) == key("https://example.com/a?x=1&t=10", rule: rule))
         #expect(try key("https://example.com/a?t=1", rule: rule) == key("https://example.com/a", rule: rule))
         #expect(

@@ -108,7 +108,7 @@ enum CheckedTypes {
         }
         struct User: Service {
             var version: Int { 2 }
-            var base: BaseChoice { .standard }
+            var base: RequestBaseURL { .standard }
         }
         struct Throwing: Request {
             typealias Output = Int

@@ -144,7 +144,7 @@ import Testing
         let off = CallOptions.coalescing(.off)
         #expect(try await exchanges(request, request, options: (off, CallOptions())) == 2)
         #expect(try await exchanges(request, request, options: (CallOptions(), off)) == 2)
-        let own = Self.call { $0.tags[CoalescingRule.self] = .off }
+        let own = Self.call { $0.tags[CoalescingPolicy.self] = .off }
         #expect(try await exchanges(own, own) == 2)
     }
 
@@ -188,7 +188,7 @@ import Testing
     @Test("explain names what is not compared, since it is added later")
     func explanation() {
         let signer = Step(traits: .signs)
-        let agent = NetworkAgent(StubTransport(.text("")), Coalescing(in: .call), signer)
+        let agent = NetworkAgent(StubTransport(.text("")), CoalescingFilter(in: .call), signer)
         #expect(agent.explain(Self.call()).problems.count == 1)
         #expect(NetworkAgent(StubTransport(.text("")), signer, .coalescing).explain(Self.call()).problems.isEmpty)
     }

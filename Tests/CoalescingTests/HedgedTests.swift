@@ -162,7 +162,7 @@ import Testing
             return (number <= 2 ? StubResponse.text("busy", status: 503) : .text("ok")).waiting(for: gate)
         }
         let agent = NetworkAgent(
-            transport, time: time, Coalescing(in: .call), .retry(RetryPolicy(backoff: .none)))
+            transport, time: time, CoalescingFilter(in: .call), .retry(RetryPolicy(backoff: .none)))
         let lenient = agent.start(Ask(acceptableStatuses: [200, 503]))
         try await gate.reached()
         let strict = agent.start(Ask())

@@ -34,7 +34,7 @@ import Testing
     func aboveTheCache() async throws {
         let store = CountingStore()
         let cache = ResponseCache(store)
-        let (service, texts) = try await run([Coalescing(in: .call), cache])
+        let (service, texts) = try await run([CoalescingFilter(in: .call), cache])
         // What is stored is written in the background; a hit may come before that.
         await cache.flush()
         #expect(texts == Array(repeating: "1 /news none", count: 5))
@@ -53,7 +53,7 @@ import Testing
     func storedWithoutLeader() async throws {
         let (service, recorder, store) = (Service(), RecordingAccessory(), CountingStore())
         let cache = ResponseCache(store)
-        let agent = NetworkAgent(service.transport, accessories: [recorder], Coalescing(in: .call), cache)
+        let agent = NetworkAgent(service.transport, accessories: [recorder], CoalescingFilter(in: .call), cache)
         let first = agent.start(GetNews())
         try await service.gate.reached()
         let second = agent.start(GetNews())
@@ -71,7 +71,7 @@ import Testing
     @Test("Above the cache, a request that reloads does not join one that may be a hit")
     func modes() async throws {
         let service = Service()
-        let agent = NetworkAgent(service.transport, Coalescing(in: .call), .cache(MemoryStore()))
+        let agent = NetworkAgent(service.transport, CoalescingFilter(in: .call), .cache(MemoryStore()))
         let handles = [agent.start(GetNews()), agent.start(GetNews(), options: .cache(.reload))]
         try await service.gate.reached(by: 2)
         service.gate.open()
@@ -83,7 +83,7 @@ import Testing
     func reloads() async throws {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(
-            service.transport, accessories: [recorder], Coalescing(in: .call), .cache(MemoryStore()))
+            service.transport, accessories: [recorder], CoalescingFilter(in: .call), .cache(MemoryStore()))
         let handles = (0..<2).map { _ in agent.start(GetNews(), options: .cache(.reload)) }
         try await recorder.joined(by: 1)
         service.gate.open()
@@ -97,7 +97,7 @@ import Testing
         let transport = StubTransport()
         transport.on(.get, "/x", response: .redirect(to: "/y").waiting(for: gate))
         transport.on(.get, "/y", response: .text("there"))
-        let agent = NetworkAgent(transport, accessories: [recorder], Coalescing(in: .call))
+        let agent = NetworkAgent(transport, accessories: [recorder], CoalescingFilter(in: .call))
         let first = agent.start(Call<String>(.get, "x"))
         try await gate.reached()
         let second = agent.start(Call<String>(.get, "x"))
@@ -117,7 +117,7 @@ import Testing
             if count.increment() > 1 { return .text("second") }
             return .status(503, headers: ["Retry-After": "10"]).waiting(for: gate)
         }
-        let agent = NetworkAgent(transport, time: time, accessories: [recorder], Coalescing(in: .call), .retry)
+        let agent = NetworkAgent(transport, time: time, accessories: [recorder], CoalescingFilter(in: .call), .retry)
         let first = agent.start(Call<String>(.get, "x") { $0.deadline = .seconds(5) })
         try await gate.reached()
         let second = agent.start(Call<String>(.get, "x") { $0.deadline = .seconds(60) })
@@ -155,7 +155,7 @@ import Testing
             var shape: JSONShape { .object(["id": .number]) }
         }
         let (service, recorder) = (Service(), RecordingAccessory())
-        let agent = NetworkAgent(service.transport, accessories: [recorder], Coalescing(in: .call))
+        let agent = NetworkAgent(service.transport, accessories: [recorder], CoalescingFilter(in: .call))
         let plain = agent.start(Call<Data>(.get, "x"))
         try await service.gate.reached()
         let validated = agent.start(GetNumber())

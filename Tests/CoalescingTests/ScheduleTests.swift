@@ -76,7 +76,7 @@ private final class Schedule: Sendable {
 
     func run() async throws -> [String] {
         let transport = StubTransport(maximumRecordedRequests: 0) { [self] in try await respond(to: $0) }
-        let filter = random.below(2) == 0 ? Coalescing() : Coalescing(in: .call)
+        let filter = random.below(2) == 0 ? CoalescingFilter() : CoalescingFilter(in: .call)
         let agent = NetworkAgent(transport, time: time, filter)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<(4 + random.below(8)) { group.addTask { [self] in await request(agent) } }

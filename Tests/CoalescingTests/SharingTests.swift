@@ -214,7 +214,7 @@ import Testing
 
     @Test("Requests of two agents that share a filter are not equal")
     func agents() async throws {
-        let (shared, one, two) = (Coalescing(), Service(), Service())
+        let (shared, one, two) = (CoalescingFilter(), Service(), Service())
         let (first, second) = (NetworkAgent(one.transport, shared), NetworkAgent(two.transport, shared))
         let handles = [first.start(Call<String>(.get, "x")), second.start(Call<String>(.get, "x"))]
         try await one.gate.reached()

@@ -50,7 +50,7 @@ struct CompressedParameterTests {
             let signature = explanations.firstIndex { $0.contains("sign") } ?? 0
             // A signature before the parameters does not cover them.
             if signature < (explanations.firstIndex { $0.contains("\"body\"") } ?? 0) { continue }
-            let plain = filters.filter { !($0 is BodyCompression) }
+            let plain = filters.filter { !($0 is BodyCompressionFilter) }
             let json = RequestBody.json(["text": Self.long])
             for body in [RequestBody.form(["text": .string(Self.long)]), json] {
                 let (text, head) = try await read(body, filters)

@@ -6,7 +6,7 @@ import Testing
 @Suite("What a transport promises, kept by URLSession", .timeLimit(.minutes(30)), .leakChecked)
 struct URLSessionConformanceTests {
     #if canImport(FoundationNetworking)
-    static let excuses: [ConformanceExcuse] = [
+    static let limitations: [KnownLimitation] = [
         .feature(.departure, because: "URLSession does not show when a wait for a connection is over"),
         .feature(.trailers, because: "trailers end the process on Linux (a defect of FoundationNetworking)"),
         .feature(.backpressure, because: "a suspended task starts over on Linux, so nothing holds back the server"),
@@ -33,7 +33,7 @@ struct URLSessionConformanceTests {
             because: "the response is refused, but URLSession reads `+2` as 2 on Linux and keeps the connection"),
     ]
     #else
-    static let excuses: [ConformanceExcuse] = [
+    static let limitations: [KnownLimitation] = [
         .feature(.departure, because: "URLSession does not show when a wait for a connection is over"),
         .feature(.trailers, because: "URLSession does not deliver trailers"),
     ]
@@ -42,9 +42,9 @@ struct URLSessionConformanceTests {
     @Test(
         "URLSession",
         arguments: TransportConformance.cases(
-            for: { URLSessionTransport() }, excusing: excuses, within: .seconds(500)))
+            for: { URLSessionTransport() }, knownLimitations: limitations, within: .seconds(500)))
     func kept(each: ConformanceCase) async throws {
-        if let excuse = each.excuse { try Test.cancel("\(each.name) is excused: \(excuse)") }
+        if let limitation = each.limitation { try Test.cancel("\(each.name) is excused: \(limitation)") }
         try await each.run()
     }
 

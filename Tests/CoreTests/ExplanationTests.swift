@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    private struct Expecting: FilterExpectingRequest {
+    private struct Expecting: FilterDependentRequest {
         func problems(with filters: [any Filter]) -> [String] {
             filters.contains { $0 is Step } ? [] : ["nothing steps for \(filters.count) filters"]
         }

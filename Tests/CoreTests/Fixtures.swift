@@ -18,7 +18,7 @@ struct GetUser: Request {
 struct Plain<Output: Sendable>: Request {
     var method: HTTPMethod = .get
     var path = "plain"
-    var base: BaseChoice = .standard
+    var base: RequestBaseURL = .standard
     var query: Parameters = [:]
     var parameters: Parameters?
     var parameterPlacement: ParameterPlacement = .automatic

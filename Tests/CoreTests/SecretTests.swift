@@ -42,7 +42,7 @@ import Testing
     func ownBases() async throws {
         let stub = StubTransport(.text("ok"))
         for (base, isKept) in [
-            (BaseChoice.url("https://evil.example"), false), (.url("https://api.example.com/v2"), true),
+            (RequestBaseURL.url("https://evil.example"), false), (.url("https://api.example.com/v2"), true),
             (.named("cdn"), true),
         ] {
             _ = try await agent(stub).send(Plain { $0.base = base })

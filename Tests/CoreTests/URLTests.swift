@@ -86,7 +86,7 @@ import Testing
         var configuration = AgentConfiguration(baseURL: base)
         configuration.namedBaseURLs["cdn"] = "https://cdn.example.com/static"
         let agent = NetworkAgent(configuration: configuration, transport: .stub)
-        func url(_ choice: BaseChoice) throws -> String {
+        func url(_ choice: RequestBaseURL) throws -> String {
             try agent.httpRequest(for: Plain { $0.base = choice }).url.absoluteString
         }
         #expect(try url(.standard) == base + "/plain")

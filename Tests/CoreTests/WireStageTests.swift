@@ -177,14 +177,14 @@ import Testing
         let time = ManualTimeSource()
         let log = Log<String>()
         let inner = ClosureFilter { exchange, next in
-            exchange.declareFailureFinal()
+            exchange.markFailureAsFinal()
             return try await next(exchange)
         }
         let outer = ClosureFilter { exchange, next in
             let left = exchange.deadline.map { exchange.time.now.duration(to: $0) }
-            let before = exchange.finalFailures
+            let before = exchange.finalFailureCount
             let response = try await next(exchange)
-            log.add("\(left.map { "\($0)" } ?? "none"), \(exchange.finalFailures - before)")
+            log.add("\(left.map { "\($0)" } ?? "none"), \(exchange.finalFailureCount - before)")
             return response
         }
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("x")), filters: [outer, inner], time: time)

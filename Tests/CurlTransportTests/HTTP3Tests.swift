@@ -38,7 +38,7 @@ struct WithoutHTTP3Tests {
     "HTTP/3 with a server that others wrote", .timeLimit(.minutes(30)),
     .enabled(HTTP3Server.skipReason) { await HTTP3Server.isUsable() }, .leakChecked)
 struct HTTP3Tests {
-    private static let excuses: [ConformanceExcuse] =
+    private static let limitations: [KnownLimitation] =
         [
             "a port without a listener is an error", "a host name that does not exist is an error",
             "what breaks the rules of chunks is an invalid response, not a lost connection",
@@ -55,12 +55,12 @@ struct HTTP3Tests {
     func conformance() async throws {
         let server = try await HTTP3Server()
         let cases = TransportConformance.cases(
-            for: { HTTP3Transport(server) }, excusing: Self.excuses, within: .seconds(500))
+            for: { HTTP3Transport(server) }, knownLimitations: Self.limitations, within: .seconds(500))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, each) in cases.enumerated() {
                 if index >= 8 { try await group.next() }
                 group.addTask {
-                    do { try await each.run() } catch is ConformanceExcused {} catch {
+                    do { try await each.run() } catch is ConformanceSkipped {} catch {
                         Issue.record("\(each.name): \(error)")
                     }
                 }

@@ -25,7 +25,7 @@ private func start(directory: URL, me: String) async throws {
 
 private struct Keyed: CacheableRequest {
     var cachePolicy: CachePolicy { .timed(.seconds(1)) }
-    var cacheKey: CacheKeyRule { .standard.dropping("timestamp").including("X-Region") }
+    var cacheKey: CacheKeyPolicy { .standard.dropping("timestamp").including("X-Region") }
 }
 
 private nonisolated func encrypt(_ data: Data) throws -> Data { data }

@@ -12,15 +12,15 @@ private func first() {
 }
 
 private func rules(_ agent: NetworkAgent) async throws {
-    let filter = Coalescing(.standard.ignoring("X-Screen"))
-    let narrow = Coalescing(.standard.comparingOnly("Accept", "Accept-Language"))
+    let filter = CoalescingFilter(.standard.ignoring("X-Screen"))
+    let narrow = CoalescingFilter(.standard.comparingOnly("Accept", "Accept-Language"))
     let fresh = try await agent.send(GetUser(id: 7), options: .coalescing(.off)).value
     _ = (filter, narrow, fresh)
 
     struct GetTicket: Request {
         typealias Output = Data
         var path: String { "tickets/next" }
-        var tags: Tags { Tags().with(CoalescingRule.self, .off) }
+        var tags: Tags { Tags().with(CoalescingPolicy.self, .off) }
     }
 }
 

@@ -111,12 +111,12 @@ enum DocCommentContext {
         }
         nonisolated struct RoomEvent: Decodable, Sendable {}
         nonisolated struct RoomCommand: Encodable, Sendable { let text: String }
-        struct Chat: SocketRequest {
+        struct Chat: WebSocketRequest {
             typealias Incoming = RoomEvent
             typealias Outgoing = RoomCommand
             let room: Int
         }
-        let socket = agent.socket(Chat(room: 7))
+        let socket = agent.webSocket(Chat(room: 7))
         let transport: any ConnectingTransport = value()
         let options = TransportOptions()
         struct GetNews: EventRequest { var path: String { "news" } }

@@ -51,7 +51,7 @@ import Testing
             JSONValidationError(problems: [], count: 0), JSONSchemaError(.notJSON, pointer: "", reason: "no JSON"),
             URLFilterError(.invalidURL, filter: "token", "no URL"), TransferError(.noSpace, "the disk is full"),
 
-            TestServerError(reason: "no port"), RequestFault(400, "no request"), ConformanceExcused(reason: "no TLS"),
+            TestServerError(reason: "no port"), RequestFault(400, "no request"), ConformanceSkipped(reason: "no TLS"),
             ConformanceFailure(expected: "1", came: "2"), WaitTimeout(what: "a gate", limit: .seconds(1)),
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),

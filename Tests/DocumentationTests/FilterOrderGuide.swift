@@ -43,7 +43,7 @@ struct Transaction: Filter {
     func recommended() throws {
         let limits = JSONLimits()
         let shop = try ServiceEnvironments(
-            [.release: ServiceSettings(baseURL: "https://api.example.com", keys: ["sign": "secret"])],
+            [.release: ServiceConfiguration(baseURL: "https://api.example.com", keys: ["sign": "secret"])],
             selected: .release)
         let agent = NetworkAgent(
             baseURL: shop.baseURL, transport: .system,
@@ -77,9 +77,9 @@ struct Transaction: Filter {
         let signedBeforeBody: [any Filter] = [.urls(.sign(key: "secret")), .body(["app": "shop"])]
         let cacheBeforeRetry: [any Filter] = [.cache(.memory()), RetryOnce()]
         let nested: [any Filter] = [Transaction(), Transaction()]
-        let timeoutFirst: [any Filter] = [.attemptTimeout(.seconds(1)), .hostGate(HostLimits(maximumConcurrent: 1))]
+        let timeoutFirst: [any Filter] = [.attemptTimeout(.seconds(1)), .hostLimit(HostLimits(maximumConcurrent: 1))]
         let timeoutBeforeBreaker: [any Filter] = [.attemptTimeout(.seconds(1)), .breaker]
-        let breakerFirst: [any Filter] = [.breaker, .hostGate(HostLimits(maximumConcurrent: 1))]
+        let breakerFirst: [any Filter] = [.breaker, .hostLimit(HostLimits(maximumConcurrent: 1))]
         let faultsFirst: [any Filter] = [.faultInjection(seed: 7), .breaker]
         let signedBeforeHedge: [any Filter] = [.urls(.sign(key: "secret")), .hedge]
         let resilience = [timeoutFirst, timeoutBeforeBreaker, breakerFirst, faultsFirst, signedBeforeHedge]

@@ -211,8 +211,8 @@ private enum ControlRecipes {
     static func environments() throws {
         let shop = try ServiceEnvironments(
             [
-                .develop: ServiceSettings(baseURL: "https://dev.example.com"),
-                .release: ServiceSettings(baseURL: "https://api.example.com"),
+                .develop: ServiceConfiguration(baseURL: "https://dev.example.com"),
+                .release: ServiceConfiguration(baseURL: "https://api.example.com"),
             ], selected: .develop)
         let agent = NetworkAgent(baseURL: shop.baseURL, transport: .system, filters: [.environment(shop)])
         try shop.select(.release)

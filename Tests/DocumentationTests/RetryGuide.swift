@@ -37,7 +37,7 @@ extension Orders {
 
 private func gate() {
     let limits = HostLimits(maximumConcurrent: 8, rate: RequestRate(100, per: .seconds(60)))
-    let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .hostGate(limits)])
+    let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, .hostLimit(limits)])
     _ = agent
 }
 
@@ -48,7 +48,7 @@ private func breaker() {
 }
 
 private func hedging() {
-    let hedge = Hedge(HedgePolicy(share: 0.05))
+    let hedge = HedgeFilter(HedgePolicy(share: 0.05))
     let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.standardResilience, hedge])
     _ = agent
 }

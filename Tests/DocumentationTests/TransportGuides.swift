@@ -15,9 +15,11 @@ private typealias MyTransport = URLSessionTransport
 /// Runs only one feature of the real suite, because the whole suite runs elsewhere.
 private enum TransportConformance {
     static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = []
+        for make: @escaping @Sendable () throws -> any Transport, knownLimitations limitations: [KnownLimitation] = []
     ) -> [ConformanceCase] {
-        ErrandConformance.TransportConformance.cases(for: make, excusing: excuses).filter { $0.feature == .ranges }
+        ErrandConformance.TransportConformance.cases(for: make, knownLimitations: limitations).filter {
+            $0.feature == .ranges
+        }
     }
 }
 
@@ -29,7 +31,7 @@ struct MyTransportTests {
 
 private func excused() -> [ConformanceCase] {
     TransportConformance.cases(
-        for: { MyTransport() }, excusing: [.feature(.trailers, because: "the client below drops them")])
+        for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 }
 
 private func inAWord() {

@@ -88,10 +88,13 @@ private func legacy(keys: String) {
 private func environments(rcKey: SecretKey, releaseKey: SecretKey) throws {
     let shop = try ServiceEnvironments(
         [
-            .develop: ServiceSettings(baseURL: "https://dev.example.com", version: "v3", keys: ["sign": "no secret"]),
-            .releaseCandidate: ServiceSettings(baseURL: "https://rc.example.com", version: "v3", keys: ["sign": rcKey]),
-            .release: ServiceSettings(baseURL: "https://api.example.com", version: "v2", keys: ["sign": releaseKey]),
-            "local": ServiceSettings(baseURL: "http://127.0.0.1:8080"),
+            .develop: ServiceConfiguration(
+                baseURL: "https://dev.example.com", version: "v3", keys: ["sign": "no secret"]),
+            .releaseCandidate: ServiceConfiguration(
+                baseURL: "https://rc.example.com", version: "v3", keys: ["sign": rcKey]),
+            .release: ServiceConfiguration(
+                baseURL: "https://api.example.com", version: "v2", keys: ["sign": releaseKey]),
+            "local": ServiceConfiguration(baseURL: "http://127.0.0.1:8080"),
         ], selected: .develop)
 
     let agent = NetworkAgent(

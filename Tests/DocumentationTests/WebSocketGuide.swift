@@ -12,22 +12,22 @@ nonisolated struct Subscription: Encodable, Sendable {
     let after: Int
 }
 
-struct Chat: SocketRequest {
+struct Chat: WebSocketRequest {
     typealias Incoming = RoomEvent
     typealias Outgoing = RoomCommand
     let room: Int
     var path: String { "rooms/\(room)/socket" }
 }
 
-struct Prices: SocketRequest {
+struct Prices: WebSocketRequest {
     typealias Incoming = Price
     typealias Outgoing = Subscription
     var path: String { "prices" }
-    var socketOptions: SocketOptions { .reconnecting }
+    var webSocketOptions: WebSocketOptions { .reconnecting }
 }
 
 private func chat(_ agent: NetworkAgent) async throws {
-    let socket = agent.socket(Chat(room: 7))
+    let socket = agent.webSocket(Chat(room: 7))
     try await socket.send(RoomCommand(text: "hello"))
     for try await event in socket { print(event.text) }
 
@@ -42,7 +42,7 @@ private func converse(_ socket: WebSocket<RoomEvent, RoomCommand>) async throws 
 }
 
 private func follow(_ agent: NetworkAgent, watched: (symbols: [String], last: Int)) async throws {
-    let prices = agent.socket(Prices()) { sender in
+    let prices = agent.webSocket(Prices()) { sender in
         try await sender.send(Subscription(symbols: watched.symbols, after: watched.last))
     }
     for try await price in prices { print(price) }

@@ -227,7 +227,7 @@ private final class BodyLog: CacheStore {
             var path: String { "x" }
             var shape: JSONShape { ["code": .integer, "data": ["id": .integer, "name": .string]] }
         }
-        for filters in [[], [JSONValidation()]] {
+        for filters in [[], [JSONValidationFilter()]] {
             let shop = try Shop()
             let agent = shop.agent()
             agent.configure { $0.filters = filters }

@@ -31,7 +31,7 @@ struct NginxDownloadTests {
             }
             while !agent.activities.isEmpty { await Task.yield() }
             let folder = request.destination.deletingLastPathComponent()
-            if let left = try ResumableDownloads.partialDownloads(in: folder).first { return left.received }
+            if let left = try ResumableDownloadFilter.partialDownloads(in: folder).first { return left.received }
             try FileManager.default.removeItem(at: request.destination)
         }
         return 0
@@ -69,7 +69,7 @@ struct NginxDownloadTests {
             let response = try await agent.send(request)
             #expect(try Data(contentsOf: response.value) == Nginx.film)
         }
-        #expect(try ResumableDownloads.partialDownloads(in: nginx.folder).isEmpty)
+        #expect(try ResumableDownloadFilter.partialDownloads(in: nginx.folder).isEmpty)
     }
 
     @Test(

@@ -11,7 +11,7 @@ import Testing
     "WebSockets through nginx", .serialized, .enabled(if: Nginx.isInstalled, "\(Nginx.skipReason)"),
     .timeLimit(.minutes(30)), .leakChecked)
 struct NginxSocketTests {
-    private struct Lines: SocketRequest {
+    private struct Lines: WebSocketRequest {
         typealias Incoming = String
         typealias Outgoing = String
         var path: String { "socket" }
@@ -43,7 +43,7 @@ struct NginxSocketTests {
     }
 
     private func echo(_ agent: NetworkAgent) async throws {
-        let socket = agent.socket(Lines())
+        let socket = agent.webSocket(Lines())
         let long = String(repeating: "grüße ", count: 100_000)
         for text in ["short", long, ""] { try await socket.send(text) }
         var received: [String] = []
@@ -66,7 +66,7 @@ struct NginxSocketTests {
             agent(nginx.url("tls"), pins: [other]),
         ]
         for agent in agents {
-            let error = await #expect(throws: ErrandError.self) { try await agent.socket(Lines()).open() }
+            let error = await #expect(throws: ErrandError.self) { try await agent.webSocket(Lines()).open() }
             #expect(error?.code == .insecureConnection, "\(error.debugDescription)")
         }
         #expect(server.requestCount == 0)

@@ -72,12 +72,14 @@ private final class PythonPeer: Sendable {
     .enabled("python3 with websockets, nginx and openssl are needed") { await PythonPeer.isInstalled() },
     .timeLimit(.minutes(30)), .leakChecked)
 struct PeerSocketTests {
-    private struct Lines: SocketRequest {
+    private struct Lines: WebSocketRequest {
         typealias Incoming = String
         typealias Outgoing = String
         var path = "echo"
         var compression = WebSocketCompression.standard
-        var socketOptions: SocketOptions { SocketOptions(subprotocols: ["notes.v2"], compression: compression) }
+        var webSocketOptions: WebSocketOptions {
+            WebSocketOptions(subprotocols: ["notes.v2"], compression: compression)
+        }
     }
 
     private let peer: PythonPeer
@@ -96,7 +98,7 @@ struct PeerSocketTests {
 
     private func echo(_ agent: NetworkAgent) async throws {
         for isDeflated in [false, true] {
-            let socket = agent.socket(Lines(compression: isDeflated ? .standard : .off))
+            let socket = agent.webSocket(Lines(compression: isDeflated ? .standard : .off))
             let texts = ["short", String(repeating: "grüße ", count: 100_000), "", "short"]
             for text in texts { try await socket.send(text) }
             var received: [String] = []
@@ -125,7 +127,7 @@ struct PeerSocketTests {
 
     @Test("fragments are one message, its ping is responded to, and the subprotocol is the one it chose")
     func fragments() async throws {
-        let socket = agent(try url("plain")).socket(Lines(path: "fragments"))
+        let socket = agent(try url("plain")).webSocket(Lines(path: "fragments"))
         var received: [String] = []
         for try await text in socket { received.append(text) }
         #expect(received == ["Grüße", "notes.v2"] && socket.subprotocol == "notes.v2")
@@ -135,10 +137,10 @@ struct PeerSocketTests {
     func endings() async throws {
         let agent = agent(try url("plain"))
         let enough = await #expect(throws: WebSocketError.self) {
-            for try await _ in agent.socket(Lines(path: "enough")) {}
+            for try await _ in agent.webSocket(Lines(path: "enough")) {}
         }
         #expect(enough?.closeCode?.rawValue == 4002 && enough?.reason == "enough")
-        let long = agent.socket(Lines(compression: .off))
+        let long = agent.webSocket(Lines(compression: .off))
         // The server may close the socket before or after it has taken in all of it.
         do { try await long.send(String(repeating: "x", count: 1 << 20 | 1)) } catch let error as WebSocketError {
             #expect(error.closeCode == .messageTooBig)
@@ -146,11 +148,11 @@ struct PeerSocketTests {
         let tooBig = await #expect(throws: WebSocketError.self) { for try await _ in long {} }
         #expect(tooBig?.closeCode == .messageTooBig)
         let dropped = await #expect(throws: ErrandError.self) {
-            for try await _ in agent.socket(Lines(path: "dropped")) {}
+            for try await _ in agent.webSocket(Lines(path: "dropped")) {}
         }
         #expect(dropped?.code == .connectionLost)
         let refused = self.agent(try url("private"))
-        let unauthorized = await #expect(throws: ErrandError.self) { try await refused.socket(Lines()).open() }
+        let unauthorized = await #expect(throws: ErrandError.self) { try await refused.webSocket(Lines()).open() }
         #expect(unauthorized?.response?.status == 401)
         refused.configure { $0.authorization = .basic(user: "ada", password: "secret") }
         try await echo(refused)

@@ -18,12 +18,13 @@ struct HouseFilter: Sendable, CustomTestStringConvertible {
     let cases: [PluginConformanceCase]
 
     init(
-        _ name: String, secrets: [String] = [], excusing: [ConformanceExcuse] = [],
+        _ name: String, secrets: [String] = [], knownLimitations limitations: [KnownLimitation] = [],
         _ make: @escaping @Sendable () throws -> any Filter
     ) {
         testDescription = name
         cases = FilterConformance.cases(
-            for: make, secrets: secrets, excusing: excusing, within: .seconds(600), gracePeriod: .seconds(300))
+            for: make, secrets: secrets, knownLimitations: limitations, within: .seconds(600),
+            gracePeriod: .seconds(300))
     }
 }
 
@@ -40,7 +41,7 @@ extension HouseFilter {
         HouseFilter("coalescing, before redirects") { .coalescing(in: .call) },
         HouseFilter(
             "compressed bodies",
-            excusing: [
+            knownLimitations: [
                 .named("a request body that can be read once arrives whole", because: "it arrives compressed"),
                 .named(
                     "a request body that can be read once is not sent again without its bytes",
@@ -48,17 +49,17 @@ extension HouseFilter {
             ]
         ) { .bodyCompression(.gzip, minimumBytes: 1) },
         HouseFilter("cookies") { .cookies },
-        HouseFilter("JSON validation") { JSONValidation() },
+        HouseFilter("JSON validation") { JSONValidationFilter() },
         HouseFilter("resumable downloads") { .downloads },
         HouseFilter("resumable uploads") { .uploads },
         HouseFilter("retry") { .retry(quick) },
         HouseFilter("hedge") { .hedge },
         HouseFilter("host gate") {
-            .hostGate(HostLimits(maximumConcurrent: 4, rate: RequestRate(1_000, per: .seconds(1))))
+            .hostLimit(HostLimits(maximumConcurrent: 4, rate: RequestRate(1_000, per: .seconds(1))))
         },
         HouseFilter("breaker") { .breaker },
         HouseFilter("attempt timeout") { .attemptTimeout(.seconds(600)) },
-        HouseFilter("fault injection without faults") { FaultInjection(seed: 7) },
+        HouseFilter("fault injection without faults") { FaultInjectionFilter(seed: 7) },
         HouseFilter("standard resilience") {
             .standardResilience {
                 $0.retry = quick
@@ -75,7 +76,7 @@ extension HouseFilter {
         HouseFilter("environment") {
             try .environment(
                 ServiceEnvironments(
-                    ["release": ServiceSettings(baseURL: "https://conformance.example")], selected: "release"))
+                    ["release": ServiceConfiguration(baseURL: "https://conformance.example")], selected: "release"))
         },
     ]
 }
@@ -85,8 +86,8 @@ struct HouseFilterTests {
     @Test("a filter of the house passes every case", arguments: HouseFilter.all)
     func kept(filter: HouseFilter) async throws {
         for each in filter.cases {
-            do { try await each.run() } catch is ConformanceExcused {
-                #expect(each.excuse != nil)
+            do { try await each.run() } catch is ConformanceSkipped {
+                #expect(each.limitation != nil)
             } catch { Issue.record("\(error)") }
         }
     }

@@ -31,14 +31,16 @@ struct WrongPluginTests {
         }
     }
 
-    @Test("an excuse covers a case by its name, and one without a case fails")
-    func excuses() async throws {
+    @Test("a limitation covers a case by its name, and one without a case fails")
+    func limitations() async throws {
         let cases = FilterConformance.cases(
             for: { .closure { exchange, next in try await next(exchange) } },
-            excusing: [.named("a redirect is followed", because: "no"), .named("no such case", because: "never")])
+            knownLimitations: [
+                .named("a redirect is followed", because: "no"), .named("no such case", because: "never"),
+            ])
         let excused = try #require(cases.first { $0.name == "a redirect is followed" })
-        #expect(excused.excuse == "no")
-        await #expect(throws: ConformanceExcused.self) { try await excused.run() }
+        #expect(excused.limitation == "no")
+        await #expect(throws: ConformanceSkipped.self) { try await excused.run() }
         let unknown = try #require(cases.last)
         await #expect(throws: ConformanceFailure.self) { try await unknown.run() }
     }

@@ -6,9 +6,9 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-private struct Echo: SocketRequest {
+private struct Echo: WebSocketRequest {
     var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil)
+    var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
 /// The messages of WebSockets, as Chromium's archives have them.
@@ -25,7 +25,7 @@ struct SocketRecordingTests {
         let stub = StubTransport()
         stub.on("/v1/socket", response: .webSocket { try await $0.echo() })
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder, events], time: time)
-        let socket = agent.socket(Echo(path: path))
+        let socket = agent.webSocket(Echo(path: path))
         var received = socket.makeAsyncIterator()
         for message in messages {
             try await socket.send(message)
@@ -171,7 +171,7 @@ struct SocketRecordingTests {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100)
         let agent = NetworkAgent(baseURL: base, transport: stub, accessories: [recorder, events])
         let policy = ReconnectionPolicy(backoff: .none, minimumDelay: .zero)
-        let socket = agent.socket(Echo(socketOptions: SocketOptions(reconnection: policy, pingInterval: nil)))
+        let socket = agent.webSocket(Echo(webSocketOptions: WebSocketOptions(reconnection: policy, pingInterval: nil)))
         var texts: [WebSocketMessage] = []
         for try await text in socket { texts.append(text) }
         #expect(texts == [.text("first"), .text("second")])
@@ -184,7 +184,7 @@ struct SocketRecordingTests {
     func refusal() async throws {
         let recorder = ExchangeRecorder(maximumBodyBytes: 100)
         let agent = NetworkAgent(baseURL: base, transport: .stub(.status(403)), accessories: [recorder])
-        await #expect(throws: ErrandError.self) { try await agent.socket(Echo()).open() }
+        await #expect(throws: ErrandError.self) { try await agent.webSocket(Echo()).open() }
         let entry = try entry(recorder)
         #expect(entry.resourceType == "websocket" && entry.webSocketMessages == [] && entry.response.status == 403)
     }
@@ -203,7 +203,7 @@ struct SocketRecordingTests {
             })
         let recorder = ExchangeRecorder(maximumBodyBytes: 1000)
         let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [recorder, events])
-        let socket = agent.socket(Echo())
+        let socket = agent.webSocket(Echo())
         var received = socket.makeAsyncIterator()
         for message in [WebSocketMessage.text(#"{"token":"hunter2hunter2"}"#), .data(Data([1, 2, 3]))] {
             try await socket.send(message)

@@ -163,13 +163,13 @@ struct ReplayTests {
 
     @Test("an archive with the messages of a recorded socket is read, and the socket is no entry that can be replayed")
     func recordedSocket() async throws {
-        struct Echo: SocketRequest { var path: String { "socket" } }
+        struct Echo: WebSocketRequest { var path: String { "socket" } }
         let stub = StubTransport()
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         stub.on("/a", response: .text("ok"))
         let (recorder, events) = (ExchangeRecorder(maximumBodyBytes: 100), RecordingAccessory())
         let recorded = NetworkAgent(baseURL: site, transport: stub, accessories: [recorder, events])
-        let socket = recorded.socket(Echo())
+        let socket = recorded.webSocket(Echo())
         try await socket.send(.text("one \"two\" \u{0}"))
         var received = socket.makeAsyncIterator()
         _ = try await received.next()

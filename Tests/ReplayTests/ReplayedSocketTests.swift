@@ -7,7 +7,7 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-private struct Echo: SocketRequest {
+private struct Echo: WebSocketRequest {
     var path: String { "socket?token=c4n4ry-s3cr3t" }
 }
 
@@ -15,7 +15,7 @@ private struct Echo: SocketRequest {
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayedSocketTests {
     private func echoes(over replay: ReplayTransport, at url: String = site) async throws {
-        let socket = NetworkAgent(baseURL: url, transport: replay).socket(Echo())
+        let socket = NetworkAgent(baseURL: url, transport: replay).webSocket(Echo())
         var received = socket.makeAsyncIterator()
         for message in [WebSocketMessage.text("one"), .data(Data([0, 255]))] {
             try await socket.send(message)
@@ -51,7 +51,7 @@ struct ReplayedSocketTests {
     func replaying() async throws {
         let replay = try ReplayTransport(har: archive(entry("wss://api.example.com/socket", status: 101)))
         let error = await #expect(throws: ReplayError.self) {
-            try await agent(replay).socket(Echo()).open()
+            try await agent(replay).webSocket(Echo()).open()
         }
         #expect(error?.code == .notReplayed && error?.request?.headers[.upgrade] == "websocket")
         let text = try #require(error.map { "\($0)" })
@@ -67,7 +67,7 @@ struct ReplayedSocketTests {
             }
         }
         let replay = try ReplayTransport(har: archive(), mode: .replayOrPassOn(to: Plain()))
-        let error = await #expect(throws: ErrandError.self) { try await agent(replay).socket(Echo()).open() }
+        let error = await #expect(throws: ErrandError.self) { try await agent(replay).webSocket(Echo()).open() }
         #expect(error?.code == .transportUnavailable && error?.message.contains("Plain opens no connections") == true)
     }
 

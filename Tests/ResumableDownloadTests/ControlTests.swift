@@ -100,7 +100,7 @@ import Testing
         download.pause()
         #expect(download.isPaused)
         gate.open()
-        let left = try ResumableDownloads.partialDownloads(in: folder.url)
+        let left = try ResumableDownloadFilter.partialDownloads(in: folder.url)
         #expect(left.count == 1 && left[0].isActive && download.activity.outcome == nil)
         download.resume()
         #expect(try await download.file == folder.file("a"))
@@ -132,7 +132,7 @@ import Testing
         control.pause()
         let agent = agent(origin.server)
         let download = agent.download(Get(folder.file("a")), control: control)
-        try await eventually { try !ResumableDownloads.partialDownloads(in: folder.url).isEmpty }
+        try await eventually { try !ResumableDownloadFilter.partialDownloads(in: folder.url).isEmpty }
         download.cancel()
         #expect(await failure { _ = try await download.file } != nil && download.activity.isCancelled)
         #expect(origin.server.requestCount == 0 && folder.names.isEmpty)

@@ -127,7 +127,7 @@ import Testing
     @Test("an error of a download is a sentence for people, with a number that never changes")
     func sentences() throws {
         let error = #expect(throws: TransferError.self) {
-            try ResumableDownloads.partialDownloads(in: URL(filePath: "/no/such/directory"))
+            try ResumableDownloadFilter.partialDownloads(in: URL(filePath: "/no/such/directory"))
         }
         #expect(error?.code == .noDirectory && error?.errorCode == 3)
         #expect(error?.message.contains("/no/such/directory") == true)
@@ -147,11 +147,11 @@ import Testing
 
     @Test("the filter explains itself, and why no signature stands before it")
     func explanation() {
-        #expect(ResumableDownloads().orderProblem(after: Signature())?.contains("signature") == true)
-        #expect(ResumableDownloads().orderProblem(after: ResumableDownloads()) == nil)
-        #expect(ResumableDownloads().explanation == "downloads to a file, resumed after failures")
+        #expect(ResumableDownloadFilter().orderProblem(after: Signature())?.contains("signature") == true)
+        #expect(ResumableDownloadFilter().orderProblem(after: ResumableDownloadFilter()) == nil)
+        #expect(ResumableDownloadFilter().explanation == "downloads to a file, resumed after failures")
         #expect(
-            ResumableDownloads(DownloadOptions(maximumSegments: 4)).explanation
+            ResumableDownloadFilter(DownloadOptions(maximumSegments: 4)).explanation
                 == "downloads to a file in 4 segments, resumed after failures")
     }
 

@@ -97,7 +97,7 @@ import Testing
             default:
                 try FileManager.default.createSymbolicLink(at: place, withDestinationURL: URL(filePath: "/dev/zero"))
             }
-            #expect(try ResumableDownloads.partialDownloads(in: folder.url).count == 1)
+            #expect(try ResumableDownloadFilter.partialDownloads(in: folder.url).count == 1)
             let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
             #expect(try folder.data("precious") == Data("precious".utf8))
             if way == 1, !isSidecar {
@@ -210,7 +210,7 @@ import Testing
         try await began.wait()
         task.cancel()
         #expect(await failure { _ = try await task.value }?.isCancellation == true)
-        let left = try #require(ResumableDownloads.partialDownloads(in: folder.url).first)
+        let left = try #require(ResumableDownloadFilter.partialDownloads(in: folder.url).first)
         #expect(left.received == 500_000 && left.canContinue)
         try await agent(origin.server).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && origin.ranges.last == "bytes=499999-")
@@ -293,9 +293,9 @@ import Testing
             let error = await failure { try await agent.send(Get(folder.file("a"), path: path)) }
             #expect((error as? TransferError)?.code == .busy && (error as? TransferError)?.isRetryable == true)
         }
-        let leftovers = try ResumableDownloads.partialDownloads(in: folder.url)
+        let leftovers = try ResumableDownloadFilter.partialDownloads(in: folder.url)
         #expect(leftovers.count == 1 && leftovers[0].isActive)
-        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url) == 0)
+        #expect(try ResumableDownloadFilter.removePartialDownloads(in: folder.url) == 0)
         gate.open()
         _ = try await first.value
         #expect(try folder.data("a") == film)
@@ -303,25 +303,25 @@ import Testing
 
     @Test("partial files can be listed, continued and cleared")
     func leftovers() async throws {
-        #expect(try ResumableDownloads.partialDownloads(in: folder.url).isEmpty)
+        #expect(try ResumableDownloadFilter.partialDownloads(in: folder.url).isEmpty)
         _ = try await leave()
-        let left = try #require(try ResumableDownloads.partialDownloads(in: folder.url).first)
+        let left = try #require(try ResumableDownloadFilter.partialDownloads(in: folder.url).first)
         #expect(left.received > 0 && left.total == 500_000 && left.canContinue && !left.isActive && left.name == "a")
         #expect(left.url == origin.server.url("film.mp4"))
-        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url, olderThan: .seconds(3600)) == 0)
+        #expect(try ResumableDownloadFilter.removePartialDownloads(in: folder.url, olderThan: .seconds(3600)) == 0)
         try left.remove()
         #expect(folder.names.isEmpty)
         _ = try await leave()
-        #expect(try ResumableDownloads.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
+        #expect(try ResumableDownloadFilter.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
         // A file that is gone for good leaves nothing either; one that is not found may come back.
         _ = try await leave()
         origin.set { $0.twist = { _, _, _ in .status(404) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
-        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received ?? 0 > 0)
+        #expect(try ResumableDownloadFilter.partialDownloads(in: folder.url).first?.received ?? 0 > 0)
         origin.set { $0.twist = { _, _, _ in .status(410) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
         #expect(folder.names.isEmpty)
-        #expect(throws: TransferError.self) { try ResumableDownloads.partialDownloads(in: folder.file("missing")) }
+        #expect(throws: TransferError.self) { try ResumableDownloadFilter.partialDownloads(in: folder.file("missing")) }
     }
 
     @Test("intervals of progress of any length do not trap", arguments: [1, -1])
@@ -345,7 +345,7 @@ import Testing
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: folder.file(name).path)
         }
         func removed(_ age: Duration) throws -> Int {
-            try ResumableDownloads.removePartialDownloads(in: folder.url, olderThan: age)
+            try ResumableDownloadFilter.removePartialDownloads(in: folder.url, olderThan: age)
         }
         // Beyond what 64 bits of seconds hold.
         let endless = Duration.seconds(Int64.max) * 18

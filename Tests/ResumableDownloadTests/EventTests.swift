@@ -97,7 +97,7 @@ import Testing
         #expect((events.failure as? ErrandError)?.response?.status == 503)
         let last = try #require(events.progress.last)
         #expect(last.transferred == 300_000 && last.total == 800_000 && last.state == .interrupted && last.rate == 0)
-        #expect(try ResumableDownloads.partialDownloads(in: folder.url).first?.received == last.transferred)
+        #expect(try ResumableDownloadFilter.partialDownloads(in: folder.url).first?.received == last.transferred)
         let retries = events.notices.compactMap { notice -> (Int, String)? in
             if case .retrying(let attempt, _, _, let reason) = notice { (attempt, reason) } else { nil }
         }
@@ -158,7 +158,7 @@ import Testing
         options.progressInterval = .seconds(3600)
         let download = agent(SystemTimeSource(), options).download(Get(folder.file("a")))
         var states: [TransferState] = []
-        try await eventually { try ResumableDownloads.partialDownloads(in: folder.url).first?.received == 300_000 }
+        try await eventually { try ResumableDownloadFilter.partialDownloads(in: folder.url).first?.received == 300_000 }
         download.pause()
         for try await event in download {
             guard case .progress(let progress) = event else { continue }

@@ -87,7 +87,7 @@ import Testing
         let error = await failure { try await agent(mirrors.front).send(Get(folder.file("a"))) }
         let known = try #require(error as? TransferError)
         #expect(known.code == .mirrorMismatch && known.isRetryable && known.message.contains("checksum"))
-        let left = try #require(try ResumableDownloads.partialDownloads(in: folder.url).first)
+        let left = try #require(try ResumableDownloadFilter.partialDownloads(in: folder.url).first)
         #expect(left.received == 200_000 && left.canContinue && mirrors.front.requestCount == 6)
     }
 

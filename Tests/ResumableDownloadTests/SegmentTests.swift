@@ -69,7 +69,7 @@ import Testing
         let handle = agent.start(request)
         let passing = Task { try await handle.value(passing: time, by: .milliseconds(50)) }
         try await eventually {
-            try ResumableDownloads.partialDownloads(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
+            try ResumableDownloadFilter.partialDownloads(in: folder.url).first?.received ?? 0 > Int64(seed) * 500_000
         }
         handle.cancel()
         _ = await passing.result

@@ -29,7 +29,7 @@ import Testing
         origin.holdFirst(at: gate, after: 4 << 20)
         let tool = try Tool(url, folder.file("a").path, "--timeout", "600")
         try await eventually {
-            try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
+            try ResumableDownloadFilter.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
         }
         kill(tool.identifier, number)
         let ended = try await tool.ended()

@@ -86,7 +86,7 @@ import Testing
         // A gate is silence, and other tests may keep this one waiting.
         let tool = try Tool(url, destination, "--timeout", "600")
         try await eventually {
-            try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
+            try ResumableDownloadFilter.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
         }
         kill(tool.identifier, SIGINT)
         let ended = try await tool.ended()

@@ -42,7 +42,7 @@ import Testing
         cutChunks(after: 600_000)
         let request = Get(folder.file("a")).with { $0.downloadOptions = quick(tries: 1) }
         #expect(await failure { try await agent(origin.server, wire).send(request) } != nil)
-        let partial = try #require(ResumableDownloads.partialDownloads(in: folder.url).first)
+        let partial = try #require(ResumableDownloadFilter.partialDownloads(in: folder.url).first)
         #expect(partial.canContinue && partial.received > 0 && partial.total == nil)
         try await agent(origin.server, wire).send(request)
         #expect(try folder.data("a") == film && firsts.count == 2 && firsts[1] ?? 0 > 0)

@@ -138,13 +138,14 @@ import Testing
     @Test("the explanation names the protocol, and a signature further out is a problem")
     func explanation() {
         let options = UploadOptions(uploadProtocol: .tus, maximumSegments: 4)
-        #expect(ResumableUploads(options).explanation == "uploads in 4 segments that resume after failures (tus)")
-        #expect(!ResumableUploads().explanation.contains("segments"))
+        #expect(ResumableUploadFilter(options).explanation == "uploads in 4 segments that resume after failures (tus)")
+        #expect(!ResumableUploadFilter().explanation.contains("segments"))
         struct Signing: Filter {
             var traits: FilterTraits { .signs }
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
         }
-        #expect(ResumableUploads().orderProblem(after: Signing()) != nil && ResumableUploads().traits == .unique)
-        #expect(ResumableUploads().orderProblem(after: ResumableUploads()) == nil)
+        #expect(
+            ResumableUploadFilter().orderProblem(after: Signing()) != nil && ResumableUploadFilter().traits == .unique)
+        #expect(ResumableUploadFilter().orderProblem(after: ResumableUploadFilter()) == nil)
     }
 }

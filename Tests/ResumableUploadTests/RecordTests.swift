@@ -41,7 +41,7 @@ import Testing
     func resumed(kind: UploadOrigin.Kind) async throws {
         let origin = try UploadOrigin(kind)
         await leave(origin)
-        let pending = try ResumableUploads.pendingUploads(in: records)
+        let pending = try ResumableUploadFilter.pendingUploads(in: records)
         #expect(pending.count == 1 && pending.first?.name == "film.mp4" && pending.first?.total == 600_000)
         #expect(pending.first?.isActive == false && pending.first?.url == origin.url + "/files")
         let upload = agent(origin).upload(send)
@@ -81,7 +81,7 @@ import Testing
         let origin = try UploadOrigin(.tus)
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
         await leave(origin)
-        #expect(try ResumableUploads.pendingUploads(in: records).first?.expiry != nil)
+        #expect(try ResumableUploadFilter.pendingUploads(in: records).first?.expiry != nil)
         _ = try await agent(origin).send(send)
         #expect(origin.snapshot.log == ["OPTIONS", "POST", "PATCH 0"])
     }
@@ -155,7 +155,7 @@ import Testing
         let (agent, send) = (agent(origin), send)
         let first = agent.start(send)
         try await eventually { !origin.snapshot.bodies.isEmpty }
-        #expect(try ResumableUploads.pendingUploads(in: records).first?.isActive == true)
+        #expect(try ResumableUploadFilter.pendingUploads(in: records).first?.isActive == true)
         let error = await failure { _ = try await agent.send(send) }
         #expect((error as? TransferError)?.code == .busy)
         gate.open()
@@ -182,10 +182,10 @@ import Testing
     func removed() async throws {
         let origin = try UploadOrigin(.tus)
         await leave(origin)
-        try #require(ResumableUploads.pendingUploads(in: records).first).remove()
+        try #require(ResumableUploadFilter.pendingUploads(in: records).first).remove()
         _ = try await agent(origin).send(send)
         #expect(names.isEmpty && origin.snapshot.log.first == "OPTIONS")
-        #expect(throws: TransferError.self) { try ResumableUploads.pendingUploads(in: folder.file("none")) }
+        #expect(throws: TransferError.self) { try ResumableUploadFilter.pendingUploads(in: folder.file("none")) }
     }
 
     @Test("a file that is written to while it is sent never arrives as a whole", arguments: kinds)

@@ -218,13 +218,13 @@ import Testing
         let options = quick(in: folder.url, segments: 3)
         let error = await failure { _ = try await agent(origin, options).send(Send(.data(film))) }
         #expect(error != nil)
-        #expect(try ResumableUploads.pendingUploads(in: folder.url).first?.acknowledged == 800_003)
+        #expect(try ResumableUploadFilter.pendingUploads(in: folder.url).first?.acknowledged == 800_003)
         origin.set { $0.log = [] }
         _ = try await agent(origin, options).send(Send(.data(film)))
         #expect(bodies(of: origin) == [film, film])
         #expect(origin.snapshot.received == (deletes ? 2 : 1) * 800_003)
         #expect(origin.snapshot.log.filter { $0 == "HEAD" }.count == 3 && !origin.snapshot.log.contains("DELETE"))
-        #expect(try ResumableUploads.pendingUploads(in: folder.url).isEmpty)
+        #expect(try ResumableUploadFilter.pendingUploads(in: folder.url).isEmpty)
     }
 
     @Test("where it is safe, segments that are gone after a lost response are sent again at once")

@@ -42,7 +42,7 @@ import Testing
     func resumed(segments: Int) async throws {
         let origin = try joiningOrigin()
         try await leave(origin)
-        let pending = try ResumableUploads.pendingUploads(in: records)
+        let pending = try ResumableUploadFilter.pendingUploads(in: records)
         #expect(pending.count == 1 && pending.first?.total == 900_001)
         _ = try await agent(origin, segments: segments).send(send)
         #expect(bodies(of: origin) == [film] && names.isEmpty)
@@ -131,7 +131,7 @@ import Testing
         let origin = try joiningOrigin()
         origin.set { $0.expires = "Sun, 06 Nov 1994 08:49:37 GMT" }
         try await leave(origin)
-        #expect(try ResumableUploads.pendingUploads(in: records).first?.expiry != nil)
+        #expect(try ResumableUploadFilter.pendingUploads(in: records).first?.expiry != nil)
         _ = try await agent(origin).send(send)
         #expect(bodies(of: origin) == [film] && !origin.snapshot.log.contains("HEAD"))
     }

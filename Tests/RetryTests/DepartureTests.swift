@@ -39,7 +39,7 @@ import Testing
                 ? response(request, 200, ["RateLimit": "\"a\";r=0;t=2"]) : response(request, 503, ["Retry-After": "2"])
         }
         let agent = NetworkAgent(
-            Queueing(1, turns, wire), standard ? [.standardResilience] : [.retry, .hostGate(HostLimits())], time)
+            Queueing(1, turns, wire), standard ? [.standardResilience] : [.retry, .hostLimit(HostLimits())], time)
         let ended = Counter()
         let tasks = (0..<20).map { number in
             Task {
@@ -62,7 +62,7 @@ import Testing
     @Test("what a filter throws before the first byte reaches it from next, and nothing is sent")
     func ownFilter() async throws {
         struct Closed: Error {}
-        struct Switch: DepartureFilter {
+        struct Switch: PreSendFilter {
             let log: Log<String>
             var stages: FilterStages { .wire }
             func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -71,7 +71,7 @@ import Testing
                     throw error
                 }
             }
-            func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
+            func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
                 if request.url.path().hasPrefix("/no") { throw Closed() }
             }
         }
@@ -96,7 +96,7 @@ import Testing
             try await door.wait()
             return response(request, 200, ["RateLimit": "\"a\";r=0;t=2"])
         }
-        let agent = NetworkAgent(Queueing(1, turns, wire), [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(Queueing(1, turns, wire), [.hostLimit(HostLimits())], time)
         let first = agent.sending()
         try await eventually { wire.sent == 1 }
         let second = agent.sending(
@@ -125,7 +125,7 @@ import Testing
         let wire = Wire { number, request, _ in
             response(request, 200, number == 1 ? ["RateLimit": "\"a\";r=0;t=2"] : [:])
         }
-        let agent = NetworkAgent(Queueing(1, turns, wire), [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(Queueing(1, turns, wire), [.hostLimit(HostLimits())], time)
         _ = try await agent.send(Get("https://mirror.example/first"))
         let tasks = (0..<5).map { _ in agent.sending(Get { $0.filters = [Mirror()] }) }
         try await eventually { time.sleeperCount == 5 }

@@ -21,7 +21,7 @@ import Testing
             return response(request)
         }
         let time = ManualTimeSource()
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(maximumConcurrent: 3))], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(maximumConcurrent: 3))], time)
         var tasks: [Task<String, any Error>] = []
         for number in 0..<20 {
             tasks.append(agent.sending(Get("\(number)")))
@@ -45,7 +45,7 @@ import Testing
             return response(request)
         }
         let limits = HostLimits(rate: RequestRate(5, per: .seconds(10)))
-        let agent = NetworkAgent(wire, [.hostGate(limits)], time)
+        let agent = NetworkAgent(wire, [.hostLimit(limits)], time)
         let tasks = (0..<23).map { _ in agent.sending() }
         for count in [5, 10, 15, 20] {
             try await eventually { sent.count == count && time.sleeperCount == 23 - count }
@@ -61,7 +61,7 @@ import Testing
         let (time, notes) = (ManualTimeSource(), Notes())
         let wire = Wire { _, request, _ in response(request) }
         let limits = HostLimits(rate: RequestRate(1, per: .seconds(10)))
-        let agent = NetworkAgent(wire, [.hostGate(limits)], time, notes)
+        let agent = NetworkAgent(wire, [.hostLimit(limits)], time, notes)
         _ = try await agent.send(Get())
         #expect(notes.count("gate") == 0)
         time.advance(by: .seconds(4))
@@ -70,7 +70,7 @@ import Testing
         time.advance(by: .seconds(6))
         #expect(await outcome(waiting) == "ok")
         #expect(notes.count("gate") == 2)
-        let note = try #require(notes.all.last?.details as? GateNote)
+        let note = try #require(notes.all.last?.details as? HostLimitNote)
         #expect(note.host == "api.example.com:443" && note.wait == .seconds(6))
     }
 
@@ -78,7 +78,7 @@ import Testing
     func rateDeadline() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request) }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(rate: RequestRate(1, per: .seconds(10))))], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(10))))], time)
         _ = try await agent.send(Get())
         let waiting = agent.sending()
         try await eventually { time.sleeperCount == 1 }
@@ -98,7 +98,7 @@ import Testing
     func cancelledRate() async throws {
         let time = ManualTimeSource()
         let wire = Wire { _, request, _ in response(request) }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(rate: RequestRate(1, per: .seconds(1))))], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(1))))], time)
         _ = try await agent.send(Get())
         let gone = (0..<100).map { _ in agent.sending() }
         try await eventually { time.sleeperCount == 100 }
@@ -128,7 +128,7 @@ import Testing
             }
             return HTTPResponse(to: request, status: 200, body: body)
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(maximumConcurrent: 1))], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(maximumConcurrent: 1))], time)
         var body: HTTPBody? = try await agent.send(Stream()).value
         let next = Task { try await agent.send(Stream()).value }
         try await eventually { time.sleeperCount == 1 }
@@ -152,7 +152,7 @@ import Testing
         }
         var limits = HostLimits(maximumConcurrent: 1)
         (limits.maximumQueue, limits.maximumWait) = (2, .seconds(5))
-        let agent = NetworkAgent(wire, [.hostGate(limits)], time)
+        let agent = NetworkAgent(wire, [.hostLimit(limits)], time)
         let running = agent.sending()
         try await door.reached()
         let waiting = (0..<2).map { _ in agent.sending() }
@@ -204,8 +204,8 @@ import Testing
                 }
             }
             let limits = HostLimits(maximumConcurrent: most, rate: RequestRate(5, per: .seconds(1)))
-            let gate = HostGate(limits)
-            let agent = NetworkAgent(wire, [gate, Breaker(BreakerPolicy(minimumRequests: 1_000))], time)
+            let gate = HostLimitFilter(limits)
+            let agent = NetworkAgent(wire, [gate, BreakerFilter(BreakerPolicy(minimumRequests: 1_000))], time)
             let handles = (0..<8).map { _ in agent.start(Get()) }
             let clock = Task {
                 while (try? await time.waitForSleepers()) != nil {

@@ -41,7 +41,7 @@ import Testing
                 ? response(request, 200, ["RateLimit": "\"a\";r=0;t=30"])
                 : response(request, 503, ["Retry-After": "30"])
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())])
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())])
         for _ in 0..<2 {
             for host in 0..<Self.hosts {
                 _ = try? await agent.send(Get(Self.url(host)) { $0.deadline = .seconds(10) })
@@ -53,7 +53,7 @@ import Testing
     @Test("a rate is kept with each")
     func rates() async throws {
         let wire = Wire { _, request, _ in response(request) }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(rate: RequestRate(1, per: .seconds(30))))])
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(rate: RequestRate(1, per: .seconds(30))))])
         for _ in 0..<2 {
             for host in 0..<Self.hosts {
                 _ = try? await agent.send(Get(Self.url(host)) { $0.deadline = .seconds(10) })
@@ -69,7 +69,7 @@ import Testing
             try await door.wait()
             return response(request)
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits(maximumConcurrent: 1))], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits(maximumConcurrent: 1))], time)
         var tasks: [Task<String, any Error>] = []
         for round in 0..<2 {
             for host in 0..<Self.hosts { tasks.append(agent.sending(Get(Self.url(host)))) }

@@ -63,7 +63,7 @@ import Testing
             }
         }
         let time = ManualTimeSource()
-        let agent = NetworkAgent(wire("5", 429), [.hostGate(HostLimits()), Refusing()], time)
+        let agent = NetworkAgent(wire("5", 429), [.hostLimit(HostLimits()), Refusing()], time)
         await #expect(throws: Refusing.Failure.self) { try await agent.send(Get()) }
         let next = agent.sending()
         try await eventually { time.sleeperCount == 1 }
@@ -136,7 +136,7 @@ import Testing
     func deadline() async throws {
         let time = ManualTimeSource()
         let wire = wire("30")
-        let agent = NetworkAgent(wire, [.retry(policy(1) { _ in }), .hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.retry(policy(1) { _ in }), .hostLimit(HostLimits())], time)
         _ = try? await agent.send(Get())
         let error = await #expect(throws: ResilienceError.self) {
             try await agent.send(Get { $0.deadline = .seconds(10) })
@@ -180,7 +180,7 @@ import Testing
             throw ErrandError(
                 .truncated, "", response: HTTPResponse(to: request, status: 503, headers: ["Retry-After": "5"]))
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try? await agent.send(Get())
         _ = try? await agent.send(Get())
         #expect(wire.sent == 2)
@@ -199,7 +199,7 @@ import Testing
             if request.url.path() == "/to" { return response(request, 302, ["Location": "https://api.example.com/x"]) }
             return response(request)
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try? await agent.send(Get())
         let task = agent.sending(Get("https://www.example.com/to"))
         try await eventually { wire.sent == 2 && time.sleeperCount == 1 }
@@ -217,7 +217,7 @@ import Testing
     func rateLimit(headers: HTTPHeaders) async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in response(request, 200, number == 1 ? headers : [:]) }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try await agent.send(Get())
         let next = agent.sending()
         try await eventually { time.sleeperCount == 1 }
@@ -232,7 +232,7 @@ import Testing
         let wire = Wire { number, request, _ in
             response(request, 200, number == 1 ? ["RateLimit": "\"a\";r=3;t=10"] : [:])
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try await agent.send(Get())
         let tasks = (0..<8).map { _ in agent.sending() }
         // An admitted request reaches the wire shortly after the others begin to wait.
@@ -251,7 +251,7 @@ import Testing
                 headers.add(name, name == "RateLimit" ? value : "0;x=" + value.dropFirst(15))
                 return response(request, 200, headers)
             }
-            let agent = NetworkAgent(wire, [.hostGate(HostLimits())])
+            let agent = NetworkAgent(wire, [.hostLimit(HostLimits())])
             for _ in 0..<2 { #expect(try await agent.send(Get { $0.deadline = .seconds(10) }).value == "ok") }
         }
     }
@@ -266,7 +266,7 @@ import Testing
     func hostileLimits(value: String, seconds: Int) async throws {
         let time = ManualTimeSource()
         let wire = Wire { number, request, _ in response(request, 200, number == 1 ? ["RateLimit": value] : [:]) }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try await agent.send(Get())
         let next = agent.sending()
         if seconds > 0 {

@@ -34,7 +34,7 @@ import Testing
     /// - Parameter latency: how long a response takes after the server has counted the request.
     private func run(
         _ server: LimitServer, _ time: ManualTimeSource, _ times: [Double], latency: Double,
-        _ filters: [any Filter] = [.hostGate(HostLimits())]
+        _ filters: [any Filter] = [.hostLimit(HostLimits())]
     ) async throws -> Double {
         let begin = time.now
         let wire = Wire { _, request, options in
@@ -121,7 +121,7 @@ import Testing
             try await (number < 11 ? old : new).wait()
             return response(request)
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         let before = (0..<10).map { _ in agent.sending() }
         try await old.reached(by: 10)
         _ = try? await agent.send(Get())
@@ -145,7 +145,7 @@ import Testing
             try await doors.wait()
             return response(request)
         }
-        let agent = NetworkAgent(wire, [.hostGate(HostLimits())], time)
+        let agent = NetworkAgent(wire, [.hostLimit(HostLimits())], time)
         _ = try? await agent.send(Get())
         let tasks = (0..<300).map { _ in agent.sending() }
         try await eventually { time.sleeperCount == 300 }

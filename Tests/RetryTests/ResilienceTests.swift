@@ -29,7 +29,7 @@ import Testing
     @Test("orders that are wrong are named by explain, with the reason, and the right ones are not")
     func problems() {
         let limits = HostLimits(maximumConcurrent: 1)
-        let faults = FaultInjection(seed: 1)
+        let faults = FaultInjectionFilter(seed: 1)
         let wrong: [([any Filter], String)] = [
             ([.cache(.memory()), .retry], "stale"),
             ([.cache(.memory()), .standardResilience], "stale"),
@@ -37,9 +37,9 @@ import Testing
             ([.hedge, .retry], "retried separately"),
             ([.urls(.sign(key: "k")), .hedge], "the same signature"),
             ([.hedge, .hedge], "hedged again"),
-            ([.attemptTimeout(.seconds(1)), .hostGate(limits)], "waiting at the gate"),
+            ([.attemptTimeout(.seconds(1)), .hostLimit(limits)], "waiting at the gate"),
             ([.attemptTimeout(.seconds(1)), .breaker], "doesn't count"),
-            ([.breaker, .hostGate(limits)], "probe"),
+            ([.breaker, .hostLimit(limits)], "probe"),
             ([faults, .standardResilience], "the breaker doesn't see"),
             ([.standardResilience, .retry], "their attempts multiply"),
             ([.breaker, .breaker], "the first to open rejects it"),
@@ -145,7 +145,7 @@ import Testing
                 try await options.time.sleep(until: options.time.now.advanced(by: wait))
                 return response(request)
             }
-            let faults = FaultInjection(
+            let faults = FaultInjectionFilter(
                 seed: seed, failing: 0.3,
                 with: [.status(503), .status(503, headers: ["Retry-After": "1"]), .error(.connectionLost), .stall],
                 slow: 0.1, by: .seconds(2))
@@ -187,7 +187,7 @@ import Testing
 
 @Suite("Fault injection", .timeLimit(.minutes(30)), .leakChecked) struct FaultTests {
     private func run(_ seed: UInt64, _ calls: Int = 200) async -> [String] {
-        let faults = FaultInjection(seed: seed, failing: 0.25, with: [.status(503), .error(.connectionLost)])
+        let faults = FaultInjectionFilter(seed: seed, failing: 0.25, with: [.status(503), .error(.connectionLost)])
         let agent = NetworkAgent(.stub(.text("ok")), [faults])
         var outcomes: [String] = []
         for _ in 0..<calls { outcomes.append(await outcome(agent.sending())) }
@@ -206,12 +206,12 @@ import Testing
     @Test("a slow request waits by the clock of the agent, a stall ends by the timeout of the request")
     func slow() async throws {
         let time = ManualTimeSource()
-        let slow = FaultInjection(seed: 1, slow: 1, by: .seconds(2))
+        let slow = FaultInjectionFilter(seed: 1, slow: 1, by: .seconds(2))
         let late = NetworkAgent(.stub(.text("ok")), [slow], time).sending()
         try await eventually { time.sleeperCount == 1 }
         time.advance(by: .seconds(2))
         #expect(await outcome(late) == "ok")
-        let stall = FaultInjection(seed: 1, failing: 1, with: [.stall])
+        let stall = FaultInjectionFilter(seed: 1, failing: 1, with: [.stall])
         let stuck = NetworkAgent(.stub(.text("ok")), [stall], time).sending(Get { $0.timeout = .seconds(9) })
         try await eventually { time.sleeperCount == 1 }
         #expect(time.nextWake == time.now.advanced(by: .seconds(9)))
@@ -221,11 +221,11 @@ import Testing
 
     @Test("only the requests that it applies to are touched; nonsense in shares injects nothing or everything")
     func applies() async {
-        let faults = FaultInjection(seed: 1, failing: 7) { $0.url.path() == "/x" }
+        let faults = FaultInjectionFilter(seed: 1, failing: 7) { $0.url.path() == "/x" }
         let agent = NetworkAgent(.stub(.text("ok")), [faults])
         #expect(await outcome(agent.sending(Get("y"))) == "ok")
         #expect(await outcome(agent.sending()) == "503")
-        let nothing = NetworkAgent(.stub(.text("ok")), [FaultInjection(seed: 1, failing: .nan, with: [])])
+        let nothing = NetworkAgent(.stub(.text("ok")), [FaultInjectionFilter(seed: 1, failing: .nan, with: [])])
         #expect(await outcome(nothing.sending()) == "ok")
     }
 }

@@ -7,11 +7,11 @@ import ErrandWebSocket
 /// `--forgetful` for an offer of compression without a window of the client's.
 @main
 struct SocketProcess {
-    private struct Case: SocketRequest {
+    private struct Case: WebSocketRequest {
         let path: String
         var compression = WebSocketCompression.off
-        var socketOptions: SocketOptions {
-            SocketOptions(compression: compression, maximumMessageBytes: 64 << 20, pingInterval: nil)
+        var webSocketOptions: WebSocketOptions {
+            WebSocketOptions(compression: compression, maximumMessageBytes: 64 << 20, pingInterval: nil)
         }
     }
 
@@ -21,18 +21,18 @@ struct SocketProcess {
         let keepsWindow = !CommandLine.arguments.contains("--forgetful")
         let compression = WebSocketCompression(clientKeepsWindow: keepsWindow, minimumBytes: 0)
         var count = 0
-        for try await message in agent.socket(Case(path: "getCaseCount")) {
+        for try await message in agent.webSocket(Case(path: "getCaseCount")) {
             count = Int(String(decoding: message.bytes, as: UTF8.self)) ?? 0
         }
         for number in 0..<count {
             let path = "runCase?case=\(number + 1)&agent=errand"
-            let socket = agent.socket(Case(path: path, compression: compression))
+            let socket = agent.webSocket(Case(path: path, compression: compression))
             do { for try await message in socket { try await socket.send(message) } } catch {
                 // What a case provokes.
             }
         }
         // A server may end this connection without a close frame.
-        do { for try await _ in agent.socket(Case(path: "updateReports?agent=errand")) {} } catch {}
+        do { for try await _ in agent.webSocket(Case(path: "updateReports?agent=errand")) {} } catch {}
         print("\(count) cases")
     }
 }

@@ -11,13 +11,13 @@ struct EnvironmentTests {
     private func shop() throws -> ServiceEnvironments {
         try ServiceEnvironments(
             [
-                .develop: ServiceSettings(
+                .develop: ServiceConfiguration(
                     baseURL: "http://127.0.0.1:8080/dev/", cdnURL: "https://cdn.example.com/c",
                     keys: ["sign": "develop"]),
-                .releaseCandidate: ServiceSettings(baseURL: "https://rc.example.com", version: "v3"),
-                .release: ServiceSettings(
+                .releaseCandidate: ServiceConfiguration(baseURL: "https://rc.example.com", version: "v3"),
+                .release: ServiceConfiguration(
                     baseURL: "https://api.example.com/shop", version: "v2", keys: ["sign": "release", "public": "p"]),
-                "local": ServiceSettings(baseURL: "http://[::1]:9", version: "/x/y"),
+                "local": ServiceConfiguration(baseURL: "http://[::1]:9", version: "/x/y"),
             ], selected: .develop)
     }
 
@@ -141,7 +141,7 @@ struct EnvironmentTests {
             ("https://example.com", nil, "v?2"),
         ] as [(String, String?, String?)])
     func invalid(base: String, cdn: String?, version: String?) throws {
-        let settings = ServiceSettings(baseURL: base, cdnURL: cdn, version: version)
+        let settings = ServiceConfiguration(baseURL: base, cdnURL: cdn, version: version)
         let error = #expect(throws: URLFilterError.self) {
             try ServiceEnvironments([.release: settings], selected: .release)
         }

@@ -59,8 +59,8 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     func environment() throws {
         let shop = try ServiceEnvironments(
             [
-                .develop: ServiceSettings(baseURL: "https://dev.example.com", keys: ["sign": "secret"]),
-                .release: ServiceSettings(baseURL: "https://api.example.com", keys: ["sign": "secret"]),
+                .develop: ServiceConfiguration(baseURL: "https://dev.example.com", keys: ["sign": "secret"]),
+                .release: ServiceConfiguration(baseURL: "https://api.example.com", keys: ["sign": "secret"]),
             ], selected: .develop)
         let filters: [any Filter] = [.environment(shop), .urls(.sign(key: .service("sign"))), Cache()]
         #expect(explanation(filters).steps.first?.text == "environment develop")
@@ -73,7 +73,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     @Test("a request is explained, and made by its filters, with the URL of the selected environment")
     func urls() async throws {
         let shop = try ServiceEnvironments(
-            [.develop: ServiceSettings(baseURL: "https://dev.example.com", version: "v2")], selected: .develop)
+            [.develop: ServiceConfiguration(baseURL: "https://dev.example.com", version: "v2")], selected: .develop)
         let agent = NetworkAgent(
             baseURL: shop.baseURL, transport: .stub(.status(200)),
             filters: [.environment(shop), .urls(.query(["v": "3"]), .sign(key: "secret"))])
@@ -87,7 +87,7 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     @Test("the base of environments without their filter is named")
     func environmentWithoutFilter() throws {
         let shop = try ServiceEnvironments(
-            [.develop: ServiceSettings(baseURL: "https://dev.example.com")], selected: .develop)
+            [.develop: ServiceConfiguration(baseURL: "https://dev.example.com")], selected: .develop)
         let agent = NetworkAgent(baseURL: shop.baseURL, transport: .stub(.status(200)))
         #expect(
             agent.explain(Call(.get, "users/7")).problems == [

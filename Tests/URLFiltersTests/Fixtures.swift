@@ -9,7 +9,7 @@ import Testing
 struct Call: Request {
     var method = HTTPMethod.get
     var path = "users"
-    var base = BaseChoice.standard
+    var base = RequestBaseURL.standard
     var parameters: Parameters?
     var parameterPlacement = ParameterPlacement.automatic
     var headers: HTTPHeaders = [:]

@@ -57,7 +57,7 @@ import Testing
     @Test("an absolute URL of the environment's own origin gets the agent's credentials, another does not")
     func environments() async throws {
         let environments = try ServiceEnvironments(
-            ["live": ServiceSettings(baseURL: "https://live.example/api")], selected: "live")
+            ["live": ServiceConfiguration(baseURL: "https://live.example/api")], selected: "live")
         let stub = StubTransport(.text("ok"))
         var configuration = AgentConfiguration(baseURL: environments.baseURL)
         configuration.authorization = .bearer("canary")
@@ -90,7 +90,7 @@ import Testing
     func queries() async throws {
         for base in ["https://live.example/api?key=canary", "https://live.example/#x"] {
             #expect(throws: URLFilterError.self) {
-                try ServiceEnvironments(["live": ServiceSettings(baseURL: base)], selected: "live")
+                try ServiceEnvironments(["live": ServiceConfiguration(baseURL: base)], selected: "live")
             }
             let bench = Bench("https://example.com", .urls(.cdn(base)))
             #expect((try await bench.failure() as? URLFilterError)?.code == .invalidURL)

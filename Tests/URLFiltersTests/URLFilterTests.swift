@@ -168,7 +168,7 @@ struct URLFilterTests {
             QueryFilter(["token": "hush"]), PathFilter(prefix: "/hush"), URLFilterChain([.query(["token": "hush"])]),
             HeaderFilter { _ in ["X": "hush"] }, BodyFilter { _ in ["a": "hush"] }, signer, SigningURLFilter(signer),
             SigningKey("hush"), SecretKey("hush"), CDNFilter("https://hush.example") { _ in true },
-            ServiceSettings(baseURL: "https://a.example", keys: ["sign": "hush"]),
+            ServiceConfiguration(baseURL: "https://a.example", keys: ["sign": "hush"]),
             Optional(SecretKey("hush")) as Any, ["k": SecretKey("hush")],
         ]
         for value in values {

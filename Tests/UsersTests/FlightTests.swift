@@ -66,7 +66,7 @@ struct FlightTests {
     @Test("cookies are not compared by what shares calls, and the explanation says so")
     func sharedCookies() {
         for filters in [
-            [.cookies, Coalescing(in: .call)], [Coalescing(in: .call), .cookies], [.coalescing, .cookies],
+            [.cookies, CoalescingFilter(in: .call)], [CoalescingFilter(in: .call), .cookies], [.coalescing, .cookies],
         ]
             as [[any Filter]]
         {
@@ -202,8 +202,8 @@ struct FlightTests {
     func environment() async throws {
         let shop = try ServiceEnvironments(
             [
-                .develop: ServiceSettings(baseURL: "https://dev.example.com"),
-                .release: ServiceSettings(baseURL: "https://api.example.com"),
+                .develop: ServiceConfiguration(baseURL: "https://dev.example.com"),
+                .release: ServiceConfiguration(baseURL: "https://api.example.com"),
             ], selected: .develop)
         let service = Service()
         let transport = service.transport { _, number in

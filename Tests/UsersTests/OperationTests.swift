@@ -221,7 +221,7 @@ struct OperationTests {
         let transport = StubTransport(maximumRecordedRequests: 0) { request in
             .text("data of \(Service.user(of: request))").waiting(for: gate)
         }
-        let (sharing, session) = (Coalescing(in: stage), session)
+        let (sharing, session) = (CoalescingFilter(in: stage), session)
         // As a call filter it has to know the credential.
         let comesFirst = isFirst && stage == .hop
         let filters: [any Filter] =

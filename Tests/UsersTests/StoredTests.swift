@@ -87,7 +87,7 @@ struct StoredTests {
         struct Home: CacheableRequest {
             typealias Output = String
             var cachePolicy: CachePolicy { .timed(.seconds(600)).waitingForWrite() }
-            var cacheKey: CacheKeyRule { .named("home") }
+            var cacheKey: CacheKeyPolicy { .named("home") }
         }
         let session = AuthenticationSession(BearerToken("ada"))
         let agent = NetworkAgent(Service().transport(), .authentication(session), .cache(.memory()))

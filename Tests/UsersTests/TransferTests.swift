@@ -105,7 +105,7 @@ struct TransferTests {
         let origin = try UploadOrigin(.draft(8))
         let users = ["ada", "bob", "eve"]
         for user in users { await leave(user, .session, origin) }
-        #expect(try ResumableUploads.pendingUploads(in: folder.file("records")).count == 3)
+        #expect(try ResumableUploadFilter.pendingUploads(in: folder.file("records")).count == 3)
         for user in users.reversed() {
             origin.set { $0.log = [] }
             try await upload(user, .session, to: origin)
@@ -118,7 +118,7 @@ struct TransferTests {
     func manyUploads() async throws {
         let origin = try UploadOrigin(.draft(8))
         for user in 0..<6 { await leave("user \(user)", .own, origin) }
-        #expect(try ResumableUploads.pendingUploads(in: folder.file("records")).count == 4)
+        #expect(try ResumableUploadFilter.pendingUploads(in: folder.file("records")).count == 4)
         for user in 0..<6 { try await upload("user \(user)", .own, to: origin) }
         #expect(origin.snapshot.bodies.map { Data($0) } == Array(repeating: film, count: 6))
     }

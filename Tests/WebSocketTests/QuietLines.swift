@@ -2,9 +2,9 @@ import Errand
 import ErrandWebSocket
 
 /// Texts, without pings of its own, and without a wait for the close frame of a server.
-struct QuietLines: SocketRequest {
+struct QuietLines: WebSocketRequest {
     typealias Incoming = String
     typealias Outgoing = String
     var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil, closeTimeout: .zero)
+    var webSocketOptions = WebSocketOptions(pingInterval: nil, closeTimeout: .zero)
 }

@@ -28,7 +28,7 @@ import Testing
                 try await socket.send(.pong(pinged.all[1].content))
                 try await socket.echo()
             })
-        let socket = agent.socket(QuietLines())
+        let socket = agent.webSocket(QuietLines())
         async let first = socket.ping()
         try await pinged.wait { $0.count == 1 }
         async let second = socket.ping()
@@ -57,8 +57,8 @@ import Testing
                 try await socket.send(.close(4001))
                 try await gate.wait()
             })
-        let socket = agent.socket(
-            QuietLines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .seconds(3600))))
+        let socket = agent.webSocket(
+            QuietLines(webSocketOptions: WebSocketOptions(pingInterval: nil, closeTimeout: .seconds(3600))))
         let silent = Task { try await socket.ping() }
         var messages = socket.makeAsyncIterator()
         #expect(try await messages.next() == "still here")
@@ -78,7 +78,7 @@ import Testing
             .webSocket { try await $0.close(nil) }, .webSocket { _ in })
         let expected: [(CloseCode?, String)] = [(.normalClosure, "see you"), (.noStatusReceived, ""), (nil, "")]
         for (code, reason) in expected {
-            let socket = agent.socket(QuietLines())
+            let socket = agent.webSocket(QuietLines())
             #expect(socket.closeCode == nil)
             do { for try await _ in socket {} } catch { #expect(code == nil) }
             #expect(socket.closeCode == code && socket.closeReason == reason)
@@ -96,7 +96,7 @@ import Testing
                 try await socket.send(.text("second"))
                 try await socket.close()
             })
-        let socket = agent.socket(QuietLines())
+        let socket = agent.webSocket(QuietLines())
         // The socket has the agent's clock from here on.
         try await socket.open()
         let reading = Task {
@@ -130,7 +130,8 @@ import Testing
                     try await socket.send(frame)
                 }
             })
-        let socket = agent.socket(QuietLines(socketOptions: SocketOptions(compression: .standard, pingInterval: nil)))
+        let socket = agent.webSocket(
+            QuietLines(webSocketOptions: WebSocketOptions(compression: .standard, pingInterval: nil)))
         let text = String(repeating: "secret ", count: 100)
         var messages = socket.makeAsyncIterator()
         for compressed in [true, false, true] {

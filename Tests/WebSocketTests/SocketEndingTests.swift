@@ -37,12 +37,12 @@ import Musl
         case released
     }
 
-    private struct Lines: SocketRequest {
+    private struct Lines: WebSocketRequest {
         typealias Incoming = String
         typealias Outgoing = String
         let path = "socket"
-        var socketOptions: SocketOptions {
-            SocketOptions(
+        var webSocketOptions: WebSocketOptions {
+            WebSocketOptions(
                 reconnection: ReconnectionPolicy(
                     backoff: Backoff(base: .seconds(3600), maximumDelay: .seconds(3600)), minimumDelay: .seconds(3600)),
                 pingInterval: nil, closeTimeout: .seconds(3600))
@@ -89,7 +89,7 @@ import Musl
         let gate = Gate()
 
         init(_ stage: Stage, _ agent: NetworkAgent) async throws {
-            let socket = agent.socket(Lines()) { [gate] _ in
+            let socket = agent.webSocket(Lines()) { [gate] _ in
                 if stage == .greeting { try await gate.wait() }
             }
             self.socket = socket

@@ -10,11 +10,11 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-private struct Lines: SocketRequest {
+private struct Lines: WebSocketRequest {
     typealias Incoming = String
     typealias Outgoing = String
     var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil)
+    var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
 /// The handshake passes what an agent has for its requests.
@@ -43,7 +43,7 @@ private struct Lines: SocketRequest {
             return BearerToken("new")
         }
         let agent = Self.agent(stub, filters: [.authentication(session)])
-        let sockets = (0..<5).map { _ in agent.socket(Lines()) }
+        let sockets = (0..<5).map { _ in agent.webSocket(Lines()) }
         let opening = sockets.map { socket in Task { try await socket.open() } }
         try await gate.reached(by: 5)
         gate.open()
@@ -64,7 +64,7 @@ private struct Lines: SocketRequest {
         stub.on("/a", response: .status(204))
         let agent = Self.agent(stub, filters: [.cookies])
         for _ in 0..<2 {
-            let socket = agent.socket(Lines())
+            let socket = agent.webSocket(Lines())
             #expect(try await Self.echoes(socket))
             await socket.close()
         }
@@ -81,12 +81,12 @@ private struct Lines: SocketRequest {
         let retry = RetryPolicy(backoff: Backoff(base: .zero))
         let agent = Self.agent(
             stub, filters: [ResponseCache(.memory(), policy: .http), .coalescing, .retry(retry)])
-        let sockets = [agent.socket(Lines()), agent.socket(Lines())]
+        let sockets = [agent.webSocket(Lines()), agent.webSocket(Lines())]
         let opening = sockets.map { socket in Task { try await socket.open() } }
         try await gate.reached(by: 2)
         gate.open()
         for task in opening { try await task.value }
-        for socket in sockets + [agent.socket(Lines())] {
+        for socket in sockets + [agent.webSocket(Lines())] {
             #expect(try await Self.echoes(socket))
             await socket.close()
         }
@@ -98,7 +98,7 @@ private struct Lines: SocketRequest {
         let (gate, stub) = (Gate(), StubTransport())
         stub.on("/socket", response: .webSocket { try await $0.echo() }.waiting(for: gate))
         let indicator = LoadingIndicator(delay: .zero, minimumDuration: .zero, interval: .zero)
-        let socket = Self.agent(stub, accessories: [indicator]).socket(Lines())
+        let socket = Self.agent(stub, accessories: [indicator]).webSocket(Lines())
         let opening = Task { try await socket.open() }
         for await state in indicator.states where state.isShown { break }
         gate.open()

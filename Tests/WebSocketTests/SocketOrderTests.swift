@@ -15,17 +15,17 @@ import Testing
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
 
     /// Numbers, of which the even ones take until a signal to encode.
-    private struct Numbers: SocketRequest {
+    private struct Numbers: WebSocketRequest {
         typealias Incoming = String
         typealias Outgoing = Int
         let encoding: Gate
         let signal = DispatchSemaphore(value: 0)
         var path: String { "socket" }
-        var socketOptions = SocketOptions(
+        var webSocketOptions = WebSocketOptions(
             reconnection: ReconnectionPolicy(backoff: .none, minimumDelay: .milliseconds(1)), pingInterval: nil,
             closeTimeout: .zero)
 
-        func encode(_ message: Int, by coder: SocketCoder) throws -> WebSocketMessage {
+        func encode(_ message: Int, by coder: WebSocketCoder) throws -> WebSocketMessage {
             if message == 0 {
                 encoding.open()
                 signal.wait()
@@ -42,7 +42,7 @@ import Testing
             response: .webSocket { socket in
                 while let frame = try await socket.receive(), frame.opcode == 1 { seen.add(frame.text) }
             })
-        let socket = agent.socket(numbers)
+        let socket = agent.webSocket(numbers)
         let first = Task { try await socket.send(0) }
         try await numbers.encoding.wait()
         var others: [Task<Void, any Error>] = []
@@ -70,10 +70,10 @@ import Testing
             })
         var lines = QuietLines()
         let hour = Duration.seconds(3600)
-        lines.socketOptions.reconnection = ReconnectionPolicy(
+        lines.webSocketOptions.reconnection = ReconnectionPolicy(
             backoff: Backoff(base: hour, maximumDelay: hour), minimumDelay: hour)
-        lines.socketOptions.away = .wait(maximumQueue: 20)
-        let socket = agent.socket(lines)
+        lines.webSocketOptions.whileDisconnected = .wait(maximumQueue: 20)
+        let socket = agent.webSocket(lines)
         try await socket.open()
         gate.open()
         for await state in socket.states { if case .waiting = state { break } }
@@ -102,10 +102,10 @@ import Testing
                 try await socket.close()
             })
         var lines = QuietLines()
-        lines.socketOptions = SocketOptions(
+        lines.webSocketOptions = WebSocketOptions(
             reconnection: ReconnectionPolicy(backoff: .none, minimumDelay: .milliseconds(1)), maximumQueue: 1,
             pingInterval: nil, closeTimeout: .zero)
-        let socket = agent.socket(lines)
+        let socket = agent.webSocket(lines)
         try await socket.open()
         // The reader is held back, and has not noticed that the connection is over.
         try await eventually { (try? await socket.send("lost")) == nil }
@@ -134,8 +134,8 @@ import Testing
         let agent = NetworkAgent(baseURL: "https://example.com", transport: stub, time: time)
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         var lines = QuietLines()
-        lines.socketOptions.pongTimeout = .seconds(3600)
-        let socket = agent.socket(lines)
+        lines.webSocketOptions.pongTimeout = .seconds(3600)
+        let socket = agent.webSocket(lines)
         try await socket.open()
         let before = time.count.value
         var messages = socket.makeAsyncIterator()
@@ -162,8 +162,8 @@ import Testing
                 try await socket.close()
             })
         var lines = QuietLines()
-        lines.socketOptions.pongTimeout = .seconds(60)
-        let socket = agent.socket(lines)
+        lines.webSocketOptions.pongTimeout = .seconds(60)
+        let socket = agent.webSocket(lines)
         try await socket.open()
         let start = time.now
         let pinging = Task { try await socket.ping() }
@@ -187,7 +187,7 @@ import Testing
 
     private struct Member: Codable, Sendable { let id: Int }
 
-    private struct Members: SocketRequest {
+    private struct Members: WebSocketRequest {
         typealias Incoming = Member
         typealias Outgoing = Member
         var path: String { "socket" }
@@ -201,7 +201,7 @@ import Testing
                 for text in [#"{"id":"seven"}"#, #"{"no":1}"#] { try await socket.send(.text(text)) }
                 try await socket.close()
             })
-        var messages = agent.socket(Members()).makeAsyncIterator()
+        var messages = agent.webSocket(Members()).makeAsyncIterator()
         for expected in ["/id: expected Int", #"the key "id" is missing"#] {
             let error = await #expect(throws: WebSocketError.self) { _ = try await messages.next() }
             #expect(error?.code == .decodingFailed && error?.description.contains(expected) == true)

@@ -16,11 +16,13 @@ import Testing
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
 
     private static func reconnecting(
-        after wait: Duration = .milliseconds(1), away: SocketOptions.AwayRule = .wait(maximumQueue: 100)
+        after wait: Duration = .milliseconds(1),
+        whileDisconnected: WebSocketOptions.DisconnectedSendPolicy = .wait(maximumQueue: 100)
     ) -> QuietLines {
         let policy = ReconnectionPolicy(backoff: Backoff(base: wait, maximumDelay: wait), minimumDelay: wait)
         return QuietLines(
-            socketOptions: SocketOptions(reconnection: policy, away: away, pingInterval: nil, closeTimeout: .zero))
+            webSocketOptions: WebSocketOptions(
+                reconnection: policy, whileDisconnected: whileDisconnected, pingInterval: nil, closeTimeout: .zero))
     }
 
     /// Starts to send what the connection has no room for, and returns when it is on its way.
@@ -48,7 +50,7 @@ import Testing
                 try await socket.send(TestFrame(opcode: 3))
                 try await gate.wait()
             })
-        let socket = agent.socket(QuietLines())
+        let socket = agent.webSocket(QuietLines())
         for _ in 0..<2 {
             let cut = await #expect(throws: WebSocketError.self) { try await socket.send(long) }
             #expect(cut?.code == .protocolViolated && cut?.closeCode == .protocolError)
@@ -62,7 +64,7 @@ import Testing
         stub.on("/socket", response: .webSocket { _ in try await gate.wait() }, .webSocket { try await $0.echo() })
         let accessory = observer()
         let options = CallOptions(accessories: [accessory])
-        let socket = agent.socket(Self.reconnecting(after: .seconds(3600)), options: options)
+        let socket = agent.webSocket(Self.reconnecting(after: .seconds(3600)), options: options)
         let sending = try await sending(socket, accessory)
         socket.reconnect()
         #expect(try await (sending.value as? ErrandError)?.code == .connectionLost)
@@ -79,7 +81,7 @@ import Testing
         stub.on("/socket", response: .webSocket { _ in try await gate.wait() })
         for isCancelled in [false, true] {
             let accessory = observer()
-            let socket = agent.socket(QuietLines(), options: CallOptions(accessories: [accessory]))
+            let socket = agent.webSocket(QuietLines(), options: CallOptions(accessories: [accessory]))
             let sending = try await sending(socket, accessory)
             if isCancelled { socket.cancel() } else { await socket.close() }
             let error = try await sending.value
@@ -93,7 +95,7 @@ import Testing
     func greeting() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         let known = Mutex<WebSocket<String, String>?>(nil)
-        let socket = agent.socket(QuietLines()) { _ in known.withLock { $0 }?.cancel() }
+        let socket = agent.webSocket(QuietLines()) { _ in known.withLock { $0 }?.cancel() }
         known.withLock { $0 = socket }
         await #expect(throws: ErrandError.self) { try await socket.open() }
         try await eventually { agent.activities.isEmpty }
@@ -117,10 +119,10 @@ import Testing
                 seen.add(try await socket.receive()?.text ?? "")
                 try await socket.close()
             })
-        let rule: SocketOptions.AwayRule = isRefused ? .refuse : .wait(maximumQueue: 1)
-        var lines = Self.reconnecting(away: rule)
-        lines.socketOptions.closeTimeout = .seconds(3600)
-        let socket = agent.socket(lines)
+        let rule: WebSocketOptions.DisconnectedSendPolicy = isRefused ? .refuse : .wait(maximumQueue: 1)
+        var lines = Self.reconnecting(whileDisconnected: rule)
+        lines.webSocketOptions.closeTimeout = .seconds(3600)
+        let socket = agent.webSocket(lines)
         try await socket.open()
         // The close frames have crossed, and the connection stands.
         try await closing.reached()
@@ -146,7 +148,8 @@ import Testing
         stub.on(
             "/socket", response: .webSocket { _ in try await gate.wait() },
             .webSocket { socket in while let frame = try await socket.receive() { seen.add(frame.text) } })
-        let socket = agent.socket(Self.reconnecting(after: .seconds(3600), away: .wait(maximumQueue: 3)))
+        let socket = agent.webSocket(
+            Self.reconnecting(after: .seconds(3600), whileDisconnected: .wait(maximumQueue: 3)))
         try await socket.open()
         gate.open()
         for await state in socket.states { if case .waiting = state { break } }
@@ -173,7 +176,7 @@ import Testing
         stub.on(
             "/socket", response: .failure(ErrandError(.cannotConnect, "down")).waiting(for: gate),
             .webSocket { try await $0.echo() })
-        let socket = agent.socket(Self.reconnecting(after: .seconds(3600)))
+        let socket = agent.webSocket(Self.reconnecting(after: .seconds(3600)))
         let opening = Task { try await socket.open() }
         try await gate.reached()
         socket.reconnect()
@@ -196,7 +199,7 @@ import Testing
                 try await socket.close()
             })
         let accessory = observer()
-        let socket = agent.socket(QuietLines(), options: CallOptions(accessories: [accessory]))
+        let socket = agent.webSocket(QuietLines(), options: CallOptions(accessories: [accessory]))
         let sending = try await sending(socket, accessory)
         sending.cancel()
         #expect(try await sending.value.isCancellation)
@@ -235,8 +238,9 @@ import Testing
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: time)
         let accessory = observer()
-        let lines = QuietLines(socketOptions: SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10)))
-        let socket = agent.socket(lines, options: CallOptions(accessories: [accessory]))
+        let lines = QuietLines(
+            webSocketOptions: WebSocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10)))
+        let socket = agent.webSocket(lines, options: CallOptions(accessories: [accessory]))
         try await socket.open()
         let start = time.now
         func sleeps(until seconds: Int) async throws {

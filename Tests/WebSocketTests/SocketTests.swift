@@ -12,18 +12,18 @@ import ErrandCurlTransport
 
 nonisolated private struct Note: Codable, Sendable, Equatable { var text: String }
 
-private struct Notes: SocketRequest {
+private struct Notes: WebSocketRequest {
     typealias Incoming = Note
     typealias Outgoing = Note
     var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil)
+    var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
-private struct Lines: SocketRequest {
+private struct Lines: WebSocketRequest {
     typealias Incoming = String
     typealias Outgoing = String
     var path = "socket"
-    var socketOptions = SocketOptions(pingInterval: nil)
+    var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
 @Suite("WebSockets", .timeLimit(.minutes(30)), .leakChecked) struct SocketTests {
@@ -55,7 +55,7 @@ private struct Lines: SocketRequest {
             try socket.send(frame ?? .ping())
             try socket.close()
         }
-        let socket = agent.socket(Notes())
+        let socket = agent.webSocket(Notes())
         try await socket.send(Note(text: "grüße"))
         var notes: [Note] = []
         for try await note in socket { notes.append(note) }
@@ -73,7 +73,7 @@ private struct Lines: SocketRequest {
         }
         let accessory = RecordingAccessory()
         let options = CallOptions(accessories: [accessory])
-        let socket = agent.socket(Lines(), options: options)
+        let socket = agent.webSocket(Lines(), options: options)
         for try await _ in socket {}
         let request = try await server.nextRequest()
         #expect(request.headers["X-App"] == "1" && request.headers["Authorization"] == "Bearer abc")
@@ -85,15 +85,15 @@ private struct Lines: SocketRequest {
     @Test("a refused handshake throws the status with its body, and a redirect and a second attempt are followed")
     func refusal() async throws {
         server.on("/socket", .text("no", status: 403))
-        let refused = agent.socket(Lines())
+        let refused = agent.webSocket(Lines())
         let failure = try await error { try await refused.send("a") } as? ErrandError
         #expect(failure?.code == .unacceptableStatus && failure?.response?.status == 403)
         #expect(try failure?.response?.text() == "no")
         server.on("/moved", .webSocket { try $0.close(1000) })
         server.on("/socket", .redirect(to: server.url("/moved").replacing("http:", with: "ws:")))
-        for try await _ in agent.socket(Lines()) {}
+        for try await _ in agent.webSocket(Lines()) {}
         server.on("/socket", .text("ok"))
-        let plain = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
+        let plain = try await error { try await agent.webSocket(Lines()).open() } as? WebSocketError
         #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
         #expect(
             plain?.description
@@ -107,12 +107,12 @@ private struct Lines: SocketRequest {
     func endlessRefusal() async throws {
         let gate = Gate()
         server.on("/socket", TestResponse.text("no", status: 403).waiting(for: gate, afterBodyBytes: 1))
-        let failure = try await error { try await agent.socket(Lines()).open() } as? ErrandError
+        let failure = try await error { try await agent.webSocket(Lines()).open() } as? ErrandError
         #expect(failure?.code == .unacceptableStatus && failure?.response?.data == Data("n".utf8))
         server.on("/moved", .webSocket { try $0.close(1000) })
         let moved = TestResponse.text("moved", status: 302).header("Location", "/moved")
         server.on("/socket", moved.waiting(for: gate, afterBodyBytes: 1))
-        for try await _ in agent.socket(Lines()) {}
+        for try await _ in agent.webSocket(Lines()) {}
         gate.open()
     }
 
@@ -123,7 +123,7 @@ private struct Lines: SocketRequest {
         let failure = try await error { try await stubbed.send(Call<Void>(.get, "a")) } as? ErrandError
         #expect(failure?.code == .unacceptableStatus)
         let bare = NetworkAgent(baseURL: "http://example.com", transport: Bare())
-        let unavailable = try await error { try await bare.socket(Lines()).open() } as? ErrandError
+        let unavailable = try await error { try await bare.webSocket(Lines()).open() } as? ErrandError
         #expect(unavailable?.code == .transportUnavailable)
     }
 
@@ -136,7 +136,7 @@ private struct Lines: SocketRequest {
     @Test("a server that responds with a wrong key is refused")
     func wrongKey() async throws {
         server.on("/socket", .webSocket { try $0.echo() }.header("Sec-WebSocket-Accept", "x"))
-        let failure = try await error { try await agent.socket(Lines()).open() } as? WebSocketError
+        let failure = try await error { try await agent.webSocket(Lines()).open() } as? WebSocketError
         #expect(failure?.code == .handshakeFailed)
         try await server.waitUntilNoConnections()
     }
@@ -162,7 +162,7 @@ private struct Lines: SocketRequest {
         let agent = NetworkAgent(baseURL: "http://example.invalid", transport: .curl(configuration))
         agent.configure { $0.authorization = .bearer("abc") }
         var received: [String] = []
-        for try await text in agent.socket(Lines(socketOptions: SocketOptions(closeTimeout: .zero))) {
+        for try await text in agent.webSocket(Lines(webSocketOptions: WebSocketOptions(closeTimeout: .zero))) {
             received.append(text)
         }
         #expect(received == ["through"])
@@ -183,7 +183,7 @@ private struct Lines: SocketRequest {
             try socket.send(.text("late"))
             try socket.send(.close(frame?.closeCode))
         }
-        let socket = agent.socket(Lines())
+        let socket = agent.webSocket(Lines())
         try await socket.open()
         await socket.close(.goingAway, reason: "bye")
         #expect(seen.all == [1001])
@@ -197,7 +197,7 @@ private struct Lines: SocketRequest {
     @Test("a close code of the server's that stands for a failure is thrown with its reason")
     func closeCodes() async throws {
         serve { try $0.close(4001, "go") }
-        let socket = agent.socket(Lines())
+        let socket = agent.webSocket(Lines())
         let failure = try await error { for try await _ in socket {} } as? WebSocketError
         #expect(failure?.code == .closed && failure?.closeCode?.rawValue == 4001 && failure?.reason == "go")
         #expect(failure?.description.contains("go") == false)
@@ -208,7 +208,7 @@ private struct Lines: SocketRequest {
         let frames = TestFrame.text("hello").wireBytes() + TestFrame.text("wörld").wireBytes()
         for count in 0..<frames.count {
             serve { try $0.connection.send(Data(frames.prefix(count))) }
-            let socket = agent.socket(Lines())
+            let socket = agent.webSocket(Lines())
             let failure = try await error { for try await _ in socket {} } as? ErrandError
             #expect(failure?.code == .connectionLost, "after \(count) bytes")
         }
@@ -226,7 +226,7 @@ private struct Lines: SocketRequest {
                 try socket.connection.send(bytes)
                 seen.add(try socket.receive()?.closeCode)
             }
-            let socket = agent.socket(Lines(socketOptions: SocketOptions(maximumMessageBytes: 1000)))
+            let socket = agent.webSocket(Lines(webSocketOptions: WebSocketOptions(maximumMessageBytes: 1000)))
             #expect((try await error { for try await _ in socket {} } as? WebSocketError)?.closeCode?.rawValue == code)
         }
         try await server.waitUntilNoConnections()
@@ -240,7 +240,7 @@ private struct Lines: SocketRequest {
             #expect(try socket.receive().map { [$0.opcode: $0.text] } == [10: "are you there"])
             try socket.close()
         }
-        for try await _ in agent.socket(Lines()) {}
+        for try await _ in agent.webSocket(Lines()) {}
         let time = ManualTimeSource()
         let clocked = NetworkAgent(baseURL: server.url, transport: .system, time: time)
         let pinged = Gate()
@@ -249,8 +249,8 @@ private struct Lines: SocketRequest {
             try socket.connection.wait(for: pinged)
             try socket.connection.stall()
         }
-        let options = SocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10))
-        let socket = clocked.socket(Lines(socketOptions: options))
+        let options = WebSocketOptions(pingInterval: .seconds(20), pongTimeout: .seconds(10))
+        let socket = clocked.webSocket(Lines(webSocketOptions: options))
         try await socket.open()
         let reading = Task { try await error { for try await _ in socket {} } }
         try await time.waitForSleepers()
@@ -269,7 +269,7 @@ private struct Lines: SocketRequest {
             try socket.send(.text(#"{"text":"good"}"#))
             try socket.close()
         }
-        let socket = agent.socket(Notes())
+        let socket = agent.webSocket(Notes())
         var iterator = socket.makeAsyncIterator()
         let failure = await #expect(throws: WebSocketError.self) { try await iterator.next() }
         #expect(failure?.code == .decodingFailed && failure?.underlying is DecodingError)
@@ -283,7 +283,8 @@ private struct Lines: SocketRequest {
         let headers: HTTPHeaders = isDeflated ? ["Sec-WebSocket-Extensions": "permessage-deflate"] : [:]
         server.on("/socket", .webSocket(headers: headers) { try $0.echo() })
         let compression: WebSocketCompression = isDeflated ? .standard : .off
-        let socket = agent.socket(Lines(socketOptions: SocketOptions(compression: compression, pingInterval: nil)))
+        let socket = agent.webSocket(
+            Lines(webSocketOptions: WebSocketOptions(compression: compression, pingInterval: nil)))
         let sent = (0..<200).map { String(repeating: "\($0) ", count: $0 * 7) }
         async let received = socket.prefix(sent.count).reduce(into: Set<String>()) { $0.insert($1) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -301,7 +302,7 @@ private struct Lines: SocketRequest {
             for number in 0..<all { try socket.send(.data(Data(repeating: UInt8(number & 0xFF), count: size))) }
             try socket.close()
         }
-        let socket = agent.socket(Plain())
+        let socket = agent.webSocket(Plain())
         try await socket.open()
         var last: Int64 = -1
         while server.sentBytes != last {
@@ -317,16 +318,16 @@ private struct Lines: SocketRequest {
         #expect(count == all)
     }
 
-    private struct Plain: SocketRequest {
+    private struct Plain: WebSocketRequest {
         var path: String { "socket" }
-        var socketOptions: SocketOptions { SocketOptions(pingInterval: nil) }
+        var webSocketOptions: WebSocketOptions { WebSocketOptions(pingInterval: nil) }
     }
 
     @Test("cancelling the socket, its agent's activities, or releasing it ends the connection")
     func endings() async throws {
         serve { try $0.echo() }
         for way in 0..<4 {
-            var socket: WebSocket<String, String>? = agent.socket(Lines())
+            var socket: WebSocket<String, String>? = agent.webSocket(Lines())
             try await socket?.send("a")
             let states = try #require(socket).states
             switch way {
@@ -368,7 +369,7 @@ private struct Lines: SocketRequest {
         var count = 0
         // The last byte completes the close frame, which ends the socket by itself.
         while count < total.withLock({ $0 }) {
-            var socket: WebSocket<String, String>? = agent.socket(Lines())
+            var socket: WebSocket<String, String>? = agent.webSocket(Lines())
             let reading = Task { [socket] in try await error { for try await _ in try #require(socket) {} } }
             try await sent.wait { [count] in $0.count > count }
             switch count % 3 {
@@ -388,7 +389,7 @@ private struct Lines: SocketRequest {
     @Test("a cancelled reader and a cancelled sender end their own waits alone")
     func cancelledTasks() async throws {
         serve { try $0.echo() }
-        let socket = agent.socket(Lines())
+        let socket = agent.webSocket(Lines())
         try await socket.open()
         let reading = Task {
             var iterator = socket.makeAsyncIterator()
@@ -417,8 +418,8 @@ private struct Lines: SocketRequest {
             }
         }
         let reconnection = ReconnectionPolicy(backoff: Backoff(base: .milliseconds(1)), minimumDelay: .milliseconds(1))
-        let options = SocketOptions(reconnection: reconnection, pingInterval: nil)
-        let socket = agent.socket(Lines(socketOptions: options)) { sender in
+        let options = WebSocketOptions(reconnection: reconnection, pingInterval: nil)
+        let socket = agent.webSocket(Lines(webSocketOptions: options)) { sender in
             try await sender.send(sender.isFirst ? "hello" : "again")
         }
         let states = socket.states
@@ -436,8 +437,8 @@ private struct Lines: SocketRequest {
             try socket.close()
         }
         let reconnection = ReconnectionPolicy(backoff: Backoff(base: .seconds(3600), maximumDelay: .seconds(3600)))
-        let options = SocketOptions(reconnection: reconnection, away: .refuse, pingInterval: nil)
-        let socket = agent.socket(Lines(socketOptions: options))
+        let options = WebSocketOptions(reconnection: reconnection, whileDisconnected: .refuse, pingInterval: nil)
+        let socket = agent.webSocket(Lines(webSocketOptions: options))
         try await socket.send("drop")
         for await state in socket.states { if case .waiting = state { break } }
         #expect((try await error { try await socket.send("x") } as? WebSocketError)?.code == .notConnected)

@@ -27,11 +27,11 @@ import Testing
     private static func lines(_ wait: Duration = .seconds(3600)) -> QuietLines {
         let policy = ReconnectionPolicy(backoff: Backoff(base: wait, maximumDelay: wait), minimumDelay: wait)
         return QuietLines(
-            socketOptions: SocketOptions(reconnection: policy, pingInterval: nil, closeTimeout: .zero))
+            webSocketOptions: WebSocketOptions(reconnection: policy, pingInterval: nil, closeTimeout: .zero))
     }
 
     private func socket(_ agent: NetworkAgent) -> WebSocket<String, String> {
-        agent.socket(Self.lines()) { try await $0.send("greeting") }
+        agent.webSocket(Self.lines()) { try await $0.send("greeting") }
     }
 
     private func agent(_ filters: any Filter...) -> NetworkAgent {
@@ -142,12 +142,12 @@ import Testing
         serve()
         let (pin, session) = (UserPin(), AuthenticationSession(BearerToken("ada")))
         let (agent, options) = (agent(.authentication(session)), CallOptions().pinned(to: UserPin()))
-        let first = agent.socket(Self.lines(), options: CallOptions().pinned(to: pin))
+        let first = agent.webSocket(Self.lines(), options: CallOptions().pinned(to: pin))
         try await first.open()
         session.signIn(BearerToken("bob"))
-        let second = agent.socket(Self.lines(), options: CallOptions().pinned(to: pin))
+        let second = agent.webSocket(Self.lines(), options: CallOptions().pinned(to: pin))
         await #expect(throws: AuthenticationError.self) { try await second.open() }
-        let third = agent.socket(Self.lines(), options: options)
+        let third = agent.webSocket(Self.lines(), options: options)
         try await third.open()
         for socket in [first, second, third] { socket.cancel() }
     }

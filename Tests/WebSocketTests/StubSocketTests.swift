@@ -4,11 +4,11 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-private struct Lines: SocketRequest {
+private struct Lines: WebSocketRequest {
     typealias Incoming = String
     typealias Outgoing = String
     var path = "socket"
-    var socketOptions = SocketOptions(subprotocols: ["notes"], pingInterval: nil)
+    var webSocketOptions = WebSocketOptions(subprotocols: ["notes"], pingInterval: nil)
 }
 
 @Suite("WebSockets of a stub", .timeLimit(.minutes(30)), .leakChecked) struct StubSocketTests {
@@ -25,7 +25,7 @@ private struct Lines: SocketRequest {
                 try await socket.send(.ping("there?"))
                 try await socket.echo()
             })
-        let socket = agent.socket(Lines())
+        let socket = agent.webSocket(Lines())
         let texts = ["grüße", "", String(repeating: "long ", count: 100_000)]
         async let received = socket.prefix(texts.count).reduce(into: []) { $0.append($1) }
         for text in texts { try await socket.send(text) }
@@ -41,7 +41,7 @@ private struct Lines: SocketRequest {
             "/socket", response: .webSocket { try await $0.close(4001, "go") }, .webSocket { _ in },
             .webSocket { try await $0.send(TestFrame(opcode: 3)) })
         for code in [WebSocketError.Code.closed, nil, .protocolViolated] {
-            let socket = agent.socket(Lines())
+            let socket = agent.webSocket(Lines())
             do {
                 for try await _ in socket {}
                 Issue.record("an end without an error")
@@ -60,7 +60,7 @@ private struct Lines: SocketRequest {
                 try await socket.send(.close(1009))
                 try await gate.wait()
             })
-        let socket = agent.socket(Lines(socketOptions: SocketOptions(pingInterval: nil, closeTimeout: .zero)))
+        let socket = agent.webSocket(Lines(webSocketOptions: WebSocketOptions(pingInterval: nil, closeTimeout: .zero)))
         // More than the connection holds.
         let cut = await #expect(throws: WebSocketError.self) {
             try await socket.send(String(repeating: "x", count: 200_000))
@@ -72,13 +72,13 @@ private struct Lines: SocketRequest {
     @Test("any other response refuses the handshake, and a failure or a redirect is one of the handshake")
     func refusals() async throws {
         stub.on("/socket", response: .text("no", status: 403), .failure(ErrandError(.cannotConnect, "down")))
-        let refused = await #expect(throws: ErrandError.self) { try await agent.socket(Lines()).open() }
+        let refused = await #expect(throws: ErrandError.self) { try await agent.webSocket(Lines()).open() }
         #expect(try refused?.response?.status == 403 && refused?.response?.text() == "no")
-        let failed = await #expect(throws: ErrandError.self) { try await agent.socket(Lines()).open() }
+        let failed = await #expect(throws: ErrandError.self) { try await agent.webSocket(Lines()).open() }
         #expect(failed?.code == .cannotConnect)
         stub.on("/moved", response: .webSocket { try await $0.close() })
         stub.on("/socket", response: .redirect(to: "wss://example.com/moved"))
-        for try await _ in agent.socket(Lines()) {}
+        for try await _ in agent.webSocket(Lines()) {}
         #expect(stub.received.last?.url.path == "/moved")
     }
 
@@ -94,7 +94,7 @@ private struct Lines: SocketRequest {
                     sent.increment()
                 }
             })
-        let socket = agent.socket(Bytes())
+        let socket = agent.webSocket(Bytes())
         try await socket.open()
         // Its queue takes 10, the connection less than another one, and one waits to be delivered.
         try await eventually { sent.value >= 10 }
@@ -104,17 +104,17 @@ private struct Lines: SocketRequest {
         try await ended.wait()
     }
 
-    private struct Bytes: SocketRequest {
+    private struct Bytes: WebSocketRequest {
         typealias Incoming = Data
         var path: String { "socket" }
-        var socketOptions: SocketOptions { SocketOptions(maximumQueueBytes: 1_000_000, pingInterval: nil) }
+        var webSocketOptions: WebSocketOptions { WebSocketOptions(maximumQueueBytes: 1_000_000, pingInterval: nil) }
     }
 
     @Test("an accessory that wants messages receives them in their order, with as many bytes as of a body")
     func observedMessages() async throws {
         stub.on("/socket", response: .webSocket { try await $0.echo() })
         func events(_ accessory: RecordingAccessory, _ observer: any Accessory) async throws -> [StreamMessage] {
-            let socket = agent.socket(Lines(), options: CallOptions(accessories: [observer]))
+            let socket = agent.webSocket(Lines(), options: CallOptions(accessories: [observer]))
             var received = socket.makeAsyncIterator()
             for text in ["grüße", ""] {
                 try await socket.send(text)

@@ -61,7 +61,7 @@ struct FileJob: Sendable {
     var kept: Int64 {
         let directory = InputFile.isDirectory(destination.path) ? destination : destination.deletingLastPathComponent()
         let url = TargetURL.redacted(URL(string: request.path)?.absoluteString ?? request.path)
-        let partials = (try? ResumableDownloads.partialDownloads(in: directory)) ?? []
+        let partials = (try? ResumableDownloadFilter.partialDownloads(in: directory)) ?? []
         let mine = partials.filter { $0.canContinue && $0.url == url }
         return mine.max { $0.changed < $1.changed }?.received ?? 0
     }

@@ -122,7 +122,7 @@ extension AuthenticationFilter {
             throw Restart(keeper: keeper, repetition: repetition)
         }
         attempt.http = bare
-        if let mark = added.mark { attempt.belongsNoLonger(to: mark) }
+        if let mark = added.mark { attempt.unassign(from: mark) }
         try authorize(&attempt, lease)
         return attempt
     }

@@ -61,7 +61,7 @@ public struct AuthenticationFilter<C: Credential>: Filter {
         }
         var exchange = exchange
         exchange.http = request
-        if let mark = added.mark { exchange.belongsNoLonger(to: mark) }
+        if let mark = added.mark { exchange.unassign(from: mark) }
         return exchange
     }
 

@@ -13,11 +13,11 @@ public import Errand
 ///
 /// Install the filter `.cache(…)` in the agent or the request. If a response is delivered into a file, it's neither
 /// served from a cache nor stored.
-public protocol CacheableRequest: OwnedRequest, FilterExpectingRequest {
+public protocol CacheableRequest: OwnedRequest, FilterDependentRequest {
     /// The rules for storing responses, including their lifetime.
     var cachePolicy: CachePolicy { get }
     /// The rule that decides which requests share an entry. Defaults to `.standard`.
-    var cacheKey: CacheKeyRule { get }
+    var cacheKey: CacheKeyPolicy { get }
     /// Tags for removing entries together. Defaults to no tags.
     var cacheTags: [String] { get }
     /// A separate store for this request, for example in another directory. Return the same store each time. Defaults
@@ -40,7 +40,7 @@ extension CacheableRequest {
         return ["the cache policy (\(cachePolicy.summary)) has no effect, because there is no .cache(…) filter"]
     }
     /// `.standard`
-    public var cacheKey: CacheKeyRule { .standard }
+    public var cacheKey: CacheKeyPolicy { .standard }
     /// An empty array.
     public var cacheTags: [String] { [] }
     /// Nil, which uses the filter's store.

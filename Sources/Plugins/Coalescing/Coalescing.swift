@@ -8,7 +8,7 @@ public import Errand
 /// ```
 ///
 /// Requests are equal if they have the same safe method, URL, header fields, credentials and body, and would be sent in
-/// the same way by the same agent. ``CoalescingRule`` lists further conditions. A request joins an exchange that hasn't
+/// the same way by the same agent. ``CoalescingPolicy`` lists further conditions. A request joins an exchange that hasn't
 /// received its response yet.
 ///
 /// Each request keeps its own activity, progress, deadline and cancellation, and decodes and validates the shared
@@ -21,21 +21,21 @@ public import Errand
 /// they read the new state.
 ///
 /// Agents can share a filter, but never share each other's exchanges.
-public struct Coalescing: Filter {
+public struct CoalescingFilter: Filter {
     /// The stage of the filter, `.hop` or `.call`.
     public let stages: FilterStages
     /// The rule for requests and calls that don't have their own.
-    public let rule: CoalescingRule
+    public let rule: CoalescingPolicy
     private let table = SharedRuns()
 
     /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - rule: The rule for equal requests. Defaults to ``CoalescingRule/standard``.
+    ///   - rule: The rule for equal requests. Defaults to ``CoalescingPolicy/standard``.
     ///   - stage: `.hop` compares each request on the wire, after signatures, credentials and timed caches. `.call`
     ///     compares before redirects, so requests also share later call filters, such as a timed cache or a retry.
     ///     Defaults to `.hop`.
-    public init(_ rule: CoalescingRule = .standard, in stage: FilterStages = .hop) {
+    public init(_ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop) {
         self.rule = rule
         stages = stage.contains(.call) ? .call : .hop
     }
@@ -47,7 +47,7 @@ public struct Coalescing: Filter {
 
     /// Reports a problem if an outer coalescing filter has the same stage.
     public func orderProblem(after outer: any Filter) -> String? {
-        (outer as? Coalescing)?.stages == stages ? "requests are compared twice; use only one of them" : nil
+        (outer as? CoalescingFilter)?.stages == stages ? "requests are compared twice; use only one of them" : nil
     }
 
     /// Sends the exchange or waits for an equal one. Throws its error, or `CancellationError`.
@@ -91,13 +91,13 @@ public struct Coalescing: Filter {
     }
 }
 
-extension Filter where Self == Coalescing {
+extension Filter where Self == CoalescingFilter {
     /// Shares equal requests: `filters: [.cache(store), .coalescing]`.
-    public static var coalescing: Coalescing { Coalescing() }
+    public static var coalescing: CoalescingFilter { CoalescingFilter() }
 
     /// Shares requests that a rule considers equal:
     /// `filters: [.coalescing(.standard.ignoring("X-Trace")), .cache(store)]`.
     public static func coalescing(
-        _ rule: CoalescingRule = .standard, in stage: FilterStages = .hop
-    ) -> Coalescing { Coalescing(rule, in: stage) }
+        _ rule: CoalescingPolicy = .standard, in stage: FilterStages = .hop
+    ) -> CoalescingFilter { CoalescingFilter(rule, in: stage) }
 }

@@ -205,17 +205,17 @@ extension SharedRun: ExchangeSharing {
 
 /// The conditions for equality beyond the request itself.
 struct SharedWay: Sendable {
-    let common: CommonWay
-    let rule: CoalescingRule
+    let common: RemainingPipeline
+    let rule: CoalescingPolicy
     /// Precomputed, because each exchange is looked up, added and removed. Covers only part of the request to stay
     /// cheap.
     let hash: Int
 
     /// Fails if the request isn't shared.
-    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingRule) {
+    init?(_ exchange: Exchange, _ request: HTTPRequest, _ next: Next, _ filterRule: CoalescingPolicy) {
         let tags = exchange.tags
-        rule = tags[CoalescingRule.self] ?? filterRule
-        guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.commonWay,
+        rule = tags[CoalescingPolicy.self] ?? filterRule
+        guard rule.shares, exchange.delivery == .data, request.body.data != nil, let common = next.remainingPipeline,
             !tags[LiveStream.self],
             // If a tag's values can't be compared, the request doesn't equal any other, not even itself.
             tags.haveSameEffect(as: tags)

@@ -6,28 +6,28 @@ import ErrandTesting
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The requirement, in a sentence that is unique in the suite.
     public let name: String
-    /// The feature, which an excuse can name.
+    /// The feature, which a limitation can name.
     public let feature: TransportFeature
     /// Why the case doesn't apply to this transport.
-    public let excuse: String?
+    public let limitation: String?
     let limit: Duration
     let body: @Sendable () async throws -> Void
 
     /// Runs the case against its own server. Throws ``ConformanceFailure`` if the transport fails or the case exceeds
-    /// the suite's limit. An excused case doesn't run and throws ``ConformanceExcused``.
+    /// the suite's limit. An excused case doesn't run and throws ``ConformanceSkipped``.
     public func run() async throws {
-        try await runCase(name, excuse: excuse, within: limit, body)
+        try await runCase(name, limitation: limitation, within: limit, body)
     }
 
-    /// The feature and the name, with the excuse, if any.
-    public var description: String { "\(feature): \(name)" + (excuse.map { " (excused: \($0))" } ?? "") }
+    /// The feature and the name, with the limitation, if any.
+    public var description: String { "\(feature): \(name)" + (limitation.map { " (excused: \($0))" } ?? "") }
 }
 
 /// Turns the errors of any suite's case into failures with its name.
 func runCase(
-    _ name: String, excuse: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
+    _ name: String, limitation: String?, within limit: Duration, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
-    if let excuse { throw ConformanceExcused(reason: excuse) }
+    if let limitation { throw ConformanceSkipped(reason: limitation) }
     do { try await withLimit(limit, body) } catch let failure as ConformanceFailure {
         throw failure.named(name)
     } catch {
@@ -59,7 +59,7 @@ public struct ConformanceFailure: DescribedError, Sendable {
 }
 
 /// The error an excused case throws, so it doesn't count as passed.
-public struct ConformanceExcused: DescribedError, Sendable {
+public struct ConformanceSkipped: DescribedError, Sendable {
     /// Why the case doesn't apply.
     public let reason: String
     /// A sentence with the reason.
@@ -69,19 +69,19 @@ public struct ConformanceExcused: DescribedError, Sendable {
 }
 
 /// A declared limitation of a transport or a plugin.
-public struct ConformanceExcuse: Sendable {
+public struct KnownLimitation: Sendable {
     let feature: TransportFeature?
     let name: String?
     let reason: String
 
     /// Excuses all cases of a feature.
-    public static func feature(_ feature: TransportFeature, because reason: String) -> ConformanceExcuse {
-        ConformanceExcuse(feature: feature, name: nil, reason: reason)
+    public static func feature(_ feature: TransportFeature, because reason: String) -> KnownLimitation {
+        KnownLimitation(feature: feature, name: nil, reason: reason)
     }
 
-    /// Excuses a case by its name. If no case has that name, the suite fails, so an excuse can't outlive its case.
-    public static func named(_ name: String, because reason: String) -> ConformanceExcuse {
-        ConformanceExcuse(feature: nil, name: name, reason: reason)
+    /// Excuses a case by its name. If no case has that name, the suite fails, so a limitation can't outlive its case.
+    public static func named(_ name: String, because reason: String) -> KnownLimitation {
+        KnownLimitation(feature: nil, name: name, reason: reason)
     }
 
     func covers(_ each: ConformanceCase) -> Bool { feature == each.feature || name == each.name }

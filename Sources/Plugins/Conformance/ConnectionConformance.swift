@@ -20,7 +20,7 @@ public enum ConnectionConformance {
         for make: @escaping @Sendable () throws -> any ConnectingTransport, within limit: Duration = .seconds(120)
     ) -> [PluginConformanceCase] {
         drafts.map { name, body in
-            PluginConformanceCase(name: name, excuse: nil, limit: limit) {
+            PluginConformanceCase(name: name, limitation: nil, limit: limit) {
                 try await body(ConnectionBench(server: TestServer(), transport: make()))
             }
         }

@@ -13,17 +13,17 @@ import ErrandTesting
 ///
 /// ```swift
 /// TransportConformance.cases(
-///     for: { MyTransport() }, excusing: [.feature(.trailers, because: "the client below drops them")])
+///     for: { MyTransport() }, knownLimitations: [.feature(.trailers, because: "the client below drops them")])
 /// ```
 public enum TransportConformance {
     /// Returns the cases for the transports that `make` creates.
     ///
     /// - Parameters:
     ///   - make: Creates a new transport, without connections or shared state.
-    ///   - excuses: The transport's limitations. Excused cases stay in the list.
+    ///   - limitations: The transport's limitations. Excused cases stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to two minutes.
     public static func cases(
-        for make: @escaping @Sendable () throws -> any Transport, excusing excuses: [ConformanceExcuse] = [],
+        for make: @escaping @Sendable () throws -> any Transport, knownLimitations limitations: [KnownLimitation] = [],
         within limit: Duration = .seconds(120)
     ) -> [ConformanceCase] {
         let drafts =
@@ -31,21 +31,22 @@ public enum TransportConformance {
             + ReuseCases.all + UploadCases.all + CancellationCases.all + TimeoutCases.all + PressureCases.all
             + DepartureCases.all + EventCases.all
         var cases = drafts.map { draft in
-            ConformanceCase(name: draft.name, feature: draft.feature, excuse: nil, limit: limit) {
+            ConformanceCase(name: draft.name, feature: draft.feature, limitation: nil, limit: limit) {
                 try await draft.body(ConformanceBench(make))
             }
         }
         for index in cases.indices {
-            guard let excuse = excuses.first(where: { $0.covers(cases[index]) }) else { continue }
+            guard let limitation = limitations.first(where: { $0.covers(cases[index]) }) else { continue }
             let each = cases[index]
             cases[index] = ConformanceCase(
-                name: each.name, feature: each.feature, excuse: excuse.reason, limit: limit, body: each.body)
+                name: each.name, feature: each.feature, limitation: limitation.reason, limit: limit, body: each.body)
         }
-        for excuse in excuses {
-            guard let name = excuse.name, !cases.contains(where: { $0.name == name }) else { continue }
+        for limitation in limitations {
+            guard let name = limitation.name, !cases.contains(where: { $0.name == name }) else { continue }
             cases.append(
                 ConformanceCase(
-                    name: "the excuse \"\(name)\" belongs to a case", feature: .framing, excuse: nil, limit: limit
+                    name: "the limitation \"\(name)\" belongs to a case", feature: .framing, limitation: nil,
+                    limit: limit
                 ) { throw ConformanceFailure(expected: "a case with that name", came: "none") })
         }
         return cases

@@ -24,7 +24,7 @@ private struct CookieSender: Filter {
     var explanation: String { "cookies (\(jar))" }
 
     @inline(__always) func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let deliveries = exchange.possibleDeliveries
+        let deliveries = exchange.possiblyReceivedCount
         let response = try await next(sending(exchange))
         if response.headers.contains(.setCookie) { keepOwn(response, exchange, deliveries) }
         return response
@@ -33,7 +33,7 @@ private struct CookieSender: Filter {
     /// Stores the cookies of a response that a filter created without sending the request. `CookieKeeper` has already
     /// stored the cookies of server responses, and cached responses must not set any.
     private func keepOwn(_ response: HTTPResponse, _ exchange: Exchange, _ deliveries: Int) {
-        if exchange.possibleDeliveries == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
+        if exchange.possiblyReceivedCount == deliveries, !response.source.isStored { jar.keep(response, of: exchange) }
     }
 
     // Kept out of line: inlining it would enlarge an async frame that lives as long as the request.

@@ -13,7 +13,7 @@ public import Errand
 /// To validate against a `JSONSchema` from ErrandJSONSchema, declare `var shape: JSONSchema { Self.schema }` and keep
 /// the schema in a `static let`.
 ///
-/// The request brings its own ``JSONValidation`` filter, so every agent validates the response. If you add that filter
+/// The request brings its own ``JSONValidationFilter`` filter, so every agent validates the response. If you add that filter
 /// to an agent with other limits, the response is still validated only once, with the agent's limits.
 public protocol JSONValidatedRequest: FilterProvidingRequest {
     /// The type of ``shape``: ``JSONShape``, or another validating type such as `JSONSchema`.
@@ -24,6 +24,6 @@ public protocol JSONValidatedRequest: FilterProvidingRequest {
 }
 
 extension JSONValidatedRequest {
-    /// ``JSONValidation`` with the standard limits.
-    public var requiredFilters: [any Filter] { [JSONValidation()] }
+    /// ``JSONValidationFilter`` with the standard limits.
+    public var requiredFilters: [any Filter] { [JSONValidationFilter()] }
 }

@@ -12,7 +12,7 @@ public import Errand
 /// Each such request brings this filter itself. Add it to an agent to set other limits; if you list it more than once,
 /// the outermost one applies. The filter only adds a check to the call. Put it before any filter that retries after a
 /// failed check, so that filter runs this check too.
-public struct JSONValidation: Filter {
+public struct JSONValidationFilter: Filter {
     /// The limits for the responses.
     public var limits: JSONLimits
 
@@ -38,10 +38,12 @@ public struct JSONValidation: Filter {
     }
 }
 
-extension Filter where Self == JSONValidation {
+extension Filter where Self == JSONValidationFilter {
     /// Validates with the standard limits: `filters: [.jsonValidation]`.
-    public static var jsonValidation: JSONValidation { JSONValidation() }
+    public static var jsonValidation: JSONValidationFilter { JSONValidationFilter() }
 
     /// Validates with the given limits.
-    public static func jsonValidation(limits: JSONLimits) -> JSONValidation { JSONValidation(limits: limits) }
+    public static func jsonValidation(limits: JSONLimits) -> JSONValidationFilter {
+        JSONValidationFilter(limits: limits)
+    }
 }

@@ -35,8 +35,8 @@ extension DownloadRequest {
     public var downloadKey: String? { nil }
     /// Defaults to `nil`.
     public var downloadOptions: DownloadOptions? { nil }
-    /// ``ResumableDownloads`` with default options, and a filter that never resumes a download for another user.
-    public var requiredFilters: [any Filter] { [ResumableDownloads(), .keepingUser] }
+    /// ``ResumableDownloadFilter`` with default options, and a filter that never resumes a download for another user.
+    public var requiredFilters: [any Filter] { [ResumableDownloadFilter(), .keepingUser] }
 }
 
 /// The expected digest of a downloaded file.

@@ -6,7 +6,7 @@ public import ErrandTransfers
 /// The received bytes of an unfinished download. Send the same request again to resume it.
 ///
 /// ```swift
-/// for partial in try ResumableDownloads.partialDownloads(in: folder) where !partial.isActive {
+/// for partial in try ResumableDownloadFilter.partialDownloads(in: folder) where !partial.isActive {
 ///     print(partial.name ?? partial.url, partial.received, partial.total ?? 0)
 ///     try partial.remove()
 /// }
@@ -41,7 +41,7 @@ public struct PartialDownload: Sendable, Identifiable {
     }
 }
 
-extension ResumableDownloads {
+extension ResumableDownloadFilter {
     /// Returns the unfinished downloads in a directory, in no particular order. Blocks: reads the directory, and a few
     /// KB for each download. Throws `TransferError` if the directory can't be read.
     public static func partialDownloads(in directory: URL) throws(TransferError) -> [PartialDownload] {

@@ -6,7 +6,7 @@ public import ErrandTransfers
 /// An unfinished upload, as recorded on the disk. Send the same request again to resume it.
 ///
 /// ```swift
-/// for upload in try ResumableUploads.pendingUploads(in: folder) where !upload.isActive {
+/// for upload in try ResumableUploadFilter.pendingUploads(in: folder) where !upload.isActive {
 ///     print(upload.name ?? upload.url, upload.acknowledged, upload.total)
 ///     try upload.remove()
 /// }
@@ -33,7 +33,7 @@ public struct PendingUpload: Sendable, Identifiable {
     public func remove() throws(TransferError) { try UploadRecordFile(id, in: directory).remove() }
 }
 
-extension ResumableUploads {
+extension ResumableUploadFilter {
     /// Returns the unfinished uploads recorded in a directory, in no particular order. Skips damaged records. Blocks:
     /// reads a few KB for each upload. Throws `TransferError` if the directory can't be read.
     public static func pendingUploads(in directory: URL) throws(TransferError) -> [PendingUpload] {

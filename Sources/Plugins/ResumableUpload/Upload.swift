@@ -76,6 +76,6 @@ extension UploadRequest {
     public var uploadMetadata: [String: String] { [:] }
     /// Defaults to `nil`.
     public var uploadOptions: UploadOptions? { nil }
-    /// ``ResumableUploads`` with default options, and a filter that never resumes an upload for another user.
-    public var requiredFilters: [any Filter] { [ResumableUploads(), .keepingUser] }
+    /// ``ResumableUploadFilter`` with default options, and a filter that never resumes an upload for another user.
+    public var requiredFilters: [any Filter] { [ResumableUploadFilter(), .keepingUser] }
 }

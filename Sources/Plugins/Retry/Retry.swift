@@ -18,20 +18,20 @@ import ErrandHTTPFields
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry])
 /// ```
 ///
-/// ``RetryPolicy`` decides which requests are retried. `.retry` also installs a ``HostGate``, which pauses a host that
+/// ``RetryPolicy`` decides which requests are retried. `.retry` also installs a ``HostLimitFilter``, which pauses a host that
 /// sent `Retry-After` for all calls; this filter alone doesn't. Each retry is an attempt of the same activity, so
 /// accessories see all of them.
 ///
 /// If several filters can repeat a request, for example a retry and a download, only the innermost does. Once the head
 /// of a streamed response has arrived, later failures aren't retried, because its body belongs to the reader.
-public struct Retry: Filter {
+public struct RetryFilter: Filter {
     /// The policy for requests without their own.
     public let policy: RetryPolicy
     /// Whether a request or tag requires the filter. An explicit retry of the agent or call replaces it.
     private let isRequired: Bool
     private let ledgers = HostTable<RetryLedger> { _, _ in RetryLedger() }
 
-    /// Creates a filter that retries without a ``HostGate``, which `.retry` adds. Agents that share it share its
+    /// Creates a filter that retries without a ``HostLimitFilter``, which `.retry` adds. Agents that share it share its
     /// budgets.
     public init(_ policy: RetryPolicy = .standard) { self.init(policy, isRequired: false) }
 
@@ -48,8 +48,9 @@ public struct Retry: Filter {
     /// Reports a problem if a hedge or another retry is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is Hedge: "each of the two requests would be retried separately, and the loser's retries are cancelled"
-        case is Retry: "their attempts multiply; use only one of them"
+        case is HedgeFilter:
+            "each of the two requests would be retried separately, and the loser's retries are cancelled"
+        case is RetryFilter: "their attempts multiply; use only one of them"
         default: nil
         }
     }
@@ -59,10 +60,10 @@ public struct Retry: Filter {
         let policy = policy(for: exchange)
         if policy.maximumAttempts <= 1 { return try await next(exchange) }
         let exchange = policy.addsIdempotencyKey ? withIdempotencyKey(exchange) : exchange
-        let deliveries = exchange.possibleDeliveries
+        let deliveries = exchange.possiblyReceivedCount
         var attempt = 1
         while true {
-            let (finalFailures, stagedWork) = (exchange.finalFailures, exchange.stagedWorkCount)
+            let (finalFailureCount, stagedWork) = (exchange.finalFailureCount, exchange.stagedWorkCount)
             let result: Result<HTTPResponse, any Error>
             do { result = .success(try await next(exchange)) } catch { result = .failure(error) }
 
@@ -73,12 +74,12 @@ public struct Retry: Filter {
             }
             if attempt == 1 { failed(exchange, policy) }
             // A later filter has already repeated the request as often as possible.
-            if exchange.finalFailures != finalFailures { return try result.get() }
-            let isUnsent = failure.reachedNoServer && exchange.possibleDeliveries == deliveries
+            if exchange.finalFailureCount != finalFailureCount { return try result.get() }
+            let isUnsent = failure.reachedNoServer && exchange.possiblyReceivedCount == deliveries
             guard Self.isSafe(exchange.http, isUnsent: isUnsent, policy) else { return try result.get() }
 
             guard let wait = wait(after: failure, attempt, exchange, policy) else {
-                exchange.declareFailureFinal()
+                exchange.markFailureAsFinal()
                 return try result.get()
             }
             if case .success(let response) = result { await exchange.discard(response) }
@@ -96,12 +97,12 @@ public struct Retry: Filter {
 }
 
 extension Filter where Self == StandardResilience {
-    /// Retries failed requests and pauses hosts that send `Retry-After`: `filters: [.retry]`. Installs a ``Retry`` and
-    /// a ``HostGate``.
+    /// Retries failed requests and pauses hosts that send `Retry-After`: `filters: [.retry]`. Installs a ``RetryFilter`` and
+    /// a ``HostLimitFilter``.
     public static var retry: StandardResilience { .retry(.standard) }
 
     /// Retries failed requests with a custom policy, and pauses hosts that send `Retry-After`:
-    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``Retry`` and a ``HostGate``.
+    /// `filters: [.retry(RetryPolicy(maximumAttempts: 5))]`. Installs a ``RetryFilter`` and a ``HostLimitFilter``.
     public static func retry(_ policy: RetryPolicy) -> StandardResilience {
         .standardResilience {
             ($0.retry, $0.limits) = (policy, HostLimits(maximumPause: policy.maximumRetryAfter))
@@ -124,7 +125,7 @@ public struct RetryNote: Sendable {
 
 // MARK: - Rules
 
-extension Retry {
+extension RetryFilter {
     /// Returns the policy of the call, the request, or the filter, in this order.
     private func policy(for exchange: Exchange) -> RetryPolicy {
         if let tagged = exchange.tags[RetryPolicy.self] { return tagged }
@@ -179,7 +180,7 @@ extension Retry {
 
 // MARK: - The budget of the host
 
-extension Retry {
+extension RetryFilter {
     private func succeeded(_ response: HTTPResponse, _ exchange: Exchange, _ policy: RetryPolicy, isFirst: Bool) {
         // A cached response isn't a call to the host.
         guard let budget = policy.budget, !response.source.isStored else { return }

@@ -8,10 +8,10 @@ public import Errand
 ///
 /// | | stage | default |
 /// |---|---|---|
-/// | ``Retry`` | call | three attempts if retrying is safe, `Retry-After`, retries for at most 10 % of the calls |
-/// | ``HostGate`` | before the transport | 64 concurrent requests per host, pauses requested by the host of up to 60 seconds |
-/// | ``Breaker`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
-/// | ``AttemptTimeout`` | before the transport | 30 seconds |
+/// | ``RetryFilter`` | call | three attempts if retrying is safe, `Retry-After`, retries for at most 10 % of the calls |
+/// | ``HostLimitFilter`` | before the transport | 64 concurrent requests per host, pauses requested by the host of up to 60 seconds |
+/// | ``BreakerFilter`` | before the transport | opens for 5 seconds if half of 10 or more requests in 30 seconds fail |
+/// | ``AttemptTimeoutFilter`` | before the transport | 30 seconds |
 ///
 /// `.retry` installs only the retry and the gate. To limit the whole call, set its `deadline`: no wait begins that
 /// would end later.
@@ -44,9 +44,9 @@ public struct StandardResilience: FilterGroup {
         var limits = settings.limits
         // A retry waits no longer than this, so with a longer pause it would still wait at the gate.
         limits.maximumPause = min(limits.maximumPause, settings.retry.maximumRetryAfter)
-        var filters: [any Filter] = [Retry(settings.retry), HostGate(limits)]
-        if let breaker = settings.breaker { filters.append(Breaker(breaker)) }
-        if let limit = settings.attemptTimeout { filters.append(AttemptTimeout(limit)) }
+        var filters: [any Filter] = [RetryFilter(settings.retry), HostLimitFilter(limits)]
+        if let breaker = settings.breaker { filters.append(BreakerFilter(breaker)) }
+        if let limit = settings.attemptTimeout { filters.append(AttemptTimeoutFilter(limit)) }
         self.filters = filters
     }
 }

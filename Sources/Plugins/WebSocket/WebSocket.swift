@@ -1,4 +1,4 @@
-// Start here: conform a request to ``SocketRequest``, and open it with `agent.socket(_:)`.
+// Start here: conform a request to ``WebSocketRequest``, and open it with `agent.webSocket(_:)`.
 //
 // Handshake/  the opening handshake: its header fields, its filter, and the resulting connection
 // Frames/     converts between bytes and messages; pure
@@ -9,7 +9,7 @@ public import Errand
 /// A WebSocket (RFC 6455) with typed messages in both directions. It can reconnect automatically.
 ///
 /// ```swift
-/// let socket = agent.socket(Chat(room: 7))
+/// let socket = agent.webSocket(Chat(room: 7))
 /// try await socket.send(RoomCommand(text: "hello"))
 /// for try await event in socket { print(event) }
 /// ```
@@ -30,18 +30,18 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     public typealias Failure = any Error
 
     let core: SocketCore
-    private let decode: @Sendable (WebSocketMessage, SocketCoder) throws -> Incoming
-    private let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
+    private let decode: @Sendable (WebSocketMessage, WebSocketCoder) throws -> Incoming
+    private let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
 
-    init<R: SocketRequest>(
+    init<R: WebSocketRequest>(
         _ request: R, on agent: some Agent, _ options: CallOptions,
-        _ onOpen: (@Sendable (SocketSender<Outgoing>) async throws -> Void)?
+        _ onOpen: (@Sendable (WebSocketSender<Outgoing>) async throws -> Void)?
     ) where R.Incoming == Incoming, R.Outgoing == Outgoing {
         decode = { try request.decode($0, by: $1) }
-        let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage = { try request.encode($0, by: $1) }
+        let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage = { try request.encode($0, by: $1) }
         self.encode = encode
         core = SocketCore(request, on: agent, options) { link, isFirst in
-            try await onOpen?(SocketSender(link: link, encode: encode, isFirst: isFirst))
+            try await onOpen?(WebSocketSender(link: link, encode: encode, isFirst: isFirst))
         }
     }
 
@@ -71,14 +71,14 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     public func open() async throws { try await core.opened() }
 
     /// Sends a message. Returns once the system has accepted all of it, which doesn't mean that the server has received
-    /// it. Depending on ``SocketOptions/away``, waits for a connection.
+    /// it. Depending on ``WebSocketOptions/whileDisconnected``, waits for a connection.
     ///
     /// Throws ``WebSocketError`` with the code `closed`, `notConnected`, or `encodingFailed`, and
     /// ``Errand/ErrandError``. If the connection fails, the server may or may not have received the message.
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - compressed: Whether the message may be compressed, if ``SocketOptions/compression`` is on. Pass `false` for
+    ///   - compressed: Whether the message may be compressed, if ``WebSocketOptions/compression`` is on. Pass `false` for
     ///     a message that mixes secrets with data chosen by others.
     public func send(_ message: Outgoing, compressed: Bool = true) async throws {
         let link = try await core.inTurn { link in
@@ -93,7 +93,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     /// Sends a ping, and returns the time until the server's response. Connects and waits like ``send(_:compressed:)``.
     ///
     /// Throws ``WebSocketError`` with the code `timedOut` if the pong doesn't arrive within
-    /// ``SocketOptions/pongTimeout``; the socket stays open. If the connection ends, throws its error. Received
+    /// ``WebSocketOptions/pongTimeout``; the socket stays open. If the connection ends, throws its error. Received
     /// messages that you haven't read yet delay the pong.
     @discardableResult public func ping() async throws -> Duration {
         let link = try await core.link()
@@ -102,7 +102,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         return start.duration(to: link.time.now)
     }
 
-    /// Closes the socket: sends a close frame and waits up to ``SocketOptions/closeTimeout`` for the server's. You can
+    /// Closes the socket: sends a close frame and waits up to ``WebSocketOptions/closeTimeout`` for the server's. You can
     /// still read messages that were received before.
     ///
     /// - Parameters:
@@ -158,10 +158,10 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
     }
 }
 
-/// Sends messages over a new connection; see ``Errand/Agent/socket(_:options:onOpen:)``.
-public struct SocketSender<Outgoing: Sendable>: Sendable {
+/// Sends messages over a new connection; see ``Errand/Agent/webSocket(_:options:onOpen:)``.
+public struct WebSocketSender<Outgoing: Sendable>: Sendable {
     let link: SocketLink
-    let encode: @Sendable (Outgoing, SocketCoder) throws -> WebSocketMessage
+    let encode: @Sendable (Outgoing, WebSocketCoder) throws -> WebSocketMessage
     /// Whether this is the socket's first connection.
     public let isFirst: Bool
 

@@ -1,7 +1,7 @@
 /// Options for message compression with permessage-deflate (RFC 7692).
 ///
 /// ```swift
-/// SocketOptions(compression: .standard)
+/// WebSocketOptions(compression: .standard)
 /// ```
 ///
 /// If the server doesn't support compression, messages are sent uncompressed. The first compressed message in each

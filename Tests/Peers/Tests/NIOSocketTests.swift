@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite("WebSockets with NIOWebSocket", .timeLimit(.minutes(30))) struct NIOSocketTests {
-    private struct Echo: SocketRequest {
+    private struct Echo: WebSocketRequest {
         typealias Incoming = WebSocketMessage
         typealias Outgoing = WebSocketMessage
         let path = "echo"
@@ -16,7 +16,7 @@ import Testing
     func echo() async throws {
         let server = try await NIOSocketServer()
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
-        let socket = agent.socket(Echo())
+        let socket = agent.webSocket(Echo())
         var messages = socket.makeAsyncIterator()
         for size in [0, 1, 2, 125, 126, 127, 65_535, 65_536, 500_000] {
             let text = String(repeating: "é", count: size / 2)
@@ -38,7 +38,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<64 {
                 group.addTask {
-                    let socket = agent.socket(Echo())
+                    let socket = agent.webSocket(Echo())
                     var messages = socket.makeAsyncIterator()
                     for round in 0..<20 {
                         try await socket.send(.text("\(number) \(round)"))
@@ -56,7 +56,7 @@ import Testing
     func refused() async throws {
         let server = try await NIOSocketServer()
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
-        let socket = agent.socket(Echo(authorization: .bearer("another")))
+        let socket = agent.webSocket(Echo(authorization: .bearer("another")))
         let error = await #expect(throws: (any Error).self) { try await socket.open() }
         #expect((error as? any RequestFailure)?.response?.status == 403, "\(String(describing: error))")
         try await server.stop()

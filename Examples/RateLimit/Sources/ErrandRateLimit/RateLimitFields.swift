@@ -20,13 +20,13 @@ public struct RateLimitFields: Sendable, Equatable {
 
     /// Reads a response's fields. Returns nil if no field is valid.
     public init?(_ headers: HTTPHeaders) {
-        let policies = headers[.rateLimitPolicy].map(QuotaPolicy.parse) ?? []
-        let limits = headers[.rateLimit].map(ServiceLimit.parse) ?? []
-        let tightest = ServiceLimit.tightest(
+        let policies = headers[.rateLimitPolicy].map(RateLimitPolicy.parse) ?? []
+        let limits = headers[.rateLimit].map(RateLimitStatus.parse) ?? []
+        let tightest = RateLimitStatus.tightest(
             of: limits.map { limit in
                 // If the limit lacks a time, its policy's window is an upper bound.
                 let window = policies.first { $0.name == limit.policy }?.window
-                return ServiceLimit(
+                return RateLimitStatus(
                     policy: limit.policy, remaining: limit.remaining, reset: (limit.reset ?? window).flatMap(Self.known)
                 )
             })

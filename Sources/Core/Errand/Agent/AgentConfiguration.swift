@@ -9,7 +9,7 @@ public struct AgentConfiguration: Sendable {
     /// It can be empty if all requests have absolute URLs. A relative path then throws the same error, and only
     /// `trustedOrigins` receive the agent's secrets.
     public var baseURL: String
-    /// More base URLs, selected with ``BaseChoice/named(_:)``. Empty by default.
+    /// More base URLs, selected with ``RequestBaseURL/named(_:)``. Empty by default.
     public var namedBaseURLs: [String: String] = [:]
     /// Header fields for every request, unless it sets the same fields. Defaults to `User-Agent` and `Accept-Language`.
     public var headers = standardHeaders

@@ -18,7 +18,7 @@ public struct Call<Output: Sendable>: Request {
     /// See ``Request/path``.
     public var path: String
     /// See ``Request/base``.
-    public var base = BaseChoice.standard
+    public var base = RequestBaseURL.standard
     /// See ``Request/query``.
     public var query: Parameters
     /// See ``Request/parameters``.

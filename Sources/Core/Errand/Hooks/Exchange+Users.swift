@@ -49,7 +49,7 @@ extension Exchange {
     }
 
     /// Removes a mark. For filters that replace their own credential with another.
-    public mutating func belongsNoLonger(to user: UserMark) { users?.marks.remove(user) }
+    public mutating func unassign(from user: UserMark) { users?.marks.remove(user) }
 
     /// Returns the exchange with a record of the users whose requests are sent for it. For filters that store
     /// responses.

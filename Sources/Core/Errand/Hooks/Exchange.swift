@@ -150,24 +150,24 @@ public struct Exchange: Sendable {
         return shared.deadline
     }
 
-    /// The number of this call's failures declared final; see ``declareFailureFinal()``.
-    public var finalFailures: Int { ledger { $0.finalFailures } }
+    /// The number of this call's failures declared final; see ``markFailureAsFinal()``.
+    public var finalFailureCount: Int { ledger { $0.finalFailureCount } }
 
     /// Declares the failure that the filter passes on final, because the request was repeated as often as allowed.
     ///
     /// If filters that repeat requests are nested, such as a retry around a download, only the innermost should repeat
-    /// a request. A filter further out compares ``finalFailures`` before and after `next`, and passes the failure on if
+    /// a request. A filter further out compares ``finalFailureCount`` before and after `next`, and passes the failure on if
     /// the number has grown.
-    public func declareFailureFinal() { ledger { $0.declareFailureFinal() } }
+    public func markFailureAsFinal() { ledger { $0.markFailureAsFinal() } }
 
     /// The number of this call's requests that a server may have received so far: all passed to the transport, except
-    /// requests that a ``DepartureFilter`` held back, or that failed with ``ErrandError/Code/cannotConnect`` or
+    /// requests that a ``PreSendFilter`` held back, or that failed with ``ErrandError/Code/cannotConnect`` or
     /// ``ErrandError/Code/nameLookupFailed``.
     ///
     /// These errors concern only the last request: after a redirect, or if a filter further in sent several, earlier
     /// requests were received. Before you repeat a request that must not be received twice, compare the number before
     /// and after `next`.
-    public var possibleDeliveries: Int { ledger { $0.possibleDeliveries } }
+    public var possiblyReceivedCount: Int { ledger { $0.possiblyReceivedCount } }
 
     /// The number of this call's requests passed to the transport so far, for attempts, redirects and hedges. In a wire
     /// filter before `next`, it's 0 for the first request.

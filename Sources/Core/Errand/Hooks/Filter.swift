@@ -62,7 +62,7 @@ extension Filter {
 /// ``FilterProvidingRequest``:
 ///
 /// ```swift
-/// public protocol SealedRequest: FilterExpectingRequest { var seal: String { get } }
+/// public protocol SealedRequest: FilterDependentRequest { var seal: String { get } }
 ///
 /// extension SealedRequest {
 ///     public func problems(with filters: [any Filter]) -> [String] {
@@ -73,7 +73,7 @@ extension Filter {
 ///
 /// ``NetworkAgent/explain(_:options:)`` shows the problems, and debug builds write each to standard error, once. A type
 /// that conforms to two such protocols must implement the function itself.
-public protocol FilterExpectingRequest: Request {
+public protocol FilterDependentRequest: Request {
     /// Returns a sentence without a full stop for each expectation that isn't met.
     ///
     /// - Parameter filters: the filters that the request passes, with groups replaced by their members.

@@ -32,9 +32,9 @@ public struct Next: Sendable {
 
     /// Identifies the remaining pipeline, if every request of the agent shares it. Nil if a filter follows that belongs
     /// to this request, its call or its tags.
-    public var commonWay: CommonWay? {
+    public var remainingPipeline: RemainingPipeline? {
         guard let step, step.isCommon else { return nil }
-        return CommonWay(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
+        return RemainingPipeline(step: ObjectIdentifier(step), hasFilters: step.hasFilters)
     }
 
     /// The ``Filter/traits`` of the filters that follow in this stage. A filter for two stages counts in each.

@@ -37,7 +37,7 @@ public protocol Request<Output>: Sendable {
     /// authorization and sensitive headers.
     var path: String { get }
     /// Selects one of the agent's base URLs. Defaults to `.standard`.
-    var base: BaseChoice { get }
+    var base: RequestBaseURL { get }
     /// Parameters added to the path's query. Empty by default.
     var query: Parameters { get }
     /// Parameters for the query or the body, depending on ``parameterPlacement``. Defaults to nil.
@@ -108,7 +108,7 @@ extension Request {
     /// Empty by default.
     public var path: String { "" }
     /// Defaults to `.standard`.
-    public var base: BaseChoice { .standard }
+    public var base: RequestBaseURL { .standard }
     /// Empty by default.
     public var query: Parameters { [:] }
     /// Defaults to nil.

@@ -39,7 +39,7 @@ enum ShadowedMembers {
     }
 
     private static let members: [String: any Any.Type] = [
-        "method": HTTPMethod.self, "path": String.self, "base": BaseChoice.self, "query": Parameters.self,
+        "method": HTTPMethod.self, "path": String.self, "base": RequestBaseURL.self, "query": Parameters.self,
         "parameters": Parameters?.self, "parameterPlacement": ParameterPlacement.self,
         "parameterEncoding": ParameterEncoding.self, "headers": HTTPHeaders.self, "body": RequestBody.self,
         "authorization": Authorization?.self, "timeout": Duration?.self, "deadline": Duration?.self,

@@ -51,13 +51,13 @@ public final class SharedExchange: Sendable {
     /// Returns whether no call is left to take staged work.
     @inline(never) private func share(with exchanges: () -> [Exchange]) -> Bool {
         let (checks, hasStagedWork, exchanges) = (ledger.checks, !ledger.sealIfNothingIsStaged(), exchanges())
-        let (finalFailures, deliveries) = (ledger.finalFailures, ledger.possibleDeliveries)
+        let (finalFailureCount, deliveries) = (ledger.finalFailureCount, ledger.possiblyReceivedCount)
         let users = exchanges.contains { $0.isRecordingUsers } ? marks : nil
         undecided.store(exchanges.count, ordering: .releasing)
         for exchange in exchanges {
             if let users { exchange.record?.add(users) }
             for check in checks { exchange.checks.add(check) }
-            if finalFailures > 0 { exchange.declareFailureFinal() }
+            if finalFailureCount > 0 { exchange.markFailureAsFinal() }
             if deliveries > 0 { exchange.addDeliveries(deliveries) }
             if !hasStagedWork { continue }
             exchange.whenAccepted {

@@ -22,7 +22,7 @@ public struct TransportOptions: Sendable {
         /// The number of the transfer within the call, from 1.
         var transfer = 1
         /// The filters that check the request again before it's sent.
-        var departures: [any DepartureFilter] = []
+        var departures: [any PreSendFilter] = []
         /// The attempt and hop within the call.
         var position: (attempt: Int?, hop: Int?)
         /// Whether redirects and filters can decide based on the head of a response.
@@ -60,7 +60,7 @@ public struct TransportOptions: Sendable {
         get { fields.value.time }
         set { fields.value.time = newValue }
     }
-    var departures: [any DepartureFilter] { fields.value.origin.departures }
+    var departures: [any PreSendFilter] { fields.value.origin.departures }
 
     /// Creates options with Core's defaults.
     public init(

@@ -35,7 +35,7 @@ enum FilterChain {
         steps.append((RedirectStep(), .call))
         add(.hop)
         add(.wire)
-        let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any DepartureFilter }
+        let looksAgain = own.contains { $0.stages.contains(.wire) && $0 is any PreSendFilter }
         steps.append((WireStep(transport, after: standard == nil || looksAgain ? filters + own : []), .hop))
         if looksAgain { ownEnd = steps.count }
         // After the last of the call's own steps, the standard chain continues.

@@ -2,7 +2,7 @@ enum FilterOrder {
     /// A sentence for each wrong order, and for each missing filter that the request expects.
     static func allProblems(_ filters: [any Filter], for request: any Request) -> [String] {
         problems(filters, for: request)
-            + ((request as? any FilterExpectingRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
+            + ((request as? any FilterDependentRequest)?.problems(with: filters.filter { !($0 is any CoreStep) }) ?? [])
     }
 
     /// A filter for both the call and the hop stage counts as a call filter, because later filters know its additions.

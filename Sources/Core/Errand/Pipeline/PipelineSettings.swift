@@ -44,7 +44,7 @@ final class PipelineSettings: Sendable {
     /// Kept out of line: inlining would enlarge the async frame of every request.
     @inline(never) func decoder(of request: some Request) -> any BodyDecoder { request.decoder ?? decoder }
 
-    func base(_ choice: BaseChoice) throws -> BaseURL {
+    func base(_ choice: RequestBaseURL) throws -> BaseURL {
         switch choice.kind {
         case .standard: return try base.get()
         case .named(let name):

@@ -4,12 +4,12 @@ import ErrandHTTP
 /// Passes a request to the transport. Checks it right before, and the response right after.
 final class WireStep: CoreStep {
     private let carrier: TransportReference
-    private let departures: [any DepartureFilter]
+    private let departures: [any PreSendFilter]
 
     /// - Parameter filters: earlier filters, some of which may check each request again.
     init(_ transport: any Transport, after filters: [any Filter]) {
         carrier = TransportReference(transport)
-        departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any DepartureFilter }
+        departures = filters.filter { $0.stages.contains(.wire) }.compactMap { $0 as? any PreSendFilter }
     }
 
     var stages: FilterStages { .hop }

@@ -12,7 +12,7 @@ enum CacheKeyBuilder {
     /// Returns the key of a timed entry, or nil if the body isn't in memory. Without a partition, the key includes the
     /// request's users.
     static func timed(
-        _ request: HTTPRequest, url: String, rule: CacheKeyRule, hasPartition: Bool, users: Set<UserMark>,
+        _ request: HTTPRequest, url: String, rule: CacheKeyPolicy, hasPartition: Bool, users: Set<UserMark>,
         _ hasher: KeyedHasher
     ) -> CacheKey? {
         var text = "timed"

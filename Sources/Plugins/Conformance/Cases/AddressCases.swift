@@ -113,7 +113,7 @@ extension TransportConformance {
         within limit: Duration = .seconds(120)
     ) -> [ConformanceCase] {
         AddressCases.all.map { draft in
-            ConformanceCase(name: draft.name, feature: .addresses, excuse: nil, limit: limit) {
+            ConformanceCase(name: draft.name, feature: .addresses, limitation: nil, limit: limit) {
                 let server = try TestServer()
                 server.on("/ok", .text("ok"))
                 try await draft.body(server, make)

@@ -41,7 +41,7 @@ enum DepartureCases {
     }
 
     /// Holds back every request that hasn't been sent, once it is down.
-    private final class Barrier: DepartureFilter {
+    private final class Barrier: PreSendFilter {
         struct Down: Error {}
 
         let isDown = Atomic(false)
@@ -49,7 +49,7 @@ enum DepartureCases {
 
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 
-        func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
+        func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
             if isDown.load(ordering: .sequentiallyConsistent) { throw Down() }
         }
     }

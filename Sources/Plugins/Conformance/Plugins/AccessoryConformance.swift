@@ -20,17 +20,17 @@ public enum AccessoryConformance {
     /// - Parameters:
     ///   - make: Creates an accessory that doesn't share state with another one.
     ///   - output: Returns the text written so far, to check for secrets. Defaults to an empty text.
-    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
+    ///   - limitations: Cases that don't apply, by ``KnownLimitation/named(_:because:)``. They stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),
+        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         AccessoryDraft.all.map { draft in
-            PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
+            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
                 try await draft.body(
                     AccessoryBench(
                         make: {
@@ -38,7 +38,7 @@ public enum AccessoryConformance {
                             return (subject, { try await output(subject) })
                         }, gracePeriod: gracePeriod))
             }
-        }.excusing(excuses, within: limit)
+        }.excusing(limitations, within: limit)
     }
 }
 

@@ -14,7 +14,7 @@ import ErrandTesting
 ///
 /// ```swift
 /// FilterConformance.cases(
-///     for: { MyFilter() }, excusing: [.named("a stream is not read ahead of its reader", because: "it signs the body")])
+///     for: { MyFilter() }, knownLimitations: [.named("a stream is not read ahead of its reader", because: "it signs the body")])
 /// ```
 public enum FilterConformance {
     /// Returns the cases for the filters that `make` creates.
@@ -24,12 +24,12 @@ public enum FilterConformance {
     ///   - secrets: The filter's own secrets, such as keys and tokens. They must not appear in notes, errors or
     ///     descriptions, or reach another origin. Defaults to an empty list; the cases always check the secrets in
     ///     their requests.
-    ///   - excuses: Cases that don't apply, by ``ConformanceExcuse/named(_:because:)``. They stay in the list.
+    ///   - limitations: Cases that don't apply, by ``KnownLimitation/named(_:because:)``. They stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases(
         for make: @escaping @Sendable () throws -> any Filter, secrets: [String] = [],
-        excusing excuses: [ConformanceExcuse] = [], within limit: Duration = .seconds(600),
+        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
         let drafts: [FilterDraft] =
@@ -38,10 +38,10 @@ public enum FilterConformance {
             + FilterDraft.surroundings + FilterDraft.checks + FilterDraft.users + FilterDraft.crowds
             + FilterDraft.resources + FilterDraft.secrets + FilterDraft.descriptions
         return drafts.map { draft in
-            PluginConformanceCase(name: draft.name, excuse: nil, limit: limit) {
+            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
                 try await draft.body(FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod))
             }
-        }.excusing(excuses, within: limit)
+        }.excusing(limitations, within: limit)
     }
 }
 

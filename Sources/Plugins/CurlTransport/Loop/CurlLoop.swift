@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A thread waits for sockets and timers. The holder of `driver` runs libcurl: the loop's thread, or a thread that
 /// starts a request while the loop sleeps, which saves a thread switch. Only the loop waits for the lock; other threads
-/// leave commands to its holder. User code doesn't run under the lock (see ``Outbox``), except for a `DepartureFilter`:
+/// leave commands to its holder. User code doesn't run under the lock (see ``Outbox``), except for a `PreSendFilter`:
 /// anything it starts or cancels becomes a command.
 final class CurlLoop: @unchecked Sendable {
     // Sendable: fields that aren't constant, atomic or in a Mutex are only accessed by the holder of `driver`.

@@ -78,7 +78,7 @@ extension OutboxEngine {
                 try await type.deliver(request, shown(entry), activity.agent(on: agent), options)
             }
             do { try await send() } catch
-                where error.isOfUser && delivery.possibleDeliveries == 0 && forgetPin(of: entry)
+                where error.isOfUser && delivery.possiblyReceivedCount == 0 && forgetPin(of: entry)
             {
                 // The session that enqueued the entry is over, but the same user may have signed in again.
                 try await send()
@@ -87,7 +87,9 @@ extension OutboxEngine {
             if error.isCancellation { throw error }
             if isPassing(error) {
                 // If this fails, the only effect is that newer entries don't replace this entry.
-                if delivery.hasBegun, delivery.possibleDeliveries == 0 { _ = try? await commit(.mark(.released, id)) }
+                if delivery.hasBegun, delivery.possiblyReceivedCount == 0 {
+                    _ = try? await commit(.mark(.released, id))
+                }
                 delay(id, error, delivery)
                 activity.note("outbox", "entry \(id) waits: \(error.briefDescription)")
             } else {
@@ -168,7 +170,7 @@ extension OutboxEngine {
             stop(id, error)
             refused.delivery.settle()
             // The server refused the only attempt without processing it, so a newer entry may replace it.
-            if refused.delivery.hasBegun, refused.delivery.possibleDeliveries <= 1,
+            if refused.delivery.hasBegun, refused.delivery.possiblyReceivedCount <= 1,
                 let status = refusal.response?.status, (400..<500).contains(status)
             {
                 _ = try? await commit(.mark(.released, id))
@@ -203,7 +205,7 @@ final class DeliveryRecord: Sendable {
     init(_ entry: OutboxEntry) { self.entry = entry }
 
     /// An upper bound: the server may not have received all of them.
-    var possibleDeliveries: Int { deliveries.load(ordering: .relaxed) }
+    var possiblyReceivedCount: Int { deliveries.load(ordering: .relaxed) }
     /// Whether no earlier delivery may have reached a server; only tracked for replaceable entries.
     var hasBegun: Bool { begun.load(ordering: .relaxed) }
     var isSettled: Bool { settled.load(ordering: .relaxed) }
@@ -234,7 +236,7 @@ struct OutboxFilter: Filter {
         if !exchange.request.headers.contains(.idempotencyKey) {
             exchange.http.headers.set(.idempotencyKey, "\"\(key)\"")
         }
-        defer { delivery.count(exchange.possibleDeliveries) }
+        defer { delivery.count(exchange.possiblyReceivedCount) }
         return try await next(exchange)
     }
 }

@@ -85,7 +85,7 @@ struct DownloadRun: Sendable {
             try await control.waitUntilResumed()
             let before = file.plan.received
             // An inner retry filter may have repeated the request already.
-            let finalFailures = exchange.finalFailures
+            let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
                 switch try await attempt(state.plan) {
@@ -103,7 +103,7 @@ struct DownloadRun: Sendable {
                     continue
                 case .refused(let response):
                     let madeProgress = state.mark.rises(to: file)
-                    guard isRepeatable, exchange.finalFailures == finalFailures,
+                    guard isRepeatable, exchange.finalFailureCount == finalFailureCount,
                         let wait = state.retry.wait(
                             after: response, madeProgress: madeProgress, now: exchange.time.date)
                     else { return response }
@@ -142,7 +142,7 @@ struct DownloadRun: Sendable {
                 continue
             }
             let madeProgress = state.mark.rises(to: file)
-            guard isRepeatable, TransferRetries.isTemporary(failure), exchange.finalFailures == finalFailures,
+            guard isRepeatable, TransferRetries.isTemporary(failure), exchange.finalFailureCount == finalFailureCount,
                 let wait = state.retry.wait(madeProgress: madeProgress)
             else { throw failure }
             if madeProgress { state.otherSource = nil }

@@ -102,7 +102,7 @@ struct UploadRun: Sendable {
             if control.isPaused { tally.set(.paused) }
             try await control.waitUntilResumed()
             // An inner retry filter may have repeated the request already.
-            let finalFailures = exchange.finalFailures
+            let finalFailureCount = exchange.finalFailureCount
             let failure: any Error
             do {
                 switch try await step(&state) {
@@ -114,7 +114,7 @@ struct UploadRun: Sendable {
                     try await startOver(&state, reason)
                     continue
                 case .refused(let response):
-                    guard mayRepeat(state, after: response), exchange.finalFailures == finalFailures,
+                    guard mayRepeat(state, after: response), exchange.finalFailureCount == finalFailureCount,
                         let wait = state.retries.wait(after: response, now: exchange.time.date)
                     else { return End(response: response, isComplete: false) }
                     response.body.cancel()
@@ -135,7 +135,7 @@ struct UploadRun: Sendable {
                 continue
             }
             guard state.mayRepeat, mayOpenAgain(state), TransferRetries.isTemporary(failure),
-                exchange.finalFailures == finalFailures,
+                exchange.finalFailureCount == finalFailureCount,
                 let wait = state.retries.wait()
             else {
                 throw (failure as? TemporaryFault).map { TransferError(.unusableResponse, $0.reason) } ?? failure

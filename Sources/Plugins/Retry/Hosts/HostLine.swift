@@ -155,7 +155,7 @@ final class HostLine: HostRecord {
                 next?.signal()
                 if let wait = waitsSince?.duration(to: now) {
                     exchange.note(
-                        "gate", "waited \(duration: wait) for \(host)", details: GateNote(host: host, wait: wait))
+                        "gate", "waited \(duration: wait) for \(host)", details: HostLimitNote(host: host, wait: wait))
                 }
                 return ticket
             case .refuse(let remaining):
@@ -282,7 +282,7 @@ extension HostLine {
 }
 
 /// The details of the note "gate", which reports that a request waited for its turn.
-public struct GateNote: Sendable, Hashable {
+public struct HostLimitNote: Sendable, Hashable {
     /// The name and port of the host.
     public let host: String
     /// The time the request waited.

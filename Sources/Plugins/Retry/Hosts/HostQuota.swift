@@ -103,18 +103,18 @@ struct RateLimitField: Equatable {
 
     /// Fails if the response lacks a valid limit with a time.
     init?(_ headers: HTTPHeaders) {
-        var limits: [ServiceLimit] = []
-        if let text = headers[.rateLimit] { limits = ServiceLimit.parse(text).filter(Self.hasTime) }
+        var limits: [RateLimitStatus] = []
+        if let text = headers[.rateLimit] { limits = RateLimitStatus.parse(text).filter(Self.hasTime) }
         if limits.isEmpty, let remaining = headers["RateLimit-Remaining"], let reset = headers["RateLimit-Reset"],
-            let limit = ServiceLimit(remaining: remaining, reset: reset), Self.hasTime(limit)
+            let limit = RateLimitStatus(remaining: remaining, reset: reset), Self.hasTime(limit)
         {
             limits = [limit]
         }
         // The common case.
         if limits.isEmpty { return nil }
-        guard let tightest = ServiceLimit.tightest(of: limits), let reset = tightest.reset else { return nil }
+        guard let tightest = RateLimitStatus.tightest(of: limits), let reset = tightest.reset else { return nil }
         (remaining, self.reset) = (tightest.remaining, reset)
     }
 
-    private static func hasTime(_ limit: ServiceLimit) -> Bool { limit.reset.map { $0 > .zero } ?? false }
+    private static func hasTime(_ limit: RateLimitStatus) -> Bool { limit.reset.map { $0 > .zero } ?? false }
 }

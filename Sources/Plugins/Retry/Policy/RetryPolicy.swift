@@ -89,7 +89,7 @@ public protocol RetryableRequest: FilterProvidingRequest {
 
 extension RetryableRequest {
     /// A retry, for agents without a retry filter.
-    public var requiredFilters: [any Filter] { [Retry(retryPolicy, isRequired: true)] }
+    public var requiredFilters: [any Filter] { [RetryFilter(retryPolicy, isRequired: true)] }
 }
 
 /// Sets the policy of a call. Defaults to nil.
@@ -102,7 +102,7 @@ extension RetryPolicy: TagKey {
 
 extension RetryPolicy: FilterProvidingTag {
     /// A retry, for agents without a retry filter.
-    public var requiredFilters: [any Filter] { [Retry(self, isRequired: true)] }
+    public var requiredFilters: [any Filter] { [RetryFilter(self, isRequired: true)] }
 }
 
 extension CallOptions {

@@ -11,7 +11,7 @@ import ErrandEssentials
 public struct EnvironmentFilter: Filter {
     static let name = "environment"
     /// Returns the base URL for an environment.
-    public typealias Rule = @Sendable (ServiceSettings) throws -> String
+    public typealias Rule = @Sendable (ServiceConfiguration) throws -> String
 
     private let environments: ServiceEnvironments
     private let rule: Rule
@@ -51,7 +51,7 @@ public struct EnvironmentFilter: Filter {
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let settings = exchange.once(environments.begun) { environments.settings }
-        exchange.tags[ServiceSettings.self] = settings
+        exchange.tags[ServiceConfiguration.self] = settings
         if let url = try rebased(exchange.http.url, settings) {
             exchange.http.url = url
         } else if !exchange.isTrusted, try isService(exchange.http.url, settings) {
@@ -64,12 +64,12 @@ public struct EnvironmentFilter: Filter {
     }
 
     /// Whether an absolute URL, such as a "next" link, has the origin of the environment or its CDN.
-    private func isService(_ url: URL, _ settings: ServiceSettings) throws -> Bool {
+    private func isService(_ url: URL, _ settings: ServiceConfiguration) throws -> Bool {
         TrustedOrigins([try rule(settings), settings.cdnURL].compactMap(\.self)).contains(url)
     }
 
     /// Returns the URL with the environment's base, or `nil` if the URL doesn't contain a placeholder.
-    private func rebased(_ url: URL, _ settings: ServiceSettings) throws -> URL? {
+    private func rebased(_ url: URL, _ settings: ServiceConfiguration) throws -> URL? {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
         guard let base = try placeholder == .base ? rule(settings) : settings.cdnURL else {

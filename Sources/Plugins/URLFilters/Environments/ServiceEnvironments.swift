@@ -8,8 +8,8 @@ import Synchronization
 /// ```swift
 /// let shop = try ServiceEnvironments(
 ///     [
-///         .develop: ServiceSettings(baseURL: "https://dev.example.com", version: "v2", keys: ["sign": "dev"]),
-///         .release: ServiceSettings(baseURL: "https://api.example.com", version: "v2", keys: ["sign": .init(key)]),
+///         .develop: ServiceConfiguration(baseURL: "https://dev.example.com", version: "v2", keys: ["sign": "dev"]),
+///         .release: ServiceConfiguration(baseURL: "https://api.example.com", version: "v2", keys: ["sign": .init(key)]),
 ///     ], selected: .develop)
 /// let agent = NetworkAgent(baseURL: shop.baseURL, transport: .curl, filters: [.environment(shop)])
 /// try shop.select(.release)
@@ -35,15 +35,15 @@ public final class ServiceEnvironments: Sendable {
         public var description: String { rawValue }
     }
 
-    private let environments: [Name: ServiceSettings]
+    private let environments: [Name: ServiceConfiguration]
     private let selection: Mutex<Name>
-    let begun = CallKey<ServiceSettings>()
+    let begun = CallKey<ServiceConfiguration>()
 
     /// Creates a set of environments and selects one.
     ///
     /// Throws ``URLFilterError/Code/missingEnvironment`` if `environments` doesn't contain the selected name, and
     /// `invalidURL` if a base, CDN or version can't be part of a URL.
-    public init(_ environments: [Name: ServiceSettings], selected: Name) throws {
+    public init(_ environments: [Name: ServiceConfiguration], selected: Name) throws {
         guard environments[selected] != nil else { throw Self.unknown(selected) }
         for (name, settings) in environments { try settings.validate(name) }
         self.environments = environments
@@ -64,10 +64,10 @@ public final class ServiceEnvironments: Sendable {
     public var names: [Name] { environments.keys.sorted { $0.rawValue < $1.rawValue } }
 
     /// The settings of an environment, or `nil` if the name is unknown.
-    public subscript(name: Name) -> ServiceSettings? { environments[name] }
+    public subscript(name: Name) -> ServiceConfiguration? { environments[name] }
 
     /// The settings of the selected environment.
-    public var settings: ServiceSettings { environments[selected] ?? ServiceSettings(baseURL: "") }
+    public var settings: ServiceConfiguration { environments[selected] ?? ServiceConfiguration(baseURL: "") }
 
     /// The placeholder to use as the agent's `baseURL`. The `.environment` filter replaces it. Its host can't exist
     /// (RFC 2606), so a request that misses the filter never reaches a server.
@@ -80,7 +80,7 @@ public final class ServiceEnvironments: Sendable {
     }
 }
 
-extension ServiceSettings {
+extension ServiceConfiguration {
     fileprivate func validate(_ name: ServiceEnvironments.Name) throws {
         for text in [baseURL, cdnURL].compactMap(\.self) {
             do { try URLSyntax.check(text) } catch {

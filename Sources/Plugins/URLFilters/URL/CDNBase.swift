@@ -1,8 +1,8 @@
 public import Errand
 
-extension BaseChoice {
+extension RequestBaseURL {
     /// Uses the agent's `cdnURL`. If it isn't set, the request fails and doesn't fall back to the base URL.
-    public static let cdn = BaseChoice.named("cdn")
+    public static let cdn = RequestBaseURL.named("cdn")
 }
 
 extension AgentConfiguration {

@@ -7,7 +7,7 @@ import Synchronization
 final class SocketCore: Sendable {
     struct Received: Sendable {
         let message: WebSocketMessage
-        let coder: SocketCoder
+        let coder: WebSocketCoder
     }
 
     typealias Greeting = @Sendable (SocketLink, _ isFirst: Bool) async throws -> Void
@@ -37,7 +37,7 @@ final class SocketCore: Sendable {
         var open: SocketLink? { isLeft ? nil : link }
     }
 
-    let options: SocketOptions
+    let options: WebSocketOptions
     let greeting: Greeting
     let clock = SocketClock()
     let alarm = SocketAlarm()
@@ -56,10 +56,10 @@ final class SocketCore: Sendable {
     let room = WaitingLine()
     private let closers = WaitingLine()
 
-    init<R: SocketRequest>(
+    init<R: WebSocketRequest>(
         _ request: R, on agent: some Agent, _ callOptions: CallOptions, _ greeting: @escaping Greeting
     ) {
-        let options = request.socketOptions
+        let options = request.webSocketOptions
         (self.options, self.greeting) = (options, greeting)
         pin = callOptions.userPin ?? UserPin()
         begin = { core in
@@ -177,7 +177,7 @@ final class SocketCore: Sendable {
     }
 
     var maximumWaiting: Int {
-        switch options.away {
+        switch options.whileDisconnected {
         case .wait(let maximum): max(0, maximum)
         case .refuse: 0
         }
@@ -330,7 +330,7 @@ extension SocketCore {
     }
 
     /// Queues a message for the reader, after waiting for space.
-    func deliver(_ message: WebSocketMessage, _ coder: SocketCoder) async throws {
+    func deliver(_ message: WebSocketMessage, _ coder: WebSocketCoder) async throws {
         while true {
             let isDone = state.withLock { state in
                 if state.isClosing || state.isOver { return true }

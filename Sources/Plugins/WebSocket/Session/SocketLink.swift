@@ -21,11 +21,11 @@ final class SocketLink: Sendable {
         var failure: (any Error)?
     }
 
-    let coder: SocketCoder
+    let coder: WebSocketCoder
     let response: HTTPResponse
     let connection: any ByteConnection
     private let deflate: DeflateAgreement?
-    let options: SocketOptions
+    let options: WebSocketOptions
     private let activity: Activity
     private let pin: UserPin
     let alarm: SocketAlarm
@@ -43,7 +43,7 @@ final class SocketLink: Sendable {
         (pin, alarm) = (core.pin, core.alarm)
         (connection, deflate) = (opened, opened.agreement.deflate)
         time = opened.exchange.time
-        coder = SocketCoder(head, opened.exchange)
+        coder = WebSocketCoder(head, opened.exchange)
         writer = Mutex(FrameWriter(deflate, minimumBytes: options.compression.minimumBytes))
         state = Mutex(State(lastReceived: time.now))
     }
@@ -51,7 +51,7 @@ final class SocketLink: Sendable {
     // MARK: Sending
 
     /// Throws `encodingFailed`.
-    func encoded(_ encode: (SocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
+    func encoded(_ encode: (WebSocketCoder) throws -> WebSocketMessage) throws -> WebSocketMessage {
         do { return try encode(coder) } catch let error as WebSocketError { throw error } catch {
             throw WebSocketError(
                 .encodingFailed, "the message cannot be encoded: \(error.briefDescription)", underlying: error)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("AsyncHTTPClient", .timeLimit(.minutes(10)))
 struct AsyncHTTPClientTransportTests {
-    private static let excuses: [ConformanceExcuse] = [
+    private static let excuses: [KnownLimitation] = [
         .feature(.departure, because: "the client does not show when a wait for a connection is over"),
         .feature(.trailers, because: "the client shows trailers behind an experimental trait only"),
         .named(

@@ -92,7 +92,7 @@ public final class RequestMetrics: Filter, Accessory {
         case let status as CacheStatus: if let result = Self.result(status) { series.cacheResult(result).increment() }
         case is RetryNote: series.retries.increment()
         case let change as BreakerNote: (change.isOpen ? series.breakerOpened : series.breakerClosed).increment()
-        case let turn as GateNote: series.gateWait.recordNanoseconds(turn.wait.nanoseconds)
+        case let turn as HostLimitNote: series.gateWait.recordNanoseconds(turn.wait.nanoseconds)
         default: break
         }
     }

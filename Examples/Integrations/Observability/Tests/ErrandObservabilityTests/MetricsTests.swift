@@ -80,7 +80,7 @@ struct MetricsTests {
                 body: isKnown ? .empty : HTTPBody(Data("ok".utf8)))
         }
         let observed = Observed(
-            "https://api.example.com", filters: [ResponseCache(.memory(), policy: .http), .hostGate(limits)],
+            "https://api.example.com", filters: [ResponseCache(.memory(), policy: .http), .hostLimit(limits)],
             transport: transport, time: time)
         try await observed.agent.send(GetUser())
         let second = Task { try await observed.agent.send(GetUser()) }

@@ -5,7 +5,7 @@ import Synchronization
 /// Sends a second request if the first is slow, and uses the response that arrives first.
 ///
 /// ```swift
-/// let hedge = Hedge()
+/// let hedge = HedgeFilter()
 /// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.retry, hedge])
 /// ```
 ///
@@ -17,7 +17,7 @@ import Synchronization
 /// same activity. Install the filter after a retry and before filters that sign. To hedge only some calls, keep one
 /// filter and pass it with `CallOptions(filters: [hedge])`. It must observe a number of calls before it can tell which
 /// are slow.
-public struct Hedge: Filter {
+public struct HedgeFilter: Filter {
     /// The conditions for a second request.
     public let policy: HedgePolicy
     private let histories: HostTable<HedgeHistory>
@@ -37,7 +37,7 @@ public struct Hedge: Filter {
 
     /// Reports a problem if a signing filter or another hedge is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
-        if outer is Hedge { return "each of the two requests would be hedged again" }
+        if outer is HedgeFilter { return "each of the two requests would be hedged again" }
         return outer.traits.contains(.signs) ? "both requests carry the same signature and timestamp" : nil
     }
 
@@ -120,12 +120,12 @@ public struct Hedge: Filter {
     }
 }
 
-extension Filter where Self == Hedge {
+extension Filter where Self == HedgeFilter {
     /// Hedges slow requests: `filters: [.retry, .hedge]`.
-    public static var hedge: Hedge { Hedge() }
+    public static var hedge: HedgeFilter { HedgeFilter() }
 
     /// Hedges slow requests, with a custom policy: `filters: [.retry, .hedge(HedgePolicy(share: 0.02))]`.
-    public static func hedge(_ policy: HedgePolicy) -> Hedge { Hedge(policy) }
+    public static func hedge(_ policy: HedgePolicy) -> HedgeFilter { HedgeFilter(policy) }
 }
 
 /// The durations of recent requests to a host and its budget for second requests.

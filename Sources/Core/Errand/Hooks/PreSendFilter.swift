@@ -6,26 +6,26 @@ public import ErrandHTTP
 /// calls ``TransportOptions/checkDeparture(of:)`` after such a wait.
 ///
 /// ```swift
-/// struct Curfew: DepartureFilter {
+/// struct Curfew: PreSendFilter {
 ///     let switches: Switches
 ///     var stages: FilterStages { .wire }
 ///
 ///     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-///         try willDepart(exchange.http, time: exchange.time)
+///         try willSend(exchange.http, time: exchange.time)
 ///         return try await next(exchange)
 ///     }
 ///
-///     func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
+///     func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
 ///         if !switches.isOn { throw Closed() }
 ///     }
 /// }
 /// ```
-public protocol DepartureFilter: Filter {
+public protocol PreSendFilter: Filter {
     /// Throws if the request must no longer be sent. `next` then throws this error to ``Filter/filter(_:next:)``. To
     /// send the request later, check `request.body.isReplayable` first, because the transport may have opened the body.
     ///
     /// Called on any thread during the transport's work, so it must not block.
-    func willDepart(_ request: HTTPRequest, time: any TimeSource) throws
+    func willSend(_ request: HTTPRequest, time: any TimeSource) throws
 }
 
 /// Carries a filter's error through the transport.
@@ -39,7 +39,7 @@ extension TransportOptions {
     /// ``Transport/send(_:options:)``.
     public func checkDeparture(of request: HTTPRequest) throws(ErrandError) {
         for filter in departures {
-            do { try filter.willDepart(request, time: time) } catch {
+            do { try filter.willSend(request, time: time) } catch {
                 throw ErrandError(
                     .transportFailed, "a filter held the request back", underlying: DepartureRefusal(error: error))
             }

@@ -12,7 +12,7 @@ import ErrandSupport
 /// A rule always compares the method, URL, body and its type, `timeout`, credentials, cookies, other sensitive fields,
 /// and tags that affect the response (`TagKey.affectsResponse`). If other filters follow, the type of the request, its
 /// acceptable statuses and content types, and its checks must be equal too, because those filters may depend on them.
-public struct CoalescingRule: Sendable, Hashable {
+public struct CoalescingPolicy: Sendable, Hashable {
     private struct Fields: Hashable {
         var isOff = false
         var ignored: Set<HTTPHeaderName> = ["traceparent", "tracestate", "X-Request-ID", "X-Correlation-ID"]
@@ -27,18 +27,18 @@ public struct CoalescingRule: Sendable, Hashable {
 
     /// Compares all header fields except `traceparent`, `tracestate`, `X-Request-ID` and `X-Correlation-ID`, which
     /// identify requests. The default.
-    public static let standard = CoalescingRule()
+    public static let standard = CoalescingPolicy()
 
     /// Doesn't share anything: the request is sent on its own, and no other request joins it.
-    public static let off: CoalescingRule = {
-        var rule = CoalescingRule()
+    public static let off: CoalescingPolicy = {
+        var rule = CoalescingPolicy()
         rule.fields[0].isOff = true
         return rule
     }()
 
     /// Returns a rule that also ignores these header fields. They are sent with the values of the request that starts
     /// the exchange.
-    public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingRule {
+    public func ignoring(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].ignored.formUnion(headers)
         rule.fields[0].compared?.subtract(headers)
@@ -46,7 +46,7 @@ public struct CoalescingRule: Sendable, Hashable {
     }
 
     /// Returns a rule that compares only these and sensitive header fields.
-    public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingRule {
+    public func comparingOnly(_ headers: HTTPHeaderName...) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].compared = Set(headers)
         rule.fields[0].ignored.subtract(headers)
@@ -55,7 +55,7 @@ public struct CoalescingRule: Sendable, Hashable {
 
     /// Returns a rule that also compares a text, for a difference outside the URL and headers, such as the user of a
     /// client certificate.
-    public func adding(_ text: String) -> CoalescingRule {
+    public func adding(_ text: String) -> CoalescingPolicy {
         var rule = self
         rule.fields[0].additions.append(text)
         return rule
@@ -90,22 +90,22 @@ public struct CoalescingRule: Sendable, Hashable {
 /// ```swift
 /// struct GetTicket: Request {
 ///     var path: String { "tickets/next" }
-///     var tags: Tags { Tags().with(CoalescingRule.self, .off) }
+///     var tags: Tags { Tags().with(CoalescingPolicy.self, .off) }
 /// }
 /// ```
-extension CoalescingRule: TagKey {
+extension CoalescingPolicy: TagKey {
     /// Nil, which uses the filter's rule.
-    public static var defaultValue: CoalescingRule? { nil }
+    public static var defaultValue: CoalescingPolicy? { nil }
 }
 
 extension CallOptions {
     /// Sets the rule of a call: `try await agent.send(GetTicket(), options: .coalescing(.off))`.
-    public static func coalescing(_ rule: CoalescingRule) -> CallOptions { CallOptions().coalescing(rule) }
+    public static func coalescing(_ rule: CoalescingPolicy) -> CallOptions { CallOptions().coalescing(rule) }
 
     /// Returns a copy of the options with a rule.
-    public func coalescing(_ rule: CoalescingRule) -> CallOptions {
+    public func coalescing(_ rule: CoalescingPolicy) -> CallOptions {
         var options = self
-        options.tags[CoalescingRule.self] = rule
+        options.tags[CoalescingPolicy.self] = rule
         return options
     }
 }

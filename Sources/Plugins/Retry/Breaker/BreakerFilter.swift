@@ -13,7 +13,7 @@ public import Errand
 ///
 /// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
 /// Cancelled requests don't count. Hosts with different ports are separate.
-public struct Breaker: Filter {
+public struct BreakerFilter: Filter {
     /// The conditions for opening and the duration of pauses.
     public let policy: BreakerPolicy
     private let states: HostTable<BreakerState>
@@ -37,9 +37,9 @@ public struct Breaker: Filter {
     /// Reports a problem if an attempt timeout, fault injection or another breaker is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "an attempt that takes too long is cancelled, which doesn't count as a failure"
-        case is FaultInjection: "the breaker doesn't see injected faults"
-        case is Breaker: "both count every request, and the first to open rejects it; use only one of them"
+        case is AttemptTimeoutFilter: "an attempt that takes too long is cancelled, which doesn't count as a failure"
+        case is FaultInjectionFilter: "the breaker doesn't see injected faults"
+        case is BreakerFilter: "both count every request, and the first to open rejects it; use only one of them"
         default: nil
         }
     }
@@ -81,13 +81,13 @@ public struct Breaker: Filter {
     }
 }
 
-extension Filter where Self == Breaker {
+extension Filter where Self == BreakerFilter {
     /// Stops requests to hosts that are down: `filters: [.retry, .breaker]`.
-    public static var breaker: Breaker { Breaker() }
+    public static var breaker: BreakerFilter { BreakerFilter() }
 
     /// Stops requests to hosts that are down, with a custom policy:
     /// `filters: [.breaker(BreakerPolicy(failureShare: 0.2))]`.
-    public static func breaker(_ policy: BreakerPolicy) -> Breaker { Breaker(policy) }
+    public static func breaker(_ policy: BreakerPolicy) -> BreakerFilter { BreakerFilter(policy) }
 }
 
 /// The details of the note "breaker", which reports that a breaker opened or closed for a host.

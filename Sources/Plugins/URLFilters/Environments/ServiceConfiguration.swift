@@ -1,7 +1,7 @@
 public import Errand
 
 /// The settings of one environment: its base URLs, API version and keys.
-public struct ServiceSettings: Sendable, Hashable {
+public struct ServiceConfiguration: Sendable, Hashable {
     /// The base URL: absolute, http or https.
     public var baseURL: String
     /// The base URL for requests with `base: .cdn`. Defaults to `nil`, which makes those requests fail.
@@ -18,9 +18,9 @@ public struct ServiceSettings: Sendable, Hashable {
     }
 }
 
-extension ServiceSettings: TagKey {
+extension ServiceConfiguration: TagKey {
     /// `nil`, until the request passes an `.environment` filter.
-    public static var defaultValue: ServiceSettings? { nil }
+    public static var defaultValue: ServiceConfiguration? { nil }
     /// The environment affects the response.
     public static var affectsResponse: Bool { true }
 }
@@ -28,5 +28,5 @@ extension ServiceSettings: TagKey {
 extension Exchange {
     /// The settings of the call's environment, or `nil` before the `.environment` filter. They stay the same for the
     /// whole call, even if your app selects another environment.
-    public var service: ServiceSettings? { tags[ServiceSettings.self] }
+    public var service: ServiceConfiguration? { tags[ServiceConfiguration.self] }
 }

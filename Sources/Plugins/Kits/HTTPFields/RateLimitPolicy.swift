@@ -2,11 +2,11 @@
 /// (draft-ietf-httpapi-ratelimit-headers-10, section 3).
 ///
 /// ```swift
-/// let policies = QuotaPolicy.parse(#""burst";q=100;w=60, "daily";q=5000;w=86400"#)
+/// let policies = RateLimitPolicy.parse(#""burst";q=100;w=60, "daily";q=5000;w=86400"#)
 /// policies.compactMap(\.interval).max()           // 17.28 seconds
 /// ```
-public struct QuotaPolicy: Sendable, Hashable {
-    /// The name, which a ``ServiceLimit`` refers to.
+public struct RateLimitPolicy: Sendable, Hashable {
+    /// The name, which a ``RateLimitStatus`` refers to.
     public let name: String
     /// The number of requests per window, at least 1.
     public let quota: Int
@@ -25,7 +25,7 @@ public struct QuotaPolicy: Sendable, Hashable {
     ///
     /// Leaves out members without a name or a quota. Returns an empty array if the value isn't a list or is longer than
     /// 4,096 bytes.
-    public static func parse(_ value: String) -> [QuotaPolicy] {
+    public static func parse(_ value: String) -> [RateLimitPolicy] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes,
             let list = try? StructuredField.List(parsing: value)
         else { return [] }
@@ -34,7 +34,7 @@ public struct QuotaPolicy: Sendable, Hashable {
                 return nil
             }
             let window = member.parameters["w"]?.integer.flatMap { $0 > 0 ? RateLimitGrammar.seconds($0) : nil }
-            return QuotaPolicy(name: name, quota: Int(clamping: quota), window: window)
+            return RateLimitPolicy(name: name, quota: Int(clamping: quota), window: window)
         }
     }
 }

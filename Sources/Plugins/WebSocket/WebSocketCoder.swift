@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 
 /// Decodes a socket's messages with the request's or agent's decoder, and encodes with the agent's encoder.
-public struct SocketCoder: Sendable {
+public struct WebSocketCoder: Sendable {
     private let response: HTTPResponse
     private let exchange: Exchange
 

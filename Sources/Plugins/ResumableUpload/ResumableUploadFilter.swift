@@ -19,7 +19,7 @@ import ErrandTransfers
 /// The uploads and downloads of a process share half of the file descriptors that it may open; further transfers wait.
 /// The filter throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's
 /// actor and blocks a thread of the pool while it accesses the disk.
-public struct ResumableUploads: Filter {
+public struct ResumableUploadFilter: Filter {
     /// Options for requests that don't set their own.
     public var options: UploadOptions
 
@@ -49,7 +49,7 @@ public struct ResumableUploads: Filter {
             return try await next(exchange)
         }
         // This filter has already repeated what can be repeated, so outer retries must not repeat it.
-        defer { exchange.declareFailureFinal() }
+        defer { exchange.markFailureAsFinal() }
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: order.descriptors) {
@@ -70,10 +70,10 @@ public struct ResumableUploads: Filter {
     }
 }
 
-extension Filter where Self == ResumableUploads {
+extension Filter where Self == ResumableUploadFilter {
     /// A filter with default options, as in `filters: [.uploads]`.
-    public static var uploads: ResumableUploads { ResumableUploads() }
+    public static var uploads: ResumableUploadFilter { ResumableUploadFilter() }
 
     /// A filter with these options, as in `filters: [.uploads(UploadOptions(directory: folder))]`.
-    public static func uploads(_ options: UploadOptions) -> ResumableUploads { ResumableUploads(options) }
+    public static func uploads(_ options: UploadOptions) -> ResumableUploadFilter { ResumableUploadFilter(options) }
 }

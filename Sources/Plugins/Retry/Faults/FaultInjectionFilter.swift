@@ -12,7 +12,7 @@ import Synchronization
 /// The seed alone determines the faults of the first, second and following requests, so you can repeat a run. The
 /// filter runs right before the transport. Put it last in the array, so retries, gates and breakers see the faults.
 /// Delays use the agent's `TimeSource`.
-public struct FaultInjection: Filter {
+public struct FaultInjectionFilter: Filter {
     /// The seed that determines the faults.
     public let seed: UInt64
     /// The share of requests that fail, from 0 to 1.
@@ -68,18 +68,18 @@ public struct FaultInjection: Filter {
     }
 }
 
-extension Filter where Self == FaultInjection {
+extension Filter where Self == FaultInjectionFilter {
     /// Injects faults: `filters: [.standardResilience, .faultInjection(seed: 7, failing: 0.1)]`. For the arguments, see
-    /// ``FaultInjection/init(seed:failing:with:slow:by:where:)``.
+    /// ``FaultInjectionFilter/init(seed:failing:with:slow:by:where:)``.
     public static func faultInjection(
-        seed: UInt64, failing: Double = 0, with faults: [FaultInjection.Fault] = [.status(503)], slow: Double = 0,
+        seed: UInt64, failing: Double = 0, with faults: [FaultInjectionFilter.Fault] = [.status(503)], slow: Double = 0,
         by delay: Duration = .zero, where applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
-    ) -> FaultInjection {
-        FaultInjection(seed: seed, failing: failing, with: faults, slow: slow, by: delay, where: applies)
+    ) -> FaultInjectionFilter {
+        FaultInjectionFilter(seed: seed, failing: failing, with: faults, slow: slow, by: delay, where: applies)
     }
 }
 
-extension FaultInjection {
+extension FaultInjectionFilter {
     /// A way for a request to fail.
     public struct Fault: Sendable, CustomStringConvertible {
         /// The fault in words.

@@ -11,7 +11,7 @@ import Synchronization
 /// on the wire: until its response is in memory, or until the head of a stream. It throws `ErrandError` with
 /// `timedOut`, which a retry repeats and a breaker counts. It runs right before the transport, after gates and
 /// breakers.
-public struct AttemptTimeout: Filter {
+public struct AttemptTimeoutFilter: Filter {
     /// The maximum time of an attempt.
     public let timeout: Duration
 
@@ -26,7 +26,7 @@ public struct AttemptTimeout: Filter {
 
     /// Reports a problem if fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
-        outer is FaultInjection ? "the timeout doesn't end injected faults" : nil
+        outer is FaultInjectionFilter ? "the timeout doesn't end injected faults" : nil
     }
 
     /// Sends the request and cancels it when the time is up.
@@ -55,7 +55,7 @@ private final class LateMark: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-extension Filter where Self == AttemptTimeout {
+extension Filter where Self == AttemptTimeoutFilter {
     /// Limits each attempt: `filters: [.retry, .attemptTimeout(.seconds(10))]`.
-    public static func attemptTimeout(_ timeout: Duration) -> AttemptTimeout { AttemptTimeout(timeout) }
+    public static func attemptTimeout(_ timeout: Duration) -> AttemptTimeoutFilter { AttemptTimeoutFilter(timeout) }
 }

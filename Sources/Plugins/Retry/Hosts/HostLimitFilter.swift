@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// let limits = HostLimits(maximumConcurrent: 8, rate: RequestRate(100, per: .seconds(60)))
-/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostGate(limits)])
+/// let agent = NetworkAgent(baseURL: url, transport: .system, filters: [.hostLimit(limits)])
 /// ```
 ///
 /// The gate runs right before the transport: attempts and redirects pass through it, responses from a cache don't.
@@ -17,7 +17,7 @@ import Synchronization
 /// does an exhausted `RateLimit` field. After a pause, one request goes first, and each response admits two more, or as
 /// many as its `RateLimit` field allows. A request that waited in the transport is checked again before it's sent.
 /// Hosts with different ports are separate.
-public struct HostGate: Filter {
+public struct HostLimitFilter: Filter {
     /// The limits of each host.
     public let limits: HostLimits
     private let lines: HostTable<HostLine>
@@ -42,9 +42,9 @@ public struct HostGate: Filter {
     /// Reports a problem if an attempt timeout, a breaker or fault injection is an outer filter.
     public func orderProblem(after outer: any Filter) -> String? {
         switch outer {
-        case is AttemptTimeout: "waiting at the gate counts toward the attempt's timeout"
-        case is Breaker: "the breaker's probe waits at the gate"
-        case is FaultInjection: "the gate doesn't see injected faults"
+        case is AttemptTimeoutFilter: "waiting at the gate counts toward the attempt's timeout"
+        case is BreakerFilter: "the breaker's probe waits at the gate"
+        case is FaultInjectionFilter: "the gate doesn't see injected faults"
         default: nil
         }
     }
@@ -99,10 +99,10 @@ public struct HostGate: Filter {
     }
 }
 
-extension HostGate: DepartureFilter {
+extension HostLimitFilter: PreSendFilter {
     /// Holds back a request if its host was paused while the request waited in the transport. It then waits for its
     /// turn again. A body that can be read only once has already been opened, so such a request passes.
-    public func willDepart(_ request: HTTPRequest, time: any TimeSource) throws {
+    public func willSend(_ request: HTTPRequest, time: any TimeSource) throws {
         guard request.body.isReplayable else { return }
         let now = time.now
         let line = lines.record(for: request, at: now)
@@ -117,9 +117,9 @@ private struct HeldBack: Error {
     let request: HTTPRequest
 }
 
-extension Filter where Self == HostGate {
-    /// Limits the requests to each host: `filters: [.hostGate(HostLimits(maximumConcurrent: 8))]`.
-    public static func hostGate(_ limits: HostLimits) -> HostGate { HostGate(limits) }
+extension Filter where Self == HostLimitFilter {
+    /// Limits the requests to each host: `filters: [.hostLimit(HostLimits(maximumConcurrent: 8))]`.
+    public static func hostLimit(_ limits: HostLimits) -> HostLimitFilter { HostLimitFilter(limits) }
 }
 
 /// A body that counts as a running request until it ends.

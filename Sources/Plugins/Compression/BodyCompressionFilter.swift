@@ -19,7 +19,7 @@ import Synchronization
 ///
 /// The position among other filters that change the body doesn't matter. For example, `.body(…)` reads a form or JSON
 /// uncompressed and compresses the result.
-public struct BodyCompression: Filter {
+public struct BodyCompressionFilter: Filter {
     /// The content coding.
     public var compression: ContentCompression
     /// The minimum size in bytes for compression. Shorter bodies of known length are sent uncompressed. Defaults to
@@ -92,11 +92,11 @@ public struct BodyCompression: Filter {
     }
 }
 
-extension Filter where Self == BodyCompression {
-    /// Compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See ``BodyCompression``.
+extension Filter where Self == BodyCompressionFilter {
+    /// Compresses request bodies: `filters: [.bodyCompression(.gzip)]`. See ``BodyCompressionFilter``.
     public static func bodyCompression(
         _ compression: ContentCompression = .gzip, minimumBytes: Int64 = 1024
-    ) -> BodyCompression { BodyCompression(compression, minimumBytes: minimumBytes) }
+    ) -> BodyCompressionFilter { BodyCompressionFilter(compression, minimumBytes: minimumBytes) }
 }
 
 /// Compresses a body while it is read.

@@ -3,11 +3,11 @@ public import Errand
 /// Options for a WebSocket.
 ///
 /// ```swift
-/// var socketOptions: SocketOptions { SocketOptions(subprotocols: ["chat.v2"], reconnection: .standard) }
+/// var webSocketOptions: WebSocketOptions { WebSocketOptions(subprotocols: ["chat.v2"], reconnection: .standard) }
 /// ```
-public struct SocketOptions: Sendable {
+public struct WebSocketOptions: Sendable {
     /// What to do with messages that you send while a socket is reconnecting.
-    public enum AwayRule: Sendable, Hashable {
+    public enum DisconnectedSendPolicy: Sendable, Hashable {
         /// Wait for the next connection. If more than `maximumQueue` messages wait, sending throws
         /// ``WebSocketError/Code/notConnected``.
         case wait(maximumQueue: Int)
@@ -23,7 +23,7 @@ public struct SocketOptions: Sendable {
     public var reconnection: ReconnectionPolicy
     /// What to do with messages sent while the socket isn't connected. By default, up to 100 messages wait. Before the
     /// first connection, messages always wait.
-    public var away: AwayRule
+    public var whileDisconnected: DisconnectedSendPolicy
     /// The maximum size of a message in bytes, after decompression. Defaults to 16 MiB. A larger message ends the
     /// connection with ``WebSocketError/Code/tooLarge``.
     public var maximumMessageBytes: Int
@@ -43,16 +43,17 @@ public struct SocketOptions: Sendable {
     /// Creates options with the defaults of the properties.
     public init(
         subprotocols: [String] = [], compression: WebSocketCompression = .off, reconnection: ReconnectionPolicy = .off,
-        away: AwayRule = .wait(maximumQueue: 100), maximumMessageBytes: Int = 16 << 20, maximumQueue: Int = 16,
+        whileDisconnected: DisconnectedSendPolicy = .wait(maximumQueue: 100), maximumMessageBytes: Int = 16 << 20,
+        maximumQueue: Int = 16,
         maximumQueueBytes: Int = 1 << 20, pingInterval: Duration? = .seconds(20), pongTimeout: Duration = .seconds(20),
         closeTimeout: Duration = .seconds(5)
     ) {
         (self.subprotocols, self.compression, self.reconnection) = (subprotocols, compression, reconnection)
-        (self.away, self.maximumMessageBytes) = (away, maximumMessageBytes)
+        (self.whileDisconnected, self.maximumMessageBytes) = (whileDisconnected, maximumMessageBytes)
         (self.maximumQueue, self.maximumQueueBytes) = (maximumQueue, maximumQueueBytes)
         (self.pingInterval, self.pongTimeout, self.closeTimeout) = (pingInterval, pongTimeout, closeTimeout)
     }
 
     /// Reconnects after a connection is lost.
-    public static let reconnecting = SocketOptions(reconnection: .standard)
+    public static let reconnecting = WebSocketOptions(reconnection: .standard)
 }

@@ -1,5 +1,5 @@
 /// Selects the base URL that a path is appended to.
-public struct BaseChoice: Sendable, Hashable {
+public struct RequestBaseURL: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case standard, named(String), url(String)
     }
@@ -7,14 +7,14 @@ public struct BaseChoice: Sendable, Hashable {
     package let kind: Kind
 
     /// The agent's `baseURL`.
-    public static let standard = BaseChoice(kind: .standard)
+    public static let standard = RequestBaseURL(kind: .standard)
 
     /// Selects one of the agent's `namedBaseURLs`, for example for uploads. If that name is missing, the request fails;
     /// it never falls back to another base URL.
-    public static func named(_ name: String) -> BaseChoice { BaseChoice(kind: .named(name)) }
+    public static func named(_ name: String) -> RequestBaseURL { RequestBaseURL(kind: .named(name)) }
 
     /// Uses the request's own base URL.
-    public static func url(_ text: String) -> BaseChoice { BaseChoice(kind: .url(text)) }
+    public static func url(_ text: String) -> RequestBaseURL { RequestBaseURL(kind: .url(text)) }
 
     package var isURL: Bool { if case .url = kind { true } else { false } }
 }

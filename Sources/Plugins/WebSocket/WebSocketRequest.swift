@@ -4,14 +4,14 @@ public import ErrandEssentials
 /// A request that opens a WebSocket, and the types of its messages.
 ///
 /// ```swift
-/// struct Chat: SocketRequest {
+/// struct Chat: WebSocketRequest {
 ///     typealias Incoming = RoomEvent
 ///     typealias Outgoing = RoomCommand
 ///     let room: Int
 ///     var path: String { "rooms/\(room)/socket" }
 /// }
 ///
-/// let socket = agent.socket(Chat(room: 7))
+/// let socket = agent.webSocket(Chat(room: 7))
 /// ```
 ///
 /// Set the path, headers, authorization, and so on like for any request. `http` and `https` URLs stand for `ws` and
@@ -20,36 +20,36 @@ public import ErrandEssentials
 /// Messages can be `String`, `Data`, ``WebSocketMessage`` (the default), or `Decodable` and `Encodable` types, which
 /// use the agent's decoder and encoder and are sent as text if they're JSON. For any other type, implement `decode` or
 /// `encode`.
-public protocol SocketRequest<Incoming, Outgoing>: FilterProvidingRequest
+public protocol WebSocketRequest<Incoming, Outgoing>: FilterProvidingRequest
 where Output == HTTPResponse {
     /// The type of messages that the server sends.
     associatedtype Incoming: Sendable = WebSocketMessage
     /// The type of messages that the client sends.
     associatedtype Outgoing: Sendable = WebSocketMessage
 
-    /// The socket's options. Defaults to `SocketOptions()`.
-    var socketOptions: SocketOptions { get }
+    /// The socket's options. Defaults to `WebSocketOptions()`.
+    var webSocketOptions: WebSocketOptions { get }
     /// Converts a received message to a value.
-    func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming
+    func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming
     /// Converts a value to a message to send.
-    func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage
+    func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage
 }
 
-extension SocketRequest {
+extension WebSocketRequest {
     /// The default options.
-    public var socketOptions: SocketOptions { SocketOptions() }
+    public var webSocketOptions: WebSocketOptions { WebSocketOptions() }
     /// The filter that turns the request into an opening handshake, if you open it with the agent's `socket(_:)`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 
-extension SocketRequest where Incoming == WebSocketMessage {
+extension WebSocketRequest where Incoming == WebSocketMessage {
     /// Returns the message unchanged.
-    public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming { message }
+    public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming { message }
 }
 
-extension SocketRequest where Incoming == String {
+extension WebSocketRequest where Incoming == String {
     /// Returns the text. Throws if the message contains bytes.
-    public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming {
+    public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming {
         guard case .text(let text) = message else {
             throw WebSocketError(.decodingFailed, "text expected, the message is of bytes")
         }
@@ -57,36 +57,36 @@ extension SocketRequest where Incoming == String {
     }
 }
 
-extension SocketRequest where Incoming == Data {
+extension WebSocketRequest where Incoming == Data {
     /// Returns the bytes, or a text as UTF-8.
-    public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming { message.bytes }
+    public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming { message.bytes }
 }
 
-extension SocketRequest where Incoming: Decodable {
+extension WebSocketRequest where Incoming: Decodable {
     /// Decodes the message with the request's or the agent's decoder.
-    public func decode(_ message: WebSocketMessage, by coder: SocketCoder) throws -> Incoming {
+    public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming {
         try coder.decode(Incoming.self, from: message)
     }
 }
 
-extension SocketRequest where Outgoing == WebSocketMessage {
+extension WebSocketRequest where Outgoing == WebSocketMessage {
     /// Returns the message unchanged.
-    public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { message }
+    public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { message }
 }
 
-extension SocketRequest where Outgoing == String {
+extension WebSocketRequest where Outgoing == String {
     /// Returns a text message.
-    public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { .text(message) }
+    public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .text(message) }
 }
 
-extension SocketRequest where Outgoing == Data {
+extension WebSocketRequest where Outgoing == Data {
     /// Returns a message of bytes.
-    public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage { .data(message) }
+    public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage { .data(message) }
 }
 
-extension SocketRequest where Outgoing: Encodable {
+extension WebSocketRequest where Outgoing: Encodable {
     /// Encodes the message with the agent's encoder.
-    public func encode(_ message: Outgoing, by coder: SocketCoder) throws -> WebSocketMessage {
+    public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage {
         try coder.encode(message)
     }
 }

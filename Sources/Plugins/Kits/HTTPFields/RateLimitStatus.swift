@@ -2,11 +2,11 @@
 /// (draft-ietf-httpapi-ratelimit-headers-10, section 4).
 ///
 /// ```swift
-/// let limits = ServiceLimit.parse(#""burst";r=0;t=30, "daily";r=4100;t=52000"#)
-/// ServiceLimit.tightest(of: limits)?.reset        // 30 seconds
+/// let limits = RateLimitStatus.parse(#""burst";r=0;t=30, "daily";r=4100;t=52000"#)
+/// RateLimitStatus.tightest(of: limits)?.reset        // 30 seconds
 /// ```
-public struct ServiceLimit: Sendable, Hashable {
-    /// The name of the limit's ``QuotaPolicy``, or `nil` in the syntax of older drafts.
+public struct RateLimitStatus: Sendable, Hashable {
+    /// The name of the limit's ``RateLimitPolicy``, or `nil` in the syntax of older drafts.
     public let policy: String?
     /// The number of requests left, at least 0.
     public let remaining: Int
@@ -22,16 +22,16 @@ public struct ServiceLimit: Sendable, Hashable {
     ///
     /// Accepts a list, or a dictionary as in draft 07 (`limit=10, remaining=2, reset=30`). Leaves out members without a
     /// number of requests. Returns an empty array if the value is neither, or is longer than 4,096 bytes.
-    public static func parse(_ value: String) -> [ServiceLimit] {
+    public static func parse(_ value: String) -> [RateLimitStatus] {
         guard value.utf8.count <= RateLimitGrammar.maximumBytes else { return [] }
         if let list = try? StructuredField.List(parsing: value) {
             return list.members.prefix(RateLimitGrammar.maximumMembers).compactMap { member in
-                ServiceLimit(
+                RateLimitStatus(
                     member.item?.value.text, member.parameters["r"]?.integer, member.parameters["t"]?.integer)
             }
         }
         guard let fields = try? StructuredField.Dictionary(parsing: value) else { return [] }
-        let limit = ServiceLimit(
+        let limit = RateLimitStatus(
             nil, fields["remaining"]?.item?.value.integer, fields["reset"]?.item?.value.integer)
         return limit.map { [$0] } ?? []
     }
@@ -45,7 +45,7 @@ public struct ServiceLimit: Sendable, Hashable {
 
     /// Returns the limit with the fewest requests left, or `nil` without limits. In a tie, prefers the limit that is
     /// reset last.
-    public static func tightest(of limits: some Sequence<ServiceLimit>) -> ServiceLimit? {
+    public static func tightest(of limits: some Sequence<RateLimitStatus>) -> RateLimitStatus? {
         limits.min { a, b in
             a.remaining == b.remaining
                 ? a.reset ?? .zero > b.reset ?? .zero : a.remaining < b.remaining

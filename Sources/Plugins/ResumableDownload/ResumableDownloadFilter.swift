@@ -18,7 +18,7 @@ import ErrandTransfers
 /// The downloads of a process share half of the file descriptors that it may open; further downloads wait. The filter
 /// throws `TransferError`, and errors of the transport and the filters after it. It runs off the caller's actor and
 /// blocks a thread of the pool while it accesses the disk.
-public struct ResumableDownloads: Filter {
+public struct ResumableDownloadFilter: Filter {
     /// Options for requests that don't set their own.
     public var options: DownloadOptions
 
@@ -49,7 +49,7 @@ public struct ResumableDownloads: Filter {
             return try await next(exchange)
         }
         // This filter has already repeated what can be repeated, so outer retries must not repeat it.
-        defer { exchange.declareFailureFinal() }
+        defer { exchange.markFailureAsFinal() }
         do {
             let order = try DownloadOrder(request, exchange, request.downloadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {
@@ -65,10 +65,12 @@ public struct ResumableDownloads: Filter {
     }
 }
 
-extension Filter where Self == ResumableDownloads {
+extension Filter where Self == ResumableDownloadFilter {
     /// A filter with default options, as in `filters: [.downloads]`.
-    public static var downloads: ResumableDownloads { ResumableDownloads() }
+    public static var downloads: ResumableDownloadFilter { ResumableDownloadFilter() }
 
     /// A filter with these options, as in `filters: [.downloads(DownloadOptions(maximumSegments: 4))]`.
-    public static func downloads(_ options: DownloadOptions) -> ResumableDownloads { ResumableDownloads(options) }
+    public static func downloads(_ options: DownloadOptions) -> ResumableDownloadFilter {
+        ResumableDownloadFilter(options)
+    }
 }
