@@ -34,7 +34,7 @@ import Testing
         for call in calls[50...] { #expect((await call.value as? ErrandError)?.response?.status == 401) }
         #expect(count.value <= 200)
         #expect(refreshes.value == 1)
-        // A call that begins later may try for itself.
+        // A later call may refresh again.
         let before = refreshes.value
         _ = await agent.failure()
         #expect(refreshes.value == before + 1)
@@ -203,7 +203,7 @@ import Testing
             }
             return BearerToken(try await handle.value.value)
         }
-        // Its clock stands still: a handler that waits for itself is never ended.
+        // The test clock doesn't advance, so a handler that waited for itself would never finish.
         let agent = NetworkAgent(transport, .authentication(session))
         holder.withLock { $0 = agent }
         #expect(try await agent.text() == "fine")

@@ -10,13 +10,13 @@ let epoch = Date(timeIntervalSince1970: 1_000_000_000)
 func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
 
 extension CookieJar {
-    /// The `Cookie` field of a request.
+    /// Returns a request's `Cookie` field.
     func field(for text: String, at date: Date = epoch) -> String {
         cookies(for: url(text), at: date).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
             .joined(separator: "; ")
     }
 
-    /// What a server sets; why it is not kept.
+    /// Stores a server's `Set-Cookie`, and returns why it was rejected.
     @discardableResult
     func set(_ text: String, from page: String, at date: Date = epoch) -> CookieRejection? {
         do { try store(text, from: url(page), at: date) } catch { return error }
@@ -24,7 +24,8 @@ extension CookieJar {
     }
 }
 
-/// What a server sets, and what a request carries then; with the section of RFC 6265bis that says so.
+/// The cookies a server sets and the cookies a request then carries, with the section of RFC 6265bis that requires
+/// it.
 struct Rule: Sendable, CustomTestStringConvertible {
     let section: String
     let set: [String]

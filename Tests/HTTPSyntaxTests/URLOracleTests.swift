@@ -3,7 +3,7 @@ import ErrandHTTPSyntax
 import Foundation
 import Testing
 
-/// Resolves what `Tests/URLs/generate.js` writes, and compares with what node's `URL` makes of it.
+/// Resolves the references that `Tests/URLs/generate.js` writes, and compares the results with node's `URL`.
 ///
 /// `ERRAND_URL_CASES=cases.jsonl swift test --filter URLOracleTests` compares a file of any length.
 @Suite("References against node", .timeLimit(.minutes(60)), .leakChecked) struct URLOracleTests {
@@ -14,7 +14,7 @@ import Testing
         (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/node" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
     static let given = environment["ERRAND_URL_CASES"]
-    /// Without libidn2 no host in another script has a URL.
+    /// Without libidn2, hosts in other scripts can't be resolved.
     static let hasTable = (try? URLReference("http://b\u{FC}cher.test/").resolved()) != nil
 
     /// A line: the base, the reference, and its URL; nil if node refuses it.

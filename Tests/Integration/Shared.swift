@@ -1,2 +1,2 @@
-/// Every file of this suite has what the suites share.
+/// Exports the shared test support to every file of this suite.
 @_exported import ErrandTestSupport
