@@ -67,7 +67,7 @@ import Testing
         func authorize(_ request: inout HTTPRequest) { request.headers.authorize(.bearer(access)) }
     }
 
-    /// Refuses whatever is not `user1`, or not `device1`, as one of them asks.
+    /// A server that accepts only the token `user1` together with the device key `device1`.
     private func agent(
         _ isUserOuter: Bool, user: String, device: String, _ users: Counter, _ devices: Counter,
         renewsUser: Bool = true

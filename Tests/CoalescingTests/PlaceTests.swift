@@ -35,7 +35,7 @@ import Testing
         let store = CountingStore()
         let cache = ResponseCache(store)
         let (service, texts) = try await run([Coalescing(in: .call), cache])
-        // The cache writes in the background; wait, because the next request has to be a hit.
+        // The cache writes in the background; without this, the next request might miss.
         await cache.flush()
         #expect(texts == Array(repeating: "1 /news none", count: 5))
         #expect(service.exchanges == 1)

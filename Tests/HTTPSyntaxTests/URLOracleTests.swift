@@ -17,7 +17,7 @@ import Testing
     /// Without libidn2, hosts in other scripts can't be resolved.
     static let hasTable = (try? URLReference("http://b\u{FC}cher.test/").resolved()) != nil
 
-    /// A line: the base, the reference, and its URL; nil if node refuses it.
+    /// One line of the file: a base, a reference, and the resolved URL, or nil if node refuses it.
     private struct Case: Decodable {
         let base: String
         let reference: String
@@ -30,7 +30,7 @@ import Testing
             expected = try values.decodeIfPresent(String.self)
         }
 
-        /// Nil if it isn't a URL.
+        /// Returns the resolved URL, or nil if the reference isn't a URL.
         func resolved() throws -> String? {
             try URLReference(reference).resolvedText(against: #require(URL(string: base)))
         }
@@ -46,7 +46,7 @@ import Testing
                 if found == nil { refused += 1 } else { equal += 1 }
                 if let found { #expect(try URLReference(found).resolved().absoluteString == found) }
             } else if (found ?? item.expected ?? "").contains("xn--"), found == nil || item.expected == nil {
-                // libidn2 refuses more names than UTS 46, and Punycode isn't looked into.
+                // libidn2 refuses more names than UTS 46, and Punycode isn't examined.
                 tables += 1
             } else {
                 differences.append("\(item): \(found ?? "refused")")

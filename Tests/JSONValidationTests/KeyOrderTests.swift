@@ -16,7 +16,7 @@ struct KeyOrderTests {
             limits.maximumProblems = 10_000
             limits.maximumKeys = document.limit
             let found = JSONShape.any.problems(document.text, limits: limits).map(KeyedDocument.Fault.init)
-            // The same within a value that a shape constrains.
+            // The same, within a value that a shape constrains.
             let inner = Self.wrapped.problems("[{\"value\":\(document.text)}]", limits: limits).map { problem in
                 KeyedDocument.Fault(
                     kind: problem.kind, pointer: String(problem.pointer.dropFirst(8)), offset: problem.offset - 10)

@@ -5,7 +5,7 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Testing
 
-/// Closures of one activity, each called once.
+/// Closures for one activity, each called once.
 @Suite(.leakChecked) struct EventAccessoryTests {
     private let log = Log<String>()
 

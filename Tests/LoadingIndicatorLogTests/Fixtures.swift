@@ -3,12 +3,12 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Synchronization
 
-/// A presenter that keeps what it is to present.
+/// A presenter that logs the states it receives.
 extension Log: LoadingPresenter where Element == LoadingState {
     func present(_ state: LoadingState) { add(state) }
 }
 
-/// A text at a path; its label for the indicator.
+/// A request for a text, with a label for the indicator.
 struct Get: Request {
     typealias Output = String
     var path = "text"

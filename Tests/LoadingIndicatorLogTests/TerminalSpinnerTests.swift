@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandLoadingIndicatorLog
 
-/// What goes to a terminal, and what does not.
+/// What the spinner writes to a terminal, and when it doesn't write.
 @Suite(.leakChecked) struct TerminalSpinnerTests {
     private let written = Log<String>()
     private let time = ManualTimeSource()

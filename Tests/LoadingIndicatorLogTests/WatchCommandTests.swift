@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What errand-watch says, and with which status it ends.
+/// The messages and exit statuses of errand-watch.
 @Suite("errand-watch", .timeLimit(.minutes(30)), .leakChecked)
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")
