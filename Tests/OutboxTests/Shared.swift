@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandOutbox
-/// Every file of this suite has what the suites share.
+/// Every file of this suite can use the shared test code.
 @_exported import ErrandTestSupport
 import ErrandTesting
 

@@ -64,7 +64,7 @@ final class Shop: Sendable {
         return .text("data of \(user)").header("ETag", tag).header("Cache-Control", caching)
     }
 
-    /// Checks that no credential is sent twice, or to another host.
+    /// Checks that no credential appears twice in a request or goes to another host.
     private func check(_ request: HTTPRequest) {
         let fields: [HTTPHeaderName] = [.authorization, .cookie, "X-Device-Key", "X-Signature"]
         let items = Service.items(of: request, "api_key") + Service.formItems(of: request, "api_key")
