@@ -38,7 +38,7 @@ import Testing
 
     private func file(_ count: Int) throws -> (url: URL, data: Data) {
         var data = Data(repeating: 0x2E, count: count)
-        // Makes the file's pieces differ.
+        // The pieces of the file have to differ.
         for index in stride(from: 0, to: count, by: 1000) { data[index] = UInt8(truncatingIfNeeded: index / 1000) }
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let url = folder.url.appending(path: "film.mp4")

@@ -96,7 +96,7 @@ private final class World: Sendable {
             if chance(30) {
                 group.addTask { [self] in
                     await pause()
-                    // The server forgets a token, possibly one that was just issued.
+                    // The server forgets a token, possibly a new one.
                     state.withLock { state in
                         state.mayRefuse = true
                         state.valid = "forgotten"

@@ -35,7 +35,7 @@ struct CheckRequestsTests {
             ] + tools)
     }
 
-    /// Returns what the program prints for a module's sources, and its exit status.
+    /// Checks a module's sources with the program, and returns its output and exit status.
     private static func check(_ sources: String, _ folder: Folder) async throws -> Program.Output {
         let file = folder.url.appending(path: "Tried.swift")
         try sources.write(to: file, atomically: true, encoding: .utf8)

@@ -152,7 +152,7 @@ private final class Schedule: Sendable {
         }
     }
 
-    /// Checks that a request doesn't get an exchange that was delivered to another request before this one began.
+    /// Checks that a result comes from an exchange that was running during the request and wasn't cancelled.
     private func expectOverlap(_ number: Int, _ begin: Int, _ end: Int) {
         let exchange = state.withLock { state in
             if end < state.exchanges[number].delivered ?? .max { state.exchanges[number].delivered = end }

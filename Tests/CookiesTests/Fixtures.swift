@@ -24,8 +24,7 @@ extension CookieJar {
     }
 }
 
-/// The cookies a server sets and the cookies a request then carries, with the section of RFC 6265bis that requires
-/// it.
+/// Cookies that a server sets and those that a request then carries, with the section of RFC 6265bis.
 struct Rule: Sendable, CustomTestStringConvertible {
     let section: String
     let set: [String]

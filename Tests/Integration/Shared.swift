@@ -1,2 +1,2 @@
-/// Exports the shared test support to every file of this suite.
+/// Every file of this suite can use the shared test code.
 @_exported import ErrandTestSupport

@@ -1,6 +1,6 @@
 import ErrandJSONValidation
 
-/// A JSON value as a tree, from which a minimal oracle derives what the validator must find.
+/// A JSON value as a tree, from which a minimal oracle derives the validator's expected problems.
 indirect enum JSONTree: Equatable {
     case null
     case boolean(Bool)

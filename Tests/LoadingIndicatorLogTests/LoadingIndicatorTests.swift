@@ -83,7 +83,7 @@ struct LoadingIndicatorTests {
                     let handle = agents[number % 3].start(Get())
                     if number % 4 == 0 { handle.cancel() }
                     _ = await handle.result
-                    // Cancelling a finished activity has no effect.
+                    // Cancelling a finished activity must not change the state.
                     handle.cancel()
                 }
             }

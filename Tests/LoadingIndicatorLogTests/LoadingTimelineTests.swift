@@ -67,7 +67,7 @@ import Testing
             if oracle.live.contains(number) {
                 oracle.live.remove(number)
                 timeline.end(id)
-                // An end that is reported twice has no effect.
+                // Reporting an end twice must not change the state.
                 timeline.end(id)
             } else if random.next() % 3 == 0 {
                 oracle.live.insert(number)

@@ -17,7 +17,7 @@ private struct Post: Request {
     var acceptableContentTypes: ContentTypes { .any }
 }
 
-/// What a log contains, and what it must not contain.
+/// Required and forbidden content of a log.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandLoadingIndicatorLog
 
-/// What the spinner writes to a terminal, and when it doesn't write.
+/// The spinner's output to a terminal, and when it doesn't write.
 @Suite(.leakChecked) struct TerminalSpinnerTests {
     private let written = Log<String>()
     private let time = ManualTimeSource()

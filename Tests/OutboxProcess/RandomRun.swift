@@ -31,7 +31,7 @@ final class RandomRun: Sendable {
     private let outbox: Outbox
     private let name: String
     private let log: String
-    /// The tests' process, which kills this one. If it was killed itself, this process must end on its own.
+    /// The tests' process, which kills this process. If it was killed itself, this process must end on its own.
     private let parent = getppid()
     private let next: Mutex<Int>
     /// The notes that were stored and not removed.
@@ -64,7 +64,7 @@ final class RandomRun: Sendable {
         }
     }
 
-    /// Makes the decisions that the oracle expects.
+    /// Returns the decision that the oracle expects.
     private static func decide(_ refusal: OutboxRefusal) -> OutboxDecision {
         guard var work = refusal.request as? RandomWork else { exit(3) }
         work.isEdited = true

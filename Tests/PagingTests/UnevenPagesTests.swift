@@ -235,7 +235,7 @@ struct UnevenPagesTests {
             #"{"text":"a","place":{"name":"x"}},{"text":"a","place":{"name":"y"}}"#
         }
         #expect(notes.items == 2 && notes.requests == 3)
-        // An identity that each decoding creates proves nothing; these bodies are equal.
+        // These bodies are equal, but IDs created during decoding can't show that.
         let server = Server { _, _ in #"[{"text":"a"},{"text":"b"}]"# }
         let list = PageList(.offset()) { page in Call<[Row]>(.get, "n", query: page.query("at", size: "size")) }
         var rows = 0

@@ -96,7 +96,7 @@ struct BrowserTests {
     @Test("its text names every request without a script")
     func withoutScripts() async throws {
         let html = try await page()
-        // The page contains no script and allows none.
+        // The page contains no scripts and forbids them.
         #expect(!html.contains("<script") && html.contains("default-src 'none'"))
         let dom = try await open(html, width: 1200, isDark: false)
         let text = dom.replacing(#/<style>[\s\S]*?<\/style>/#, with: "").replacing(#/<[^>]*>/#, with: " ")

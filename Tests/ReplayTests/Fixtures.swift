@@ -2,7 +2,7 @@ import Errand
 import ErrandReplay
 import Foundation
 
-/// Returns an archive of entries that contain only what a test needs.
+/// Returns an archive of entries with only the properties that a test needs.
 func archive(_ entries: String...) -> Data {
     Data(
         #"{"log":{"version":"1.2","creator":{"name":"t","version":"1"},"entries":[\#(entries.joined(separator: ","))]}}"#

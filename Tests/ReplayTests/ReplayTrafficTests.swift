@@ -9,7 +9,6 @@ import Testing
 /// them.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayTrafficTests {
-    /// What the server sent.
     private struct Sent: Decodable {
         let method: String
         let path: String

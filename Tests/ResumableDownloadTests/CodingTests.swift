@@ -91,7 +91,7 @@ import Testing
         }
         #expect((error as? TransferError)?.code == .tooLarge && folder.names.isEmpty)
         #expect("\(error as Any)".contains("maximumDecodedBytes"))
-        // Uncoded responses have no such limit.
+        // This limit doesn't apply to uncoded responses.
         origin.set { _ in }
         origin.set { $0.twist = { _, _, response in response } }
         try await agent(origin.server, .system, options).send(Get(folder.file("b"), path: "b"))

@@ -83,7 +83,7 @@ import Testing
     func interrupt() async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
-        // The server is silent until the gate opens, and other tests may delay this one.
+        // The server is silent until the gate opens, and other tests may slow this test down.
         let tool = try Tool(url, destination, "--timeout", "600")
         try await eventually {
             try ResumableDownloads.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }

@@ -42,7 +42,7 @@ import Testing
         let stream = length.map { RequestBody.stream(length: $0) { HTTPBody(film) } } ?? .stream { HTTPBody(film) }
         let error = await failure { _ = try await agent(origin).send(Send(stream)) }
         #expect(bodies(of: origin) == [film], "\(origin.snapshot.log)")
-        // The draft can't query an upload that has no URL.
+        // The draft can't query an upload without a URL.
         #expect((error == nil) == (kind == .tus))
     }
 

@@ -82,7 +82,7 @@ import Testing
             handler: { request in
                 let rest = TestResponse.resumableEvents(events)
                 let place = Int(request.headers["X-Place"] ?? "") ?? 0
-                // The first connection breaks off at this position, later ones anywhere after the head.
+                // The first connection breaks off at this position, later connections anywhere after the head.
                 if request.headers["Last-Event-ID"] == nil { return rest.closing(afterBytes: place) }
                 return generator.withLock { generator in
                     let place = Int.random(in: 120...400, using: &generator)

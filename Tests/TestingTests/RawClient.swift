@@ -1,6 +1,6 @@
 import Foundation
 
-/// A client that sends and receives bytes. Of HTTP it knows only where a message ends.
+/// A client that sends and receives bytes. Of HTTP it knows only how to find the end of a message.
 final class RawClient: Sendable {
     struct Failure: Error, Equatable {
         let operation: String, code: Int32
@@ -30,7 +30,7 @@ final class RawClient: Sendable {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
         socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        // On these systems, `send` has no flag that prevents SIGPIPE.
+        // On these systems, `send` doesn't have a flag that prevents SIGPIPE.
         var isQuiet: Int32 = 1
         setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &isQuiet, socklen_t(MemoryLayout<Int32>.size))
         #endif

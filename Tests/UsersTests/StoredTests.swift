@@ -112,7 +112,7 @@ struct StoredTests {
         #expect(service.count == 3)
     }
 
-    // MARK: Under what was sent
+    // MARK: Under the sent credential
 
     @Test("a sign-in while a request is in flight: what the other user brought is not stored as the first one's")
     func signInMeanwhile() async throws {

@@ -7,14 +7,14 @@ import Testing
 
 @testable import ErrandWebSocket
 
-/// The order of messages, and what they leave in memory.
+/// The order of messages, and the memory they leave allocated.
 @Suite("Messages of a WebSocket in their order", .timeLimit(.minutes(5)), .leakChecked) struct SocketOrderTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
 
-    /// Numbers; the encoding of even ones waits for a signal.
+    /// A socket of numbers. Encoding an even number waits for a signal.
     private struct Numbers: SocketRequest {
         typealias Incoming = String
         typealias Outgoing = Int

@@ -10,7 +10,7 @@ import Testing
     private let stub = StubTransport()
     private let seen = Log<String>()
 
-    /// Starts a server that logs what it receives, and restarts after the first connection's first message.
+    /// Starts a server that logs received messages, and restarts after the first connection's first message.
     private func serve(_ restart: Gate = Gate()) {
         stub.on(
             "/socket",

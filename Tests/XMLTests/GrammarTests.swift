@@ -56,7 +56,7 @@ import Testing
         #expect(failure(of: inUTF7 + utf7("<a>\u{E9}</a>"))?.code == .invalidCharset)
         let twice = Data([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF])
         #expect(failure(of: twice + inUTF7 + utf7(Self.attacks[0]))?.code == .malformed)
-        // The declaration has no effect if the document is already known to be UTF-8.
+        // The declaration is ignored if the document is already known to be UTF-8.
         let latin = Data("<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{E9}</a>".utf8)
         #expect(try XMLTree(twice.prefix(3) + latin).text == "\u{E9}")
     }
