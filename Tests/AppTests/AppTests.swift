@@ -12,7 +12,6 @@ import Foundation
 import Observation
 import Testing
 
-/// The demo app's models, each tested against the server that the app starts.
 @MainActor @Suite("The demo app", .timeLimit(.minutes(30)), .leakChecked) struct AppTests {
     private let folder = TemporaryDirectory()
     private let time = ManualTimeSource()
@@ -29,7 +28,6 @@ import Testing
         log.add(withObservationTracking(value) { Task { @MainActor in follow(log, value) } })
     }
 
-    /// Pauses the typing and waits for the search results.
     private func pause(_ search: SearchModel) async throws {
         try await time.waitForSleepers()
         time.advance(by: .milliseconds(300))

@@ -37,7 +37,6 @@ final class Service: Sendable {
 
     func countRefresh() { state.withLock { $0.refreshes += 1 } }
 
-    /// Responds with the request's path, or refuses it.
     var transport: StubTransport {
         StubTransport(maximumRecordedRequests: 0) { request in
             let isFine = self.state.withLock { state in
@@ -53,7 +52,6 @@ final class Service: Sendable {
 struct Broken: Error, CustomStringConvertible { var description = "broken" }
 
 extension NetworkAgent {
-    /// Creates an agent for `https://api.example.com` over a stub.
     convenience init(
         _ transport: some Transport, time: some TimeSource = ManualTimeSource(), _ filters: any Filter...
     ) {
@@ -64,7 +62,6 @@ extension NetworkAgent {
         try await send(Call<String>(.get, path), options: options).value
     }
 
-    /// Returns the error that sending throws.
     func failure(_ path: String = "x", options: CallOptions = CallOptions()) async -> (any Error)? {
         do { _ = try await text(path, options: options) } catch { return error }
         return nil

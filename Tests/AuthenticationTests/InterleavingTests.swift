@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Requests, refreshes, failures, cancellations, sign-ins and sign-outs in 10,000 seeded orders.
 @Suite("Orders of events", .timeLimit(.minutes(30)), .leakChecked) struct InterleavingTests {
     @Test(
         "every request ends rightly, one refresh runs at a time, and none is made twice for one token",

@@ -16,7 +16,6 @@ final class BatchAudit: Accessory {
 
     private let state = Mutex(State())
 
-    /// The number of parts that have started.
     var started: Int { state.withLock { $0.phases.count - 1 } }
     var isOver: Bool { state.withLock { state in state.whole.map { state.phases[$0.id] == .over } ?? false } }
     var outcome: ActivityOutcome? { state.withLock { $0.outcome } }

@@ -48,7 +48,6 @@ struct Shop {
 }
 
 extension HTTPRequest {
-    /// The requested user's ID, or nil for other paths.
     var userID: Int? { url.path.hasPrefix("/users/") ? Int(url.path.dropFirst("/users/".count)) : nil }
 }
 

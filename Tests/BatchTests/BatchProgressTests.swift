@@ -8,7 +8,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchProgressTests {
-    /// The progress that a batch reported, in order.
     private final class Watch: Accessory {
         private let reported = Mutex<[TransferProgress]>([])
         func activity(_ activity: Activity, did event: ActivityEvent) {

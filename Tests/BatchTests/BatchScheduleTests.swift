@@ -102,7 +102,6 @@ struct BatchScheduleTests {
         if plan.cancelAt == nil, plan.fates.allSatisfy({ $0 == .succeeds }) { #expect(error == nil, "\(when)") }
     }
 
-    /// Sends the batch, checks its output, and returns the error it throws.
     private func send(_ plan: Plan, on agent: NetworkAgent) async -> (any Error)? {
         let requests = (0..<50).map(GetName.init)
         do {

@@ -5,7 +5,6 @@ import ErrandChain
 import ErrandTesting
 import Testing
 
-/// How a chain ends, and who is notified.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {

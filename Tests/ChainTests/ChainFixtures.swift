@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A request that returns its own number as text.
 struct Get: Request {
     typealias Output = String
     var id: Int
@@ -37,7 +36,6 @@ struct Shop {
         agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, accessories: [recording])
     }
 
-    /// The notes that the chain logged.
     var notes: [String] {
         recording.records().compactMap { record in
             if case .note(let note) = record.event { "\(note.name): \(note.message)" } else { nil }
@@ -46,7 +44,6 @@ struct Shop {
 }
 
 extension HTTPRequest {
-    /// The requested item's number.
     var item: Int { Int(url.path.dropFirst("/items/".count)) ?? 0 }
 }
 

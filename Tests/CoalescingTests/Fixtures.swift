@@ -14,7 +14,6 @@ final class Service: Sendable {
 
     init(failing: Bool = false) { fails = failing }
 
-    /// The number of requests sent on the wire.
     var exchanges: Int { log.count }
     var requests: [HTTPRequest] { log.all }
 
@@ -30,7 +29,6 @@ final class Service: Sendable {
 }
 
 extension NetworkAgent {
-    /// Creates an agent for `https://api.example.com`.
     convenience init(
         _ transport: some Transport, time: some TimeSource = ManualTimeSource(),
         accessories: [any Accessory] = [], _ filters: any Filter...

@@ -199,7 +199,6 @@ extension RecordingAccessory {
     }
 }
 
-/// A store that counts its writes.
 private final class CountingStore: CacheStore {
     let writes = Counter()
     private let memory = MemoryStore()

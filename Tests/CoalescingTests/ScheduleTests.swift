@@ -21,7 +21,6 @@ import Testing
     }
 }
 
-/// The server's view of one exchange.
 private struct Seen {
     let key: String
     let start: Int

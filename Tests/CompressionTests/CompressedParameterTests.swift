@@ -30,7 +30,6 @@ struct CompressedParameterTests {
         return (String(decoding: data, as: UTF8.self), request.headers)
     }
 
-    /// Returns every order of some filters.
     private func orders(_ filters: [any Filter]) -> [[any Filter]] {
         if filters.count < 2 { return [filters] }
         return filters.indices.flatMap { index in

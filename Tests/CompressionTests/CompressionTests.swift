@@ -79,7 +79,6 @@ import Testing
         #expect(stub.received.dropLast().map(\.body.length) == [5000, 1023, 0, 5000])
         let last = try #require(stub.received.last)
         #expect(last.body.length.map { $0 < 100 } == true)
-        // The gzip header.
         #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
     }
 

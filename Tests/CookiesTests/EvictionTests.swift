@@ -154,7 +154,6 @@ import Testing
         #expect(jar.cookies(for: long, at: epoch).map(\.path) == ["/7", "/"])
     }
 
-    /// The CPU time of this thread.
     private func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -10,7 +10,6 @@ let epoch = Date(timeIntervalSince1970: 1_000_000_000)
 func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
 
 extension CookieJar {
-    /// Returns a request's `Cookie` field.
     func field(for text: String, at date: Date = epoch) -> String {
         cookies(for: url(text), at: date).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
             .joined(separator: "; ")

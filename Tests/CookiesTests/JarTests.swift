@@ -241,7 +241,6 @@ import Testing
         return least
     }
 
-    /// The CPU time of this thread.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

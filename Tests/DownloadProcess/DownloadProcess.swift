@@ -16,7 +16,6 @@ struct DownloadProcess {
     /// Holds every file descriptor that the process may open.
     final class Hoard: Sendable {
         private let files = Mutex<[Int32]>([])
-        /// The number of downloads that reported that they wait.
         let queued = Atomic(0)
 
         func fill() {

@@ -72,7 +72,6 @@ private struct Cached: ShopRequest, CacheableRequest {
     let cachePolicy: CachePolicy
 }
 
-/// A store that logs the bodies it receives.
 private final class BodyLog: CacheStore {
     private let store = MemoryStore()
     private let log = Log<String>()

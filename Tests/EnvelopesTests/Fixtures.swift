@@ -36,7 +36,6 @@ struct Post: ShopRequest {
 }
 
 extension NetworkAgent {
-    /// Creates an agent that answers every request with this body.
     convenience init(stub body: String, status: Int = 200, _ filters: any Filter...) {
         self.init(
             baseURL: "https://api.example.com",

@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 
 @Suite("Bodies", .leakChecked) struct BodyTests {
-    /// A body source that provides chunks and counts its calls.
     final class Source: HTTPBodySource {
         private let chunks: Mutex<[Data]>
         let cancels = Atomic(0)

@@ -8,7 +8,6 @@ import Foundation
 import Testing
 
 enum FormReaders {
-    /// Whether Python with Werkzeug is available, from the system or from PyPI.
     static func areInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import werkzeug"])
         return output?.status == 0
@@ -20,7 +19,6 @@ enum FormReaders {
     "Forms, read by others", .enabled("python3 with werkzeug is needed") { await FormReaders.areInstalled() },
     .timeLimit(.minutes(30)), .leakChecked)
 struct FormReaderTests {
-    /// A part as a parser returned it.
     private struct Seen: Codable, Equatable {
         var name: String
         var fileName: String?

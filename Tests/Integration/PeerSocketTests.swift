@@ -9,7 +9,6 @@ import Testing
 
 /// A server of PyPI's `websockets`, with and without TLS. It runs as long as this object exists.
 private final class PythonPeer: Sendable {
-    /// Whether Python with that module is available.
     static func isInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import websockets.asyncio.server"])
         return output?.status == 0 && Nginx.isInstalled

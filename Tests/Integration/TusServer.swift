@@ -5,7 +5,6 @@ import Testing
 
 /// tuspyserver, an independent tus server in Python, with a proxy in front that cuts some connections.
 final class TusServer: Sendable {
-    /// Whether Python with tuspyserver from PyPI is available.
     static func isInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import tuspyserver, uvicorn"])
         return output?.status == 0

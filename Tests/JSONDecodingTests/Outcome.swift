@@ -73,12 +73,10 @@ struct Pair {
         (fast.nonConformingFloatDecodingStrategy, slow.nonConformingFloatDecodingStrategy) = (strategy, strategy)
     }
 
-    /// Returns the outcomes of the fast decoder and of `JSONDecoder`.
     func outcomes<Value: Decodable>(_ type: Value.Type, _ data: Data) -> (fast: Outcome, slow: Outcome) {
         (Outcome { try fast.decode(type, from: data) }, Outcome { try slow.decode(type, from: data) })
     }
 
-    /// Expects both decoders to agree, and returns the outcome.
     @discardableResult
     func agree<Value: Decodable>(
         _ type: Value.Type, _ text: String, at location: SourceLocation = #_sourceLocation

@@ -24,7 +24,6 @@ indirect enum Plan {
     }
 }
 
-/// A coding key with any name.
 struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -129,7 +128,6 @@ struct Tree: Decodable {
     let children: [Tree]?
 }
 
-/// A value of a generated type.
 struct Planned: Decodable {
     let text: String
 

@@ -47,7 +47,6 @@ struct RandomUnion {
         return .object(members + [member("$defs", .object(definitions + unions))])
     }
 
-    /// Returns a schema with or without a union.
     private mutating func part() -> SchemaTree {
         switch random.below(6) {
         case 0: .object([union()])

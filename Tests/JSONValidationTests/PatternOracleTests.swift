@@ -67,7 +67,6 @@ struct PatternOracleTests {
         var machine = PatternMachine()
         let text = Array(pair.text.utf8)
         let outcome = machine.run(program, on: text.span, .anywhere, budget: 4_000_000, usesTable: false)
-        // If there is a table, its result must agree.
         if let table = PatternTable.make(program, .anywhere, work: 4_000).table,
             let other = table.run(text.span, 0..<text.count), other != outcome
         {
@@ -106,8 +105,7 @@ struct RandomPattern {
 
     private var random: SeededGenerator
 
-    /// Generators with consecutive seeds soon run into nearly the same sequence, so this draws the actual seed, which
-    /// lies far from its neighbours.
+    /// Seeds are drawn from a generator, because consecutive seeds soon run into nearly the same sequence.
     init(seed: Int) {
         var seeds = SeededGenerator(seed: seed)
         random = SeededGenerator(seed: seeds.next())

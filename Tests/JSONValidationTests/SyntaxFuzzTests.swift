@@ -59,7 +59,6 @@ struct SyntaxFuzzTests {
     }
 }
 
-/// The validator's verdict on the syntax of a text.
 struct JSONVerdict {
     var problems: [JSONProblem]
 

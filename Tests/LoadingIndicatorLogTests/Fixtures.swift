@@ -3,12 +3,10 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Synchronization
 
-/// A presenter that logs the states it receives.
 extension Log: LoadingPresenter where Element == LoadingState {
     func present(_ state: LoadingState) { add(state) }
 }
 
-/// A request for a text, with a label for the indicator.
 struct Get: Request {
     typealias Output = String
     var path = "text"

@@ -6,7 +6,6 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Testing
 
-/// The indicator attached to agents, with a manual clock.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct LoadingIndicatorTests {
     private let time = ManualTimeSource()

@@ -17,7 +17,6 @@ private struct Post: Request {
     var acceptableContentTypes: ContentTypes { .any }
 }
 
-/// Required and forbidden content of a log.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()

@@ -4,7 +4,6 @@ import Testing
 
 @testable import ErrandLoadingIndicatorLog
 
-/// The spinner's output to a terminal, and when it doesn't write.
 @Suite(.leakChecked) struct TerminalSpinnerTests {
     private let written = Log<String>()
     private let time = ManualTimeSource()

@@ -70,7 +70,6 @@ struct TmuxTests {
             return lines
         }
 
-        /// Waits until the screen shows the expected lines.
         func shows(_ expected: [String], _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
             var seen: [String] = []
             let end = ContinuousClock.now + .seconds(300)

@@ -2,7 +2,6 @@
 import Foundation
 import Testing
 
-/// The messages and exit statuses of errand-watch.
 @Suite("errand-watch", .timeLimit(.minutes(30)), .leakChecked)
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")

@@ -179,7 +179,6 @@ import Testing
     #endif
 }
 
-/// A view's model.
 private final class Bar {
     var received: [Int64] = []
     var atEnd: Int64?

@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// A part that was read completely.
 struct WholePart: Equatable {
     var name: String?
     var fileName: String?
@@ -23,7 +22,6 @@ struct WholePart: Equatable {
     }
 }
 
-/// Returns all parts of a body.
 func read(
     _ body: Data, _ contentType: String?, limits: MultipartLimits = MultipartLimits()
 ) async throws -> [WholePart] {

@@ -34,7 +34,6 @@ final class RandomRun: Sendable {
     /// The tests' process, which kills this process. If it was killed itself, this process must end on its own.
     private let parent = getppid()
     private let next: Mutex<Int>
-    /// The notes that were stored and not removed.
     private let notes = Mutex<[(number: Int, id: OutboxEntry.ID)]>([])
 
     private init(_ outbox: Outbox, _ directory: URL, name: String, first: Int) {
@@ -160,7 +159,6 @@ final class RandomRun: Sendable {
     }
 }
 
-/// Standard output and the bytes still to be written to it.
 private struct Output: Sendable {
     private let descriptor = FileHandle.standardOutput.fileDescriptor
     private var pending: [UInt8] = []

@@ -138,7 +138,6 @@ final class OutboxOracle: Sendable {
             case "note": problems += Self.overtaking(numbers, settled, state) + Self.lost(numbers, settled, state)
             case "cart": problems += Self.lost(numbers, settled, state)
             default:
-                // The last draft wins.
                 let (stored, sent) = (numbers.last { state.stored[$0] != nil }, numbers.filter { worked[$0] != nil })
                 if let stored, sent.last ?? -1 < stored { problems.append("draft \(stored) is lost") }
                 let order = sent.compactMap { worked[$0]?.at }

@@ -503,7 +503,6 @@ import Testing
         await outbox.close()
     }
 
-    /// Sends a request again if it failed.
     private struct Twice: Filter {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
             do { return try await next(exchange) } catch { return try await next(exchange) }

@@ -176,7 +176,6 @@ private func stayFull(_ desk: Desk, _ outbox: Outbox) async {
     await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(lane: "full", number: 99)) }
 }
 
-/// Advances the time until the outbox is empty.
 private func becomesEmpty(_ desk: Desk, _ outbox: Outbox) async throws {
     let passing = Task {
         while !Task.isCancelled {
@@ -188,7 +187,6 @@ private func becomesEmpty(_ desk: Desk, _ outbox: Outbox) async throws {
     try await outbox.isEmpty()
 }
 
-/// Limits the size of files that this process writes.
 private func limitFiles(to bytes: UInt64) {
     var limit = rlimit()
     #if canImport(Glibc)

@@ -34,7 +34,6 @@ import Testing
         }
     }
 
-    /// The queue and the bytes of its log.
     private struct Machine {
         var state = OutboxEngine.State()
         var bytes = OutboxFormat.prefix

@@ -97,7 +97,6 @@ final class Desk: Sendable {
 }
 
 extension Outbox {
-    /// Waits until a state satisfies a condition.
     func reached(_ isSo: (OutboxState) -> Bool) async throws {
         for await state in states where isSo(state) { return }
         throw CancellationError()

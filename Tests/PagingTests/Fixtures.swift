@@ -4,14 +4,12 @@ import ErrandPaging
 import ErrandTesting
 import Synchronization
 
-/// A page as the test server writes it.
 struct Numbers: Codable, Sendable {
     var items: [Int]
     var total: Int?
     var next: String?
 }
 
-/// A request for a list of numbers, in any paging style.
 struct GetNumbers: PagedRequest {
     typealias Output = Numbers
     var page: PagePosition

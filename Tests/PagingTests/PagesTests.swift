@@ -297,7 +297,6 @@ import Testing
         }
     }
 
-    /// Returns how many of the secrets a request has.
     private func secrets(_ request: HTTPRequest) -> Int {
         [.authorization, .cookie, "X-Key"].count { request.headers.contains($0) }
     }

@@ -33,7 +33,6 @@ struct UnevenPagesTests {
         return "{\"items\":[\(list)]\(total.map { ",\"total\":\($0)" } ?? "")\(extra)}"
     }
 
-    /// Serves at most `limit` of the numbers below `count` at once.
     private static func capped(_ count: Int, limit: Int, total: Int? = nil, isOffset: Bool) -> Answer {
         { at, size in
             let size = min(size, limit)
@@ -96,7 +95,6 @@ struct UnevenPagesTests {
         #expect(try await controller.next() == nil && controller.state.isLast)
     }
 
-    /// Serves the same items for every page.
     private static func same(_ count: Int, total: Int? = nil, varying: Bool = false) -> Answer {
         let requests = Counter()
         return { _, _ in

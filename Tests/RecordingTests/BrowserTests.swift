@@ -9,12 +9,10 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The waterfall in a real browser.
 @Suite(
     "The waterfall in Chromium", .serialized, .enabled(if: Program("chromium") != nil, "chromium is needed"),
     .timeLimit(.minutes(30)), .leakChecked)
 struct BrowserTests {
-    /// The page's measurements of itself.
     private struct Measured: Decodable {
         let width: Double
         let isDark: Bool
@@ -25,8 +23,6 @@ struct BrowserTests {
         let text: String
     }
 
-    /// Returns a page with a batch, a chain, a redirect, a retry, a cache hit, a failure, a cancellation and a long
-    /// name.
     private func page() async throws -> String {
         let server = try TestServer()
         let gate = Gate()

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The values from which the archive, the page and the counters are built.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ExchangeRecorderTests {
     private let time = ManualTimeSource()

@@ -6,7 +6,6 @@ struct Get: Request {
     var path = "text"
 }
 
-/// Sends a request again after a 404.
 struct Again: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)

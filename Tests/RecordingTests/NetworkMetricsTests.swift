@@ -5,7 +5,6 @@ import Testing
 
 @testable import ErrandRecording
 
-/// Counters, read during and after activities.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct NetworkMetricsTests {
     private let time = ManualTimeSource()

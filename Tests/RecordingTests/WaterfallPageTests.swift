@@ -13,7 +13,6 @@ import Testing
 import FoundationXML
 #endif
 
-/// The page as a browser without scripts reads it.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct WaterfallPageTests {
     /// Collects the page's text without tags, and checks that every element that needs closing is closed.

@@ -6,7 +6,6 @@ import Testing
 
 /// Compares the rules for secrets with a plain implementation, over random names and texts.
 @Suite(.timeLimit(.minutes(30)), .leakChecked) struct RedactionRuleTests {
-    /// Whether a name is secret, checked word by word.
     private func isSecret(_ name: String, by redaction: Redaction) -> Bool {
         let decoded = decoded(name)
         let plain = String(

@@ -3,7 +3,6 @@ import ErrandRedaction
 import Foundation
 import Testing
 
-/// What a log or a recording may show.
 @Suite(.timeLimit(.minutes(30)), .leakChecked) struct RedactorTests {
     @Test(
         "names look secret in any case, with any punctuation and encoding",

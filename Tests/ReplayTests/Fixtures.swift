@@ -55,7 +55,6 @@ func agent(_ replay: ReplayTransport, _ time: any TimeSource = SystemTimeSource(
         configuration: AgentConfiguration(baseURL: "https://api.example.com"), transport: replay, time: time)
 }
 
-/// Returns a GET entry.
 func entry(
     _ url: String, status: Int = 200, headers: [(String, String)] = [], content: String = #""size":0"#,
     redirectURL: String = "", timings: String = "", error: String = ""

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Files that are damaged, truncated, hostile or large.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayFileTests {
     private func fault(_ text: String) -> HARError? {

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Which recorded entry matches a request, and the error if no entry does.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayMatchingTests {
     /// Whether a replay of one entry responds.
@@ -16,7 +15,6 @@ struct ReplayMatchingTests {
         return true
     }
 
-    /// Whether a recorded JSON body matches a requested one.
     private func matches(json recorded: String, _ requested: String) async throws -> Bool {
         let escaped = recorded.replacing("\"", with: "\\\"")
         return try await matches(
@@ -108,7 +106,6 @@ struct ReplayMatchingTests {
         let none = entry("POST", "\(site)/a")
         #expect(try await matches(none, Raw(path: "a", method: .post), rule))
         #expect(try await !matches(none, requested("text/plain", "x"), rule))
-        // A form with items but without text.
         let items = entry(
             "POST", "\(site)/a",
             post: #"{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"b"}]}"#)

@@ -6,7 +6,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Recordings that a replay creates.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
@@ -224,7 +223,6 @@ struct ReplayRecordingTests {
         let count = isLong ? 70 << 20 : 3 << 20
         let folder = try Folder()
         try Data(count: count).write(to: folder.file("upload"))
-        /// Responds with the number of bytes received.
         struct Counting: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 var count = 0

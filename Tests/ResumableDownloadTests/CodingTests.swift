@@ -99,7 +99,6 @@ import Testing
     }
 }
 
-/// Everything that a download reports, and how it ends.
 struct Events {
     var progress: [TransferStatus] = []
     var notices: [TransferNotice] = []

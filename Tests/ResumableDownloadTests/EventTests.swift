@@ -182,7 +182,6 @@ import Testing
     }
 }
 
-/// Records the notices that an accessory receives.
 private final class RecordingNotes: Accessory {
     private let state = Mutex<[TransferNotice]>([])
     var notices: [TransferNotice] { state.withLock { $0 } }

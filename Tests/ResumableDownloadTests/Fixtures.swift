@@ -7,7 +7,6 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A download that tests configure.
 struct Get: DownloadRequest {
     var path = "film.mp4"
     var destination: URL
@@ -60,7 +59,6 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
-/// Returns options without delays.
 func quick(segments: Int = 1, tries: Int = 5, clash: NameCollisionPolicy = .number) -> DownloadOptions {
     DownloadOptions(
         maximumSegments: segments, minimumSegmentBytes: 64 << 10, nameCollisionPolicy: clash,
@@ -73,7 +71,6 @@ func agent(_ server: TestServer, _ wire: Wire = .system, _ options: DownloadOpti
     NetworkAgent(baseURL: server.url, transport: wire.transport, filters: [.downloads(options)])
 }
 
-/// Returns the error that the body throws.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()

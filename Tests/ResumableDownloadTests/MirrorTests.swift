@@ -105,7 +105,6 @@ import Testing
             let whole = origin.ranges.filter { $0 == nil }.count
             #expect(whole == (segments == 1 ? 2 : 1), "\(origin.ranges)")
         }
-        // One corrupted transfer.
         let origin = try Origin(film)
         let right = "sha-256=:\(Data(sha256(film)).base64EncodedString()):"
         origin.set { [film] in

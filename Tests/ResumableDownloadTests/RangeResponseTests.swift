@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Every response that a server may send to a request for the remaining bytes, honest or not.
 @Suite("Every response to a request for the rest", .leakChecked) struct RangeResponseTests {
     /// The server's behaviour from the second request on, or from the first range request on.
     enum Server: String, CaseIterable, Sendable, CustomTestStringConvertible {

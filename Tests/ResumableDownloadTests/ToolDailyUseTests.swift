@@ -20,7 +20,6 @@ import Testing
 
     private var url: String { server.url("film.mp4") }
 
-    /// Refuses the first request to a path.
     private func busyOnce(_ path: String) {
         let count = Mutex(0)
         let film = film

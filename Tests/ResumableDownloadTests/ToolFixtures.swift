@@ -1,7 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// errand-download in a separate process.
 final class Tool: Sendable {
     private let process: RunningProgram
     /// Keeps the input file while the process reads it.

@@ -5,7 +5,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// An upload that tests configure.
 struct Send: UploadRequest {
     typealias Output = HTTPResponse
     var path = "files"
@@ -44,7 +43,6 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
-/// Returns options without delays.
 func quick(
     _ uploadProtocol: UploadProtocol = .automatic, in directory: URL? = nil, tries: Int = 5, part: Int64? = nil,
     segments: Int = 1, minimum: Int64 = 1, digest: Bool = false
@@ -64,7 +62,6 @@ func agent(_ origin: UploadOrigin, _ options: UploadOptions = quick()) -> Networ
 /// Returns the contents of the server's complete uploads.
 func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
 
-/// Returns the error that the body throws.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()
@@ -72,7 +69,6 @@ func failure(_ body: () async throws -> Void) async -> (any Error)? {
     } catch { return error }
 }
 
-/// Returns the notices of an upload.
 func notices(of upload: Upload<HTTPResponse>) async throws -> [TransferNotice] {
     var notices: [TransferNotice] = []
     for try await event in upload {
@@ -82,7 +78,6 @@ func notices(of upload: Upload<HTTPResponse>) async throws -> [TransferNotice] {
 }
 
 extension TransferNotice {
-    /// The name of the notice's case.
     var name: String {
         switch self {
         case .queued: "queued"

@@ -38,7 +38,6 @@ import Testing
         ErrandResumableUploadTests.agent(origin, quick(in: records, tries: tries))
     }
 
-    /// Interrupts an upload after some bytes.
     private func leave(_ origin: UploadOrigin, _ send: Send) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(250_000) } }
         _ = await failure { _ = try await agent(origin, tries: 1).send(send) }

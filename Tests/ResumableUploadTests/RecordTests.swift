@@ -27,7 +27,6 @@ import Testing
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: records.path)) ?? [] }
 
-    /// Interrupts an upload after some bytes.
     private func leave(_ origin: UploadOrigin, _ count: Int = 250_000, _ send: Send? = nil) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(count) } }
         _ = await failure { _ = try await agent(origin, tries: 1).send(send ?? self.send) }

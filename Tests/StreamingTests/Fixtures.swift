@@ -11,7 +11,6 @@ extension HTTPBody {
         self.init { left.withLock { $0.popFirst() } }
     }
 
-    /// Creates a stream of one chunk.
     init(stream text: String) { self.init(chunks: [Data(text.utf8)]) }
 
     /// Creates a stream that is split at a position.
@@ -33,7 +32,6 @@ extension HTTPBody {
 }
 
 extension AsyncSequence {
-    /// Returns all elements.
     func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
@@ -62,7 +60,6 @@ struct GetStream: Request {
     var path = "stream"
 }
 
-/// Collects values from closures.
 final class Collected<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
     func add(_ value: Value) { values.withLock { $0.append(value) } }

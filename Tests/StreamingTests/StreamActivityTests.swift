@@ -7,7 +7,6 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-/// What accessories observe of a stream, and how it is cancelled.
 @Suite("Streams as activities", .timeLimit(.minutes(30)), .leakChecked) struct StreamActivityTests {
     private let server: TestServer
     private let accessory = RecordingAccessory()

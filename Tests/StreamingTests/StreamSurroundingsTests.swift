@@ -9,7 +9,6 @@ import Testing
 
 @testable import ErrandStreaming
 
-/// Streams on each transport, on an actor, next to a cache, within a composite.
 @Suite("Streams and what is around them", .timeLimit(.minutes(30)), .leakChecked) struct StreamSurroundingsTests {
     private let server: TestServer
 

@@ -8,7 +8,6 @@ final class RawClient: Sendable {
         static let taken = Failure(operation: "bind", code: EADDRINUSE)
     }
 
-    /// The bytes received before the connection ended, and how it ended.
     struct Rest {
         var bytes = Data()
         var wasReset = false
@@ -17,7 +16,6 @@ final class RawClient: Sendable {
 
     let socket: Int32
 
-    /// Connects to a port of the loopback interface.
     convenience init(port: Int) throws { try self.init(port, "connect") { connect($0, $1, $2) } }
 
     /// Takes a port of the loopback interface, and fails if it is in use.

@@ -5,7 +5,6 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-/// A request with every property configurable.
 struct Call: Request {
     var method = HTTPMethod.get
     var path = "users"
@@ -23,7 +22,6 @@ struct Call: Request {
     }
 }
 
-/// An agent and the stub it sends to.
 struct Bench {
     let stub = StubTransport(.text("ok"))
     let agent: NetworkAgent
@@ -52,7 +50,6 @@ struct Bench {
         String(decoding: try #require(try await sent(call).body.data), as: UTF8.self)
     }
 
-    /// Returns the error that sending throws.
     func failure(_ call: some Request = Call()) async throws -> any Error {
         do { _ = try await agent.send(call) } catch { return error }
         throw Missing()

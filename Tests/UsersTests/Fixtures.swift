@@ -88,7 +88,6 @@ struct DeviceKey: Credential {
     }
 }
 
-/// A credential in a query item.
 struct QueryKey: Credential {
     let key: String
 
@@ -97,7 +96,6 @@ struct QueryKey: Credential {
     }
 }
 
-/// A credential in a form item.
 struct FormKey: Credential {
     let key: String
 

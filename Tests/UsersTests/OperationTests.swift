@@ -171,7 +171,6 @@ struct OperationTests {
 
     private var users: [String] { service.requests.map(Service.user) }
 
-    /// Steps that may change the user in between.
     private struct Steps: Composite {
         var activityKind: ActivityKind { ActivityKind(rawValue: "steps") }
         let modes: [AuthenticationMode]

@@ -74,7 +74,6 @@ struct TransferTests {
         _ = try await agent.send(Send(body: .data(film), uploadKey: key))
     }
 
-    /// Interrupts an upload after 250,000 bytes.
     private func leave(_ user: String, _ identity: Identity, _ origin: UploadOrigin, key: String? = nil) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(250_000) } }
         await #expect(throws: (any Error).self) { try await upload(user, identity, to: origin, key: key) }

@@ -149,7 +149,6 @@ final class World: Sendable {
     }
 }
 
-/// The number of a request.
 private enum Number: TagKey {
     static let defaultValue = 0
 }

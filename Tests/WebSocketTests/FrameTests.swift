@@ -202,7 +202,6 @@ import Testing
         #expect(throws: WebSocketError.self) { try Self.events(corrupt, agreement) }
     }
 
-    /// The number of mutations that each fuzz test tries.
     static let fuzzRounds = ProcessInfo.processInfo.environment["ERRAND_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 3_000
 
     @Test("mutated frames are messages or a typed error, and never more than the limit")

@@ -4,7 +4,6 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-/// Controlling a socket, other than sending and reading.
 @Suite("Controls of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketControlTests {
     private let stub = StubTransport()
     private let time = ManualTimeSource()

@@ -117,7 +117,6 @@ import Testing
         #expect(received == ["0", "1", "2", "3"] && seen.all == ["again"])
     }
 
-    /// Counts the sleeps.
     private final class Sleeps: TimeSource {
         let count = Counter()
         var now: ContinuousClock.Instant { .now }

@@ -6,8 +6,7 @@ import ErrandWebSocket
 import Synchronization
 import Testing
 
-/// What senders and screens observe when a connection ends: no message is lost without an error, and none counts as
-/// cancelled.
+/// No message is lost without an error, and none counts as cancelled.
 @Suite("Outages of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketOutageTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent

@@ -190,7 +190,6 @@ import Testing
     }
 }
 
-/// Data in pieces of odd sizes.
 private final class Pieces: HTTPBodySource {
     private let rest: Mutex<Data>
     init(_ data: Data) { rest = Mutex(data) }

@@ -18,7 +18,6 @@ let atom = """
 let atomNamespace = "http://www.w3.org/2005/Atom"
 
 extension XMLTree {
-    /// Creates a tree from a text in UTF-8.
     init(_ text: String, limits: XMLLimits = .standard) throws(XMLError) {
         try self.init(Data(text.utf8), limits: limits)
     }
@@ -32,7 +31,6 @@ func failure(of data: Data, charset: String? = nil, limits: XMLLimits = .standar
     } catch { return error }
 }
 
-/// Returns the error of parsing a document as a tree; nil if it succeeds.
 func failure(of text: String, limits: XMLLimits = .standard) -> XMLError? {
     failure(of: Data(text.utf8), limits: limits)
 }
@@ -54,7 +52,6 @@ extension HTTPBody {
 }
 
 extension AsyncSequence {
-    /// Returns all elements.
     func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
@@ -73,7 +70,6 @@ func joined(_ events: [XMLEvent]) -> [XMLEvent] {
     }
 }
 
-/// Encodes a text in UTF-16.
 func utf16(_ text: String, isBigEndian: Bool, mark: Bool) -> Data {
     let units = (mark ? [0xFEFF] : []) + Array(text.utf16)
     return Data(

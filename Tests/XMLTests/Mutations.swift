@@ -43,7 +43,6 @@ struct Mutations {
         return bytes
     }
 
-    /// Returns the bytes in pieces of random lengths.
     mutating func split(_ bytes: [UInt8]) -> [Data] {
         var (pieces, rest) = ([Data](), bytes[...])
         let longest = 1 + random.below(30)

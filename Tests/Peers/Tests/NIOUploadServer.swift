@@ -10,7 +10,6 @@ import Synchronization
 
 /// A server that uses NIOResumableUpload, keeps the bodies of finished uploads, and cuts some of its connections.
 final class NIOUploadServer: Sendable {
-    /// The server's finished uploads and its pending cuts.
     final class Record: Sendable {
         private let state: Mutex<(bodies: [Data], cuts: [Int])>
 
@@ -88,7 +87,6 @@ private final class Cutter: ChannelInboundHandler {
     }
 }
 
-/// Receives a body, and responds once it is complete.
 private final class Receiver: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
