@@ -44,7 +44,7 @@ struct BatchProgressTests {
             running: Batch([0, 1].map(GetUser.init), maximumConcurrent: 1), options: CallOptions(accessories: [watch]))
         _ = try await handle.value
         #expect(watch.all.map(\.received) == [0, 100, 100, 100, 550, 550])
-        // Half a part, then half of that in bytes: the second part's total isn't known before it begins.
+        // The fraction counts parts until the second part begins and reports its total; then it counts bytes.
         #expect(watch.all.map(\.totalToReceive) == [nil, nil, nil, 1000, 1000, 550])
         #expect(watch.all.map(\.fraction) == [0, 0.5, 0.5, 0.5, 0.55, 1])
     }

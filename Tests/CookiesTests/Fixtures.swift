@@ -23,7 +23,7 @@ extension CookieJar {
     }
 }
 
-/// Cookies that a server sets and those that a request then carries, with the section of RFC 6265bis.
+/// A server's `Set-Cookie` fields and the `Cookie` field of a later request, with the section of RFC 6265bis.
 struct Rule: Sendable, CustomTestStringConvertible {
     let section: String
     let set: [String]

@@ -313,7 +313,7 @@ import Testing
         #expect(folder.names.isEmpty)
         _ = try await leave()
         #expect(try ResumableDownloads.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
-        // If a file is permanently gone, no partial file stays; if it isn't found, it may come back.
+        // After a 404 the file may come back, so the partial file stays; after a 410 it is removed.
         _ = try await leave()
         origin.set { $0.twist = { _, _, _ in .status(404) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }

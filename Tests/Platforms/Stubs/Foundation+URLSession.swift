@@ -166,8 +166,8 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     open var transactionMetrics: [URLSessionTaskTransactionMetrics] { fatalError() }
 }
 
-// The methods are optional in the SDK. Here, those that Errand implements are required, so the compiler rejects a
-// wrong signature, which the system would never call.
+// The methods are optional in the SDK. Errand's are required here, so the compiler rejects a wrong signature, which the
+// system would never call.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
