@@ -1,9 +1,9 @@
-// Tells the thread sanitizer about Swift's Mutex on Linux. Where a Mutex contends, it is locked and unlocked in
-// libswiftSynchronization, which is not instrumented, so that the sanitizer sees no order and reports races that are
-// none: four threads that count under one Mutex are enough. Loaded before the tests, this adds the order. So it does for
-// continuations: what a thread reads of one to resume it, in code that is instrumented, comes before what the task that it
-// belongs to writes in the same memory afterwards, but libswift_Concurrency, which orders the two, is not instrumented.
-// `.ci/sanitize thread` builds and loads it.
+// Tells the thread sanitizer about Swift's Mutex on Linux. A contended Mutex is locked and unlocked in
+// libswiftSynchronization, which isn't instrumented. The sanitizer therefore misses the ordering and reports false
+// races, for example for four threads that count under one Mutex. Load this before the tests to add the ordering. It
+// does the same for continuations: instrumented code reads a continuation before it resumes it, and only then does the
+// resumed task write to the same memory, but libswift_Concurrency, which orders the two, isn't instrumented.
+// `.ci/sanitize thread` builds and loads this library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
     real_resume_with_error(task, error);
 }
 
-// A task takes memory for each async function that it calls, the one that makes its next continuation included.
+// A task allocates memory for each async function it calls, including the one that creates its next continuation.
 SWIFT void *swift_task_alloc(size_t size) {
     void *task = acquire ? current() : NULL;
     if (task) acquire(task);

@@ -12,7 +12,6 @@ import Foundation
 import Observation
 import Testing
 
-/// The models of the demo app, each against the server that the app starts.
 @MainActor @Suite("The demo app", .timeLimit(.minutes(30)), .leakChecked) struct AppTests {
     private let folder = TemporaryDirectory()
     private let time = ManualTimeSource()
@@ -24,12 +23,11 @@ import Testing
         AppModels(url: backend.url, folder: folder.url.appending(path: "records"), retry: retry, time: time)
     }
 
-    /// Logs a value now and after each change, as a view draws it.
+    /// Logs a value now and after each change, as a view would draw it.
     private func follow<Value: Sendable>(_ log: Log<Value>, _ value: @escaping @MainActor () -> Value) {
         log.add(withObservationTracking(value) { Task { @MainActor in follow(log, value) } })
     }
 
-    /// Lets the typing pause, and waits for what is found.
     private func pause(_ search: SearchModel) async throws {
         try await time.waitForSleepers()
         time.advance(by: .milliseconds(300))
@@ -38,7 +36,7 @@ import Testing
 
     private func file(_ count: Int) throws -> (url: URL, data: Data) {
         var data = Data(repeating: 0x2E, count: count)
-        // The pieces of the file differ.
+        // The pieces of the file have to differ.
         for index in stride(from: 0, to: count, by: 1000) { data[index] = UInt8(truncatingIfNeeded: index / 1000) }
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let url = folder.url.appending(path: "film.mp4")
@@ -70,7 +68,7 @@ import Testing
 
     @Test("a feed whose server has gone shows what it had, and a sentence")
     func feedOffline() async throws {
-        // Without a retry, which would wait.
+        // No retry filter: it would wait before it tries again.
         let feed = FeedModel(NetworkAgent(baseURL: backend.url, transport: .system, filters: [.cache(.memory())]))
         await feed.open()
         backend.stop()

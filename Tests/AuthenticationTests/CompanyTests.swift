@@ -34,7 +34,7 @@ import Testing
         for call in calls[50...] { #expect((await call.value as? ErrandError)?.response?.status == 401) }
         #expect(count.value <= 200)
         #expect(refreshes.value == 1)
-        // A call that begins later may try for itself.
+        // A later call may refresh again.
         let before = refreshes.value
         _ = await agent.failure()
         #expect(refreshes.value == before + 1)
@@ -67,7 +67,7 @@ import Testing
         func authorize(_ request: inout HTTPRequest) { request.headers.authorize(.bearer(access)) }
     }
 
-    /// Refuses whatever is not `user1`, or not `device1`, as one of them asks.
+    /// A server that accepts only the token `user1` together with the device key `device1`.
     private func agent(
         _ isUserOuter: Bool, user: String, device: String, _ users: Counter, _ devices: Counter,
         renewsUser: Bool = true
@@ -203,7 +203,7 @@ import Testing
             }
             return BearerToken(try await handle.value.value)
         }
-        // Its clock stands still: a handler that waits for itself is never ended.
+        // The test clock doesn't advance, so a handler that waited for itself would never finish.
         let agent = NetworkAgent(transport, .authentication(session))
         holder.withLock { $0 = agent }
         #expect(try await agent.text() == "fine")

@@ -4,7 +4,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A service that accepts one token at a time: a 401 for every other one, and a counter of refreshes.
+/// A service that accepts one token at a time, responds 401 to any other, and counts refreshes.
 final class Service: Sendable {
     struct State {
         var valid = "t1"
@@ -13,7 +13,7 @@ final class Service: Sendable {
     }
 
     private let state = Mutex(State())
-    /// What a request waits for before its response.
+    /// Holds back each response until it opens.
     let gate: Gate?
 
     init(waitingFor gate: Gate? = nil) { self.gate = gate }
@@ -26,7 +26,7 @@ final class Service: Sendable {
         set { state.withLock { $0.valid = newValue } }
     }
 
-    /// A new token, the only one that is accepted from now on.
+    /// Returns a new token, from now on the only valid one.
     func refresh() -> String {
         state.withLock { state in
             state.refreshes += 1
@@ -37,7 +37,6 @@ final class Service: Sendable {
 
     func countRefresh() { state.withLock { $0.refreshes += 1 } }
 
-    /// Responds with the path, or refuses.
     var transport: StubTransport {
         StubTransport(maximumRecordedRequests: 0) { request in
             let isFine = self.state.withLock { state in
@@ -53,7 +52,6 @@ final class Service: Sendable {
 struct Broken: Error, CustomStringConvertible { var description = "broken" }
 
 extension NetworkAgent {
-    /// An agent of `https://api.example.com` over a stub.
     convenience init(
         _ transport: some Transport, time: some TimeSource = ManualTimeSource(), _ filters: any Filter...
     ) {
@@ -64,7 +62,6 @@ extension NetworkAgent {
         try await send(Call<String>(.get, path), options: options).value
     }
 
-    /// What sending throws.
     func failure(_ path: String = "x", options: CallOptions = CallOptions()) async -> (any Error)? {
         do { _ = try await text(path, options: options) } catch { return error }
         return nil

@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Requests, refreshes, failures, cancellations, sign-ins and sign-outs in 10,000 orders, each made from a seed.
 @Suite("Orders of events", .timeLimit(.minutes(30)), .leakChecked) struct InterleavingTests {
     @Test(
         "every request ends rightly, one refresh runs at a time, and none is made twice for one token",
@@ -20,7 +19,7 @@ import Testing
     }
 }
 
-/// A server whose tokens expire at any time, and an app that does anything at any time.
+/// A server whose tokens can expire at any time, and an app that can do anything at any time.
 private final class World: Sendable {
     private struct State {
         var random: SeededGenerator
@@ -28,7 +27,7 @@ private final class World: Sendable {
         var count = 0
         var running = 0
         var renewed: Set<String> = []
-        /// Whether anything has made a second refusal, or the lack of a credential, a right end.
+        /// Whether something happened that makes a second refusal, or a missing credential, a correct outcome.
         var mayRefuse = false
         var mayBeSignedOut = false
         var mayFail = false
@@ -60,7 +59,7 @@ private final class World: Sendable {
             state.running += 1
             return state.running == 1
         }
-        // A sign-in or a sign-out cancels a refresh, which may still be on its way out then.
+        // A sign-in or sign-out cancels a refresh, which may still be unwinding.
         if !isAlone, !state.withLock({ $0.mayBeSignedOut }) { fault("two refreshes at once") }
         defer { state.withLock { $0.running -= 1 } }
         await pause()
@@ -96,7 +95,7 @@ private final class World: Sendable {
             if chance(30) {
                 group.addTask { [self] in
                     await pause()
-                    // The server forgets a token, perhaps one that has just been made.
+                    // The server forgets a token, possibly a new one.
                     state.withLock { state in
                         state.mayRefuse = true
                         state.valid = "forgotten"
@@ -109,15 +108,15 @@ private final class World: Sendable {
                     state.withLock { $0.mayBeSignedOut = true }
                     session.signOut()
                     await pause()
-                    // Before the token is made: from then on the server refuses the one before it.
+                    // Set before the token is made, because from then on the server refuses the previous one.
                     state.withLock { $0.mayRefuse = true }
                     if chance(50) { session.signIn(newToken()) }
                 }
             }
         }
-        // Whatever happened, the session works afterwards.
+        // Whatever happened, the session must work afterwards.
         session.signIn(newToken())
-        // A refresh that was dropped may still make a token, and with it that one's successors useless.
+        // A dropped refresh may still create a token, which invalidates the tokens after it.
         for _ in 0..<100 {
             do {
                 if try await agent.text("after") == "/after" { return state.withLock { $0.faults } }

@@ -30,7 +30,7 @@ import Testing
         let service = Service()
         let inner = service.transport
         let transport = StubTransport { request in
-            // The first response to the slow request is held back, and is one to the old token.
+            // The first response to the slow request is held back; it answers the old token.
             if request.url.path == "/slow", slow.up() == 1 { return .status(401).waiting(for: gate) }
             let response = try await inner.send(request, options: TransportOptions())
             return StubResponse(status: response.status, headers: response.headers, body: response.data)
@@ -66,7 +66,7 @@ import Testing
             #expect(error.code == .refreshFailed && error.underlying is Broken && error.response?.status == 401)
             #expect(error.description == "refreshFailed: the credential couldn't be refreshed: broken")
         }
-        // A new request is a new chance.
+        // A new request gets another chance.
         #expect(await agent.failure() is AuthenticationError && runs.value == 2)
         session.signIn(BearerToken("t1"))
         #expect(try await agent.text() == "/x" && runs.value == 2)

@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// A scheme of one's own, which does not mark its header.
+    /// A custom scheme that doesn't mark its header as sensitive.
     struct HeaderToken: Credential {
         let value: String
         func authorize(_ request: inout HTTPRequest) { request.headers["X-Token"] = value }

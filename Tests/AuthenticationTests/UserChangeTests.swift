@@ -6,7 +6,7 @@ import ErrandTesting
 import Testing
 
 @Suite("Users who change, and users who stay", .timeLimit(.minutes(30)), .leakChecked) struct UserChangeTests {
-    /// Refuses the first request after it has changed the session.
+    /// Changes the session, then refuses the first request.
     private func refusing(
         _ service: Service, _ change: @escaping @Sendable () -> Void
     ) -> StubTransport {

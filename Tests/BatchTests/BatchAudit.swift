@@ -2,7 +2,7 @@ import Errand
 import ErrandBatch
 import Synchronization
 
-/// Watches one batch and its parts: each has one start, one end of one outcome in order, and the whole ends last.
+/// Checks one batch and its parts: each starts once and ends once, in order, and the batch ends last.
 final class BatchAudit: Accessory {
     private enum Phase { case runs, stops, over }
 
@@ -16,7 +16,6 @@ final class BatchAudit: Accessory {
 
     private let state = Mutex(State())
 
-    /// How many parts have started.
     var started: Int { state.withLock { $0.phases.count - 1 } }
     var isOver: Bool { state.withLock { state in state.whole.map { state.phases[$0.id] == .over } ?? false } }
     var outcome: ActivityOutcome? { state.withLock { $0.outcome } }

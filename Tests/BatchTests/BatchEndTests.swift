@@ -4,7 +4,6 @@ import ErrandBatch
 import ErrandTesting
 import Testing
 
-/// How a batch ends, and what is notified of it.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchEndTests {
     @MainActor private final class Delegate: BatchDelegate {

@@ -27,7 +27,7 @@ enum Screen: TagKey {
     static let defaultValue = ""
 }
 
-/// An agent with a recording that serves `/users/N` with the user N after what `before` does.
+/// An agent with a recording. It serves `/users/N` with user N after running `before`.
 struct Shop {
     let recording = RecordingAccessory()
     let agent: NetworkAgent
@@ -48,11 +48,10 @@ struct Shop {
 }
 
 extension HTTPRequest {
-    /// Which user is asked for; nil if none is.
     var userID: Int? { url.path.hasPrefix("/users/") ? Int(url.path.dropFirst("/users/".count)) : nil }
 }
 
-/// How many are in a place at once, and were at most.
+/// Counts how many tasks are in a section at once, and the maximum.
 final class Crowd: Sendable {
     private let state = Mutex((now: 0, most: 0, total: 0))
 

@@ -13,7 +13,7 @@ struct BatchLimitTests {
         let shop = Shop { _ in
             crowd.enter()
             defer { crowd.leave() }
-            // The first ones wait for each other, so the limit is reached for certain.
+            // The first parts wait for each other, so the limit is certainly reached.
             if crowd.total >= limit { gate.open() }
             try await gate.wait()
             await Task.yield()

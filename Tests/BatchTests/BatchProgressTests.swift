@@ -8,7 +8,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchProgressTests {
-    /// What a batch reported, in order.
     private final class Watch: Accessory {
         private let reported = Mutex<[TransferProgress]>([])
         func activity(_ activity: Activity, did event: ActivityEvent) {
@@ -45,7 +44,7 @@ struct BatchProgressTests {
             running: Batch([0, 1].map(GetUser.init), maximumConcurrent: 1), options: CallOptions(accessories: [watch]))
         _ = try await handle.value
         #expect(watch.all.map(\.received) == [0, 100, 100, 100, 550, 550])
-        // Half a part, then half of it by parts: the total of the second is not known before it begins.
+        // The fraction counts parts until the second part begins and reports its total; then it counts bytes.
         #expect(watch.all.map(\.totalToReceive) == [nil, nil, nil, 1000, 1000, 550])
         #expect(watch.all.map(\.fraction) == [0, 0.5, 0.5, 0.5, 0.55, 1])
     }
@@ -85,7 +84,7 @@ struct BatchProgressTests {
         sum.begin(1)
         sum.update(0, TransferProgress(sent: 0, totalToSend: 900))
         sum.update(1, TransferProgress(sent: 100, totalToSend: 100))
-        // Until the first has said its total, the parts counted.
+        // Parts counted until the first one reported its total.
         #expect(sum.whole.totalToSend == 1000)
         #expect(sum.whole.fraction == 0.1)
     }

@@ -75,7 +75,7 @@ struct BatchResultsTests {
         var count = 0
         while let _ = try await results.next() {
             count += 1
-            // Those read, those unread, those running, and one a worker that is about to put its own.
+            // Read results, unread results, running parts, and for each worker one result it is about to deliver.
             #expect(crowd.total <= count + 3 * 4)
         }
         #expect(count == 200)

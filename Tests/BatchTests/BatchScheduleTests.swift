@@ -4,7 +4,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Batches of fifty, with failures and cancellations at every point, by numbers of a fixed seed.
+/// Batches of fifty parts with failures and cancellations at every point, from fixed seeds.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BatchScheduleTests {
     private struct GetName: Request {
@@ -22,7 +22,7 @@ struct BatchScheduleTests {
         let limit: Int
         let fates: [Fate]
         let yields: [Int]
-        /// At which event of any activity the whole is cancelled.
+        /// The event, of any activity, at which the batch is cancelled.
         let cancelAt: Int?
 
         init(seed: UInt64) {
@@ -39,7 +39,7 @@ struct BatchScheduleTests {
         }
     }
 
-    /// Cancels the whole at an event, within the event.
+    /// Cancels the batch from within the handling of an event.
     private final class Saboteur: Accessory {
         private let state: Mutex<(left: Int?, batch: Activity?)>
         init(_ event: Int?) { state = Mutex((event, nil)) }
@@ -102,7 +102,6 @@ struct BatchScheduleTests {
         if plan.cancelAt == nil, plan.fates.allSatisfy({ $0 == .succeeds }) { #expect(error == nil, "\(when)") }
     }
 
-    /// Sends the batch and checks what it returns; returns what it throws.
     private func send(_ plan: Plan, on agent: NetworkAgent) async -> (any Error)? {
         let requests = (0..<50).map(GetName.init)
         do {

@@ -1,7 +1,7 @@
 """Type-checks the plugins as modules of another package; see check.
 
-Only a module of the same package sees a `package` declaration, so the compiler finds each use of one. The copies of the
-modules that are no products have names of their own: Errand's own interfaces import the originals.
+Only modules of the same package see `package` declarations, so the compiler finds each use of one. Copies of modules that
+aren't products get different names, because Errand's own interfaces import the originals.
 """
 import concurrent.futures
 import json
@@ -21,7 +21,7 @@ flags = [
 
 description = json.loads((work / "package.json").read_text())
 public = {name for product in description["products"] for name in product["targets"]}
-# Kits that are products are used as others use them; the rest of what plugins need is copied along with them.
+# Kits that are products are used as other packages use them; the other support modules of plugins are copied too.
 targets = {
     target["name"]: target for target in description["targets"]
     if target["path"].startswith("Sources/") and target["name"] not in public
@@ -35,14 +35,14 @@ for name, target in targets.items():
 
 
 def outside(text):
-    """A source with the names of the copies in its imports."""
+    """Returns a source whose imports use the names of the copies."""
     for name in swift:
         text = re.sub(rf"\bimport {name}\b", f"import Outside{name}", text)
     return text
 
 
 def checked(name):
-    """The errors of a module. What it depends on has been compiled."""
+    """Compiles a module, whose dependencies must be compiled already, and returns its errors."""
     target = swift[name]
     for needed in target.get("target_dependencies", []):
         if needed not in targets and needed not in public:

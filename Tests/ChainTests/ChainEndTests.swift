@@ -5,7 +5,6 @@ import ErrandChain
 import ErrandTesting
 import Testing
 
-/// How a chain ends, and what is notified of it.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainEndTests {
     @MainActor private final class Delegate: ChainDelegate {
@@ -117,7 +116,7 @@ struct ChainEndTests {
         gate.open()
         try await shop.recording.wait(for: "didStop", count: 3)
         #expect(shop.agent.activities.isEmpty)
-        // The task that ran it lets go of it a moment later.
+        // The task that ran the activity releases it a moment later.
         try await eventually { activity == nil }
     }
 

@@ -3,7 +3,6 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// Returns its own number, as text.
 struct Get: Request {
     typealias Output = String
     var id: Int
@@ -11,7 +10,7 @@ struct Get: Request {
     var path: String { "/items/\(id)" }
 }
 
-/// Of another type than ``Get``; returns a number.
+/// A request of another type than ``Get``, which returns a number.
 struct Count: Request {
     typealias Output = Int
     var id: Int
@@ -24,7 +23,7 @@ enum Screen: TagKey {
     static let defaultValue = ""
 }
 
-/// An agent with a recording that serves `/items/N` with N after what `before` does.
+/// An agent with a recording. It serves `/items/N` with N after running `before`.
 struct Shop {
     let recording = RecordingAccessory()
     let agent: NetworkAgent
@@ -37,7 +36,6 @@ struct Shop {
         agent = NetworkAgent(baseURL: "https://shop.example", transport: stub, accessories: [recording])
     }
 
-    /// What the chain said to logs.
     var notes: [String] {
         recording.records().compactMap { record in
             if case .note(let note) = record.event { "\(note.name): \(note.message)" } else { nil }
@@ -46,11 +44,10 @@ struct Shop {
 }
 
 extension HTTPRequest {
-    /// Which item is asked for.
     var item: Int { Int(url.path.dropFirst("/items/".count)) ?? 0 }
 }
 
-/// Something that a closure leaves for its test.
+/// A value that a closure leaves for its test.
 final class Kept<Value: Sendable>: Sendable {
     private let state = Mutex<Value?>(nil)
     var value: Value? {

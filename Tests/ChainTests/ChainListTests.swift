@@ -3,7 +3,7 @@ import ErrandChain
 import ErrandTesting
 import Testing
 
-/// The list form, whose callbacks change what is to come.
+/// The list form, whose callbacks change the steps to come.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainListTests {
     @Test("a callback runs on the main actor before the next step, and may add steps")

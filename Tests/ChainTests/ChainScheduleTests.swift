@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// Chains of ten and composites in composites, with failures and cancellations at every point, by fixed seeds.
+/// Chains of ten steps and nested composites, with failures and cancellations at every point, from fixed seeds.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ChainScheduleTests {
     private enum Form: CaseIterable { case body, list, links, deep }
@@ -15,7 +15,7 @@ struct ChainScheduleTests {
         let failing: Int?
         let cancelsItself: Int?
         let yields: [Int]
-        /// At which event of any activity the whole is cancelled.
+        /// The event, of any activity, at which the whole is cancelled.
         let cancelAt: Int?
 
         init(seed: UInt64) {
@@ -28,7 +28,7 @@ struct ChainScheduleTests {
         }
     }
 
-    /// Cancels the outermost activity at an event, within the event.
+    /// Cancels the outermost activity from within the handling of an event.
     private final class Saboteur: Accessory {
         private let state: Mutex<(left: Int?, whole: Activity?)>
         init(_ event: Int?) { state = Mutex((event, nil)) }
@@ -112,7 +112,7 @@ struct ChainScheduleTests {
             }
             #expect(try await agent.run(chain).value == "10")
         case .deep:
-            // A chain of a batch of chains with a batch in each: as deep as three composites below the first.
+            // A chain of a batch of chains, each with a batch: three composites below the first.
             let sums = try await agent.run(
                 Chain("deep") { steps in
                     try await steps.run(

@@ -326,7 +326,7 @@ struct ChainTests {
         }
         let final = try await failure(Chain("final") { steps in try await steps.run(Batch(Get(8), Get(1))).0.value })
         #expect(final?.response?.status == 404 && final?.isRetryable == false)
-        // The other way round: a batch whose part is a chain that fails.
+        // The reverse: a batch with a chain that fails.
         let batch = await #expect(throws: BatchError.self) {
             try await agent.run(Batch(of: [7]) { agent, id in try await agent.run(Chain("part", Get(id))).value })
         }

@@ -10,7 +10,7 @@ import Testing
 struct CheckRequestsTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-    /// The interfaces that were built for this test.
+    /// The folder of module interfaces built for this test.
     private static func modules() throws -> URL {
         let program = try Program(built: "errand-check-requests")
         return URL(filePath: program.path).deletingLastPathComponent().appending(path: "Modules")
@@ -35,7 +35,7 @@ struct CheckRequestsTests {
             ] + tools)
     }
 
-    /// What the program prints of a module's sources, and its exit status.
+    /// Checks a module's sources with the program, and returns its output and exit status.
     private static func check(_ sources: String, _ folder: Folder) async throws -> Program.Output {
         let file = folder.url.appending(path: "Tried.swift")
         try sources.write(to: file, atomically: true, encoding: .utf8)

@@ -1,4 +1,4 @@
-/// A module of types with mistakes, and of types without. Each mistake stands in a line that ends with `// wrong`.
+/// Sources of one module with mistakes and one without. Each line with a mistake ends with `// wrong`.
 enum CheckedTypes {
     static let wrong = """
         import Errand

@@ -20,7 +20,7 @@ import Testing
         _ method: HTTPMethod = .get, _ path: String = "x", _ configure: (inout Call<Data>) -> Void = { _ in }
     ) -> Call<Data> { Call<Data>(method, path, configure: configure) }
 
-    /// How many exchanges two requests make that are under way at the same time.
+    /// Returns the number of exchanges that two concurrent requests make.
     private func exchanges(
         _ first: some Request, _ second: some Request, _ filters: [any Filter] = [.coalescing],
         options: (CallOptions, CallOptions) = (CallOptions(), CallOptions())

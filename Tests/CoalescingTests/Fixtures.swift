@@ -5,7 +5,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// A server behind a gate: each response says which exchange it is of, and what was asked for.
+/// A server that waits for a gate. Each response names its exchange and the requested path.
 final class Service: Sendable {
     let gate = Gate()
     private let count = Counter()
@@ -14,7 +14,6 @@ final class Service: Sendable {
 
     init(failing: Bool = false) { fails = failing }
 
-    /// How many requests were on the wire.
     var exchanges: Int { log.count }
     var requests: [HTTPRequest] { log.all }
 
@@ -30,7 +29,6 @@ final class Service: Sendable {
 }
 
 extension NetworkAgent {
-    /// An agent of `https://api.example.com`.
     convenience init(
         _ transport: some Transport, time: some TimeSource = ManualTimeSource(),
         accessories: [any Accessory] = [], _ filters: any Filter...
@@ -46,7 +44,7 @@ extension NetworkAgent {
 }
 
 extension RecordingAccessory {
-    /// Returns when so many requests have joined an exchange.
+    /// Waits until this many requests have joined an exchange.
     func joined(by count: Int) async throws {
         let joins = { (records: [RecordingAccessory.Record]) in
             records.count { if case .note(let note) = $0.event { note.name == "coalescing" } else { false } }

@@ -7,7 +7,7 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// The second request of an activity, such as that of a hedge, never waits for the first.
+/// A second request within one activity, such as a hedge, never waits for the first.
 @Suite("Hedges and what they share", .leakChecked, .timeLimit(.minutes(30))) struct HedgedTests {
     private struct Get: CacheableRequest {
         typealias Output = String
@@ -15,7 +15,7 @@ import Testing
         var cachePolicy: CachePolicy { .http }
     }
 
-    /// A server of which the n-th request takes as long as a closure says; nil for ever.
+    /// A server that delays each request by the duration a closure returns; nil means it never responds.
     private final class Server: Transport {
         let log = Log<String>()
         private let respond: @Sendable (Int, HTTPRequest) -> (delay: Duration?, HTTPResponse)
@@ -40,7 +40,7 @@ import Testing
             to: request, status: status, headers: headers, body: HTTPBody(Data(status == 200 ? "ok".utf8 : "".utf8)))
     }
 
-    /// Until 95 % of the requests are known to take ten milliseconds.
+    /// Sends requests until the hedge filter knows that 95 % of them take ten milliseconds.
     private func warm(_ agent: NetworkAgent, _ server: Server, _ time: ManualTimeSource) async throws {
         for sent in 0..<40 {
             let task = Task { try await agent.send(Get(path: "warm")).value }
@@ -109,7 +109,7 @@ import Testing
                 return (.milliseconds(10), Self.ok(request, ["Cache-Control": "no-store"]))
             }
             let headers: HTTPHeaders = ["ETag": "\"1\"", "Cache-Control": "max-age=1"]
-            // The first one stores; the next validation never ends.
+            // The first response is stored; the next validation never ends.
             if number == 1 { return (.zero, Self.ok(request, headers)) }
             return (number == 2 ? nil : .zero, Self.ok(request, headers, status: 304))
         }
@@ -122,7 +122,7 @@ import Testing
         try await warm(agent, server, time)
         time.advance(by: .seconds(10))
         let tasks = (0..<2).map { _ in Task { try await agent.send(Get(path: "stored")).value } }
-        // A validation that does not end, and the timers of two hedges.
+        // Three sleepers: a validation that doesn't end, and the timers of two hedges.
         try await eventually { server.count("/stored") == 2 && time.sleeperCount == 3 }
         time.advance(by: .milliseconds(11))
         for task in tasks { #expect(try await task.value == "ok") }

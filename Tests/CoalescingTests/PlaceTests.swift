@@ -15,7 +15,7 @@ import Testing
         var cachePolicy: CachePolicy { .timed(.seconds(60)) }
     }
 
-    /// Runs requests that are under way at once, and then one more.
+    /// Runs concurrent requests, and then one more.
     private func run(_ filters: [any Filter], count: Int = 4) async throws -> (Service, [String]) {
         let (service, recorder) = (Service(), RecordingAccessory())
         let agent = NetworkAgent(
@@ -35,7 +35,7 @@ import Testing
         let store = CountingStore()
         let cache = ResponseCache(store)
         let (service, texts) = try await run([CoalescingFilter(in: .call), cache])
-        // What is stored is written in the background; a hit may come before that.
+        // The cache writes in the background; without this, the next request might miss.
         await cache.flush()
         #expect(texts == Array(repeating: "1 /news none", count: 5))
         #expect(service.exchanges == 1)
@@ -124,7 +124,7 @@ import Testing
         try await recorder.joined(by: 1)
         gate.open()
         try await recorder.retried()
-        // The note comes before the wait begins: that one and the timer of the first deadline.
+        // The note precedes the wait, so check for both sleepers: the wait and the first deadline's timer.
         try await eventually { time.sleeperCount == 2 }
         time.advance(by: .seconds(6))
         #expect(await (first.result.failure as? ErrandError)?.code == .deadlineExceeded)
@@ -199,7 +199,6 @@ extension RecordingAccessory {
     }
 }
 
-/// A store that counts what is written.
 private final class CountingStore: CacheStore {
     let writes = Counter()
     private let memory = MemoryStore()

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Requests that join, are cancelled, fail and run into their deadlines, in orders made from seeds, against a model;
+/// Compares requests that join, are cancelled, fail or exceed their deadlines with a model, in seeded orders.
 /// `ERRAND_SCHEDULES` sets how many.
 @Suite("Orders of events", .leakChecked, .timeLimit(.minutes(30))) struct ScheduleTests {
     private static let count = ProcessInfo.processInfo.environment["ERRAND_SCHEDULES"].flatMap { Int($0) } ?? 600
@@ -21,14 +21,13 @@ import Testing
     }
 }
 
-/// What the server has seen of one exchange.
 private struct Seen {
     let key: String
     let start: Int
     var end: Int?
     var wasCancelled = false
     var failed = false
-    /// When the first request got what came of it: none joins after that.
+    /// When the first request received the result. No request joins after that.
     var delivered: Int?
 }
 
@@ -98,8 +97,8 @@ private final class Schedule: Sendable {
         return state.withLock { $0.faults }
     }
 
-    /// While an exchange runs that requests get something of, none for the same begins. One that all have left may be on
-    /// its way out meanwhile.
+    /// Checks that no second exchange with the same key begins while one runs that delivers to a request. An exchange
+    /// that every request has left may still be unwinding.
     private func findDoubles() {
         let exchanges = state.withLock { $0.exchanges }
         for (index, first) in exchanges.enumerated() where first.delivered != nil {
@@ -152,7 +151,7 @@ private final class Schedule: Sendable {
         }
     }
 
-    /// An exchange that has reached another request before this one began is none of its.
+    /// Checks that a result comes from an exchange that was running during the request and wasn't cancelled.
     private func expectOverlap(_ number: Int, _ begin: Int, _ end: Int) {
         let exchange = state.withLock { state in
             if end < state.exchanges[number].delivered ?? .max { state.exchanges[number].delivered = end }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Parameters and signatures of compressed bodies", .timeLimit(.minutes(30)), .leakChecked)
 struct CompressedParameterTests {
-    /// Sends back what comes, in the coding in which it came: the transport decodes it.
+    /// Echoes each body in the coding it came in; the transport decodes it.
     private static func echo() throws -> TestServer {
         try TestServer { request in
             let response = TestResponse.data(request.body)
@@ -20,7 +20,7 @@ struct CompressedParameterTests {
     private static let long = String(repeating: "line ", count: 400)
     private static let signer = Signer(key: "key", timestamp: nil)
 
-    /// What a server reads of a body: the form, or the JSON, its content coding undone.
+    /// Returns the form or JSON that a server reads from a body, with its content coding removed.
     private func read(_ body: RequestBody, _ filters: [any Filter]) async throws -> (text: String, head: HTTPHeaders) {
         let server = try Self.echo()
         let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: filters)
@@ -30,7 +30,6 @@ struct CompressedParameterTests {
         return (String(decoding: data, as: UTF8.self), request.headers)
     }
 
-    /// Every order of some filters.
     private func orders(_ filters: [any Filter]) -> [[any Filter]] {
         if filters.count < 2 { return [filters] }
         return filters.indices.flatMap { index in
@@ -48,7 +47,7 @@ struct CompressedParameterTests {
         for filters in orders([.bodyCompression(compression), .body(["app": "shop"]), .body(signedBy: Self.signer)]) {
             let explanations = filters.map(\.explanation)
             let signature = explanations.firstIndex { $0.contains("sign") } ?? 0
-            // A signature before the parameters does not cover them.
+            // A signature before the parameters doesn't cover them.
             if signature < (explanations.firstIndex { $0.contains("\"body\"") } ?? 0) { continue }
             let plain = filters.filter { !($0 is BodyCompressionFilter) }
             let json = RequestBody.json(["text": Self.long])

@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandCompression
 
 @Suite("Compressed request bodies", .timeLimit(.minutes(30)), .leakChecked) struct CompressionTests {
-    /// Sends back what comes, in the coding in which it came: the transport decodes it.
+    /// Echoes each body in the coding it came in; the transport decodes it.
     private static func echo() throws -> TestServer {
         try TestServer { request in
             let response = TestResponse.data(request.body)
@@ -23,7 +23,7 @@ import Testing
         return Data(random.bytes(count))
     }
 
-    /// Data in chunks of this size, as often as it is opened.
+    /// Streams data in chunks of this size, and can be opened repeatedly.
     private static func stream(_ data: Data, _ size: Int, length: Bool = false) -> RequestBody {
         .stream(length: length ? Int64(data.count) : nil) {
             let rest = Mutex(data)
@@ -80,7 +80,6 @@ import Testing
         #expect(stub.received.dropLast().map(\.body.length) == [5000, 1023, 0, 5000])
         let last = try #require(stub.received.last)
         #expect(last.body.length.map { $0 < 100 } == true)
-        // The header of gzip.
         #expect(last.body.data?.prefix(3) == Data([0x1F, 0x8B, 8]))
     }
 
@@ -140,7 +139,7 @@ import Testing
         let body = RequestBody.stream {
             HTTPBody(next: {
                 if turn.increment() == 1 { return Data("first".utf8) }
-                // The compressed form of the first chunk is on its way before the second one is asked for.
+                // The compressed first chunk is sent before the second chunk is requested.
                 try await gate.wait()
                 throw Own()
             })

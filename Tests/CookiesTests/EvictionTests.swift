@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite("Cookies beyond the limits", .timeLimit(.minutes(30)), .leakChecked) struct EvictionTests {
-    /// RFC 6265bis, section 5.7, word for word: every step looks at all cookies.
+    /// RFC 6265bis, section 5.7, implemented literally: every step examines all cookies.
     private struct Plain {
         struct Entry {
             var cookie: Cookie
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// The processor's time for 1,000 cookies that a jar takes which is full.
+    /// Returns the CPU time for storing 1,000 cookies in a full jar.
     private func cost(ofMoreThan count: Int, _ isSecure: Bool) throws -> Double {
         var policy = CookiePolicy()
         policy.limits.maximumCookies = count
@@ -154,7 +154,6 @@ import Testing
         #expect(jar.cookies(for: long, at: epoch).map(\.path) == ["/7", "/"])
     }
 
-    /// The time for which the processor has worked for this thread.
     private func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -10,13 +10,12 @@ let epoch = Date(timeIntervalSince1970: 1_000_000_000)
 func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
 
 extension CookieJar {
-    /// The `Cookie` field of a request.
     func field(for text: String, at date: Date = epoch) -> String {
         cookies(for: url(text), at: date).map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }
             .joined(separator: "; ")
     }
 
-    /// What a server sets; why it is not kept.
+    /// Stores a server's `Set-Cookie`, and returns why it was rejected.
     @discardableResult
     func set(_ text: String, from page: String, at date: Date = epoch) -> CookieRejection? {
         do { try store(text, from: url(page), at: date) } catch { return error }
@@ -24,7 +23,7 @@ extension CookieJar {
     }
 }
 
-/// What a server sets, and what a request carries then; with the section of RFC 6265bis that says so.
+/// A server's `Set-Cookie` fields and the `Cookie` field of a later request, with the section of RFC 6265bis.
 struct Rule: Sendable, CustomTestStringConvertible {
     let section: String
     let set: [String]

@@ -119,7 +119,7 @@ import Testing
         #expect(stub.received.allSatisfy { $0.headers.values(of: .cookie).count == 1 })
     }
 
-    /// A cache in the place of the house's: it knows a response, and asks whether that is still right.
+    /// A custom cache that has a stored response and revalidates it.
     private struct Revalidating: Filter {
         let stages: FilterStages = .hop
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// The processor's time for a response that sets 2,000 cookies, with a jar that is full of other hosts' cookies.
+    /// Returns the CPU time for a response that sets 2,000 cookies, if the jar is full of other hosts' cookies.
     private func cost(of field: @Sendable (Int) -> String, _ scheme: String) async throws -> Double {
         let headers = HTTPHeaders((0..<2_000).map { HTTPHeaders.Field(.setCookie, field($0)) })
         var least = Double.infinity
@@ -241,7 +241,6 @@ import Testing
         return least
     }
 
-    /// The time for which the processor has worked for this thread.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

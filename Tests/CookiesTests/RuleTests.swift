@@ -11,7 +11,7 @@ import Testing
         ])
     func rules(rules: [Rule]) {
         var policy = CookiePolicy()
-        // What section 5.6 reads, of which section 5.7 lets a client ignore any.
+        // Section 5.6 parses these; section 5.7 allows a client to ignore any of them.
         policy.keepsNamelessCookies = true
         for rule in rules {
             let jar = CookieJar(policy: policy)
@@ -37,7 +37,7 @@ import Testing
     func longHost() {
         let jar = CookieJar()
         jar.set("a=1; Domain=example.com", from: "https://www.example.com/")
-        // Looking up all of the domains above it would take minutes.
+        // Looking up every parent domain would take minutes.
         let page = "https://\(String(repeating: "a.", count: 200_000))example.com/"
         #expect(jar.field(for: page) == "a=1")
         #expect(jar.set("b=2", from: page) == nil && jar.set("c=3; Domain=a.a.example.com", from: page) == nil)

@@ -1,5 +1,5 @@
 extension Rule {
-    /// 5.1.1: a date that can be read ends the cookie, here within a day; another does not.
+    /// 5.1.1: a date that parses expires the cookie, here within a day; any other date doesn't.
     static let dates: [Rule] =
         [
             "Sun, 09 Sep 2001 02:46:40 GMT", "Sunday, 09-Sep-01 02:46:40 GMT", "Sun Sep  9 02:46:40 2001",
@@ -11,7 +11,7 @@ extension Rule {
             "09 Sep 2001", "09 Sep 02:46:40", "Sep 2001 02:46:40", "09 Foo 2001 02:46:40", "32 Sep 2001 02:46:40",
             "00 Sep 2001 02:46:40", "31 Sep 2001 02:46:40", "29 Feb 2001 02:46:40", "09 Sep 1600 02:46:40",
             "09 Sep 2001 24:46:40", "09 Sep 2001 02:60:40", "09 Sep 2001 02:46:60", "09 Sep 2001 02:46",
-            // Of several that look like a part the first one is it, though it is out of range.
+            // If several tokens look like the same part of a date, the first one counts, even if it is out of range.
             "Sat, 15-Apr-17 91:22:33 21:01:22", "99 Sep 9 2001 02:46:40", "Sep 09 2001 24:00:00 02:46:40",
             "Sep 09 2001 00:60:00 02:46:40", "Sep 09 2001 00:00:60 02:46:40", "00 09 Sep 2001 02:46:40",
             "09 Sep 1600 2001 02:46:40", "009 Sep 2001 02:46:40", "09 Sep 12001 02:46:40", "09 Sep 1 02:46:40", "",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The sizes of async frames of a binary (ELF, 64 bits), from its symbols: `frames.py PROGRAM [MODULE …]`.
+"""Prints the sizes of a binary's async frames (ELF, 64 bits), from its symbols: `frames.py PROGRAM [MODULE …]`.
 
-A symbol that ends in Tu is an async function pointer: the offset of the function and the bytes of its frame, 32 bits
-each. Prints "BYTES NAME" for the functions of the modules, largest first.
+A symbol that ends in Tu is an async function pointer: the function's offset and its frame's size in bytes, 32 bits each.
+Prints "BYTES NAME" for the modules' functions, largest first.
 """
 import struct, subprocess, sys
 

@@ -1,10 +1,10 @@
-"""Makes one DocC catalogue of the package: the symbol graphs of its modules, their landing pages, README and docs/.
+"""Creates one DocC catalogue of the package: the symbol graphs of its modules, their landing pages, README and docs/.
 
     catalogue.py GRAPHS OUTPUT
 
-OUTPUT gets graphs/ and Errand.docc/. Each text has one source: the landing pages stand beside the code, as
+Writes graphs/ and Errand.docc/ to OUTPUT. Each text has one source: the landing pages are next to the code, as
 Sources/…/MODULE.docc/MODULE.md, with the topics of the module's types; the guides are the pages of docs/. Fails if a
-public type of a module stands in no topic of its landing page.
+module's public type isn't in a topic of its landing page.
 """
 import collections
 import json
@@ -19,7 +19,7 @@ TOP_LEVEL = 1
 
 
 def stable_hash(identifier):
-    """The suffix with which DocC tells overloads apart: FNV-1 in 32 bits, folded to 24, in base 36."""
+    """Returns the suffix with which DocC distinguishes overloads: FNV-1 in 32 bits, folded to 24, in base 36."""
     value = 0x811C9DC5
     for byte in identifier.encode():
         value = (value * 0x01000193) & 0xFFFFFFFF
@@ -58,12 +58,12 @@ class Symbols:
         return [s["pathComponents"][0] for s in graph["symbols"] if len(s["pathComponents"]) == TOP_LEVEL]
 
     def link(self, key, identifier=None):
-        """An absolute link to a symbol, with the hash that overloads need."""
+        """Returns an absolute link to a symbol, with the hash that overloads need."""
         text = "/" + "/".join(key)
         return f"{text}-{stable_hash(identifier)}" if identifier and len(self.paths[key]) > 1 else text
 
     def resolve(self, module, scope, names):
-        """The absolute link for names that DocC does not find from a scope: of another module, or through the alias `Code`."""
+        """Returns an absolute link for names that DocC can't find from a scope: another module's, or via the alias `Code`."""
         for end in range(len(scope), -1, -1):
             if (module, *scope[:end], *names) in self.paths:
                 return None  # DocC finds it.
@@ -92,7 +92,7 @@ class Symbols:
         return None
 
     def write(self, folder):
-        """The graphs, with links in comments that lead to other modules made absolute."""
+        """Writes the graphs, and makes links in comments to other modules absolute."""
         folder.mkdir(parents=True)
         for name, (owner, extended, graph) in self.graphs.items():
             for symbol in graph["symbols"]:
@@ -154,7 +154,7 @@ class Pages:
         return f"[{text}](<doc:{name}{fragment}>)"
 
     def heading(self, page, anchor):
-        """DocC's fragment for a heading that a page names as GitHub does."""
+        """Returns DocC's fragment for a heading that a page links to with GitHub's fragment."""
         for title in re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE):
             slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
             if slug == anchor:
@@ -166,7 +166,7 @@ class Pages:
 
 
 def guides_of_modules():
-    """The pages that README's table of modules names."""
+    """Returns the pages that README's table of modules names."""
     found = {}
     for line in (ROOT / "README.md").read_text().splitlines():
         if line.startswith("|") and (modules := re.findall(r"^\| ((?:`Errand\w*`(?:, )?)+)", line)):
@@ -177,7 +177,7 @@ def guides_of_modules():
 
 
 def landing(module, symbols, guides, problems):
-    """The landing page of a module, with its guides and what it adds to other modules."""
+    """Returns a module's landing page, with its guides and its extensions of other modules."""
     page = next(iter(ROOT.glob(f"Sources/**/{module}.docc/{module}.md")), None)
     if page is None:
         problems.append(f"{module} has no landing page {module}.docc/{module}.md in its folder")
@@ -222,7 +222,7 @@ def main():
         raise SystemExit("\n".join(problems))
     for page in pages.files:
         (catalogue / f"{page.stem}.md").write_text(pages.article(page))
-    # In README's order, as far as it names them.
+    # In README's order, if README names them.
     readme = (ROOT / "README.md").read_text()
     named = [place.split("/")[-1] for place in re.findall(r"\(docs/([\w/-]+)\.md", readme[readme.index("## Documentation") :])]
     order = sorted(pages.files, key=lambda page: (named.index(page.stem) if page.stem in named else len(named), page.stem))

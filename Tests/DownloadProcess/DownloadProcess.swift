@@ -4,8 +4,8 @@ import ErrandSystemTransport
 import Foundation
 import Synchronization
 
-/// `errand-download-process URL DIRECTORY COUNT [full]`: so many downloads at once, in a process whose limit of open files a
-/// test has lowered. With `full` no file is left until a download says that it waits.
+/// `errand-download-process URL DIRECTORY COUNT [full]` runs COUNT downloads at once, in a process whose open-file
+/// limit a test has lowered. With `full`, it uses up all file descriptors until a download reports that it waits.
 @main
 struct DownloadProcess {
     struct Get: DownloadRequest {
@@ -13,10 +13,9 @@ struct DownloadProcess {
         let destination: URL
     }
 
-    /// Every file that the process may have open.
+    /// Holds every file descriptor that the process may open.
     final class Hoard: Sendable {
         private let files = Mutex<[Int32]>([])
-        /// How many downloads said that they wait.
         let queued = Atomic(0)
 
         func fill() {

@@ -15,11 +15,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A service whose every status is 200, and whose token expires.
+/// A service whose status is always 200, and whose token expires.
 private final class Shop: Sendable {
     let server: TestServer
     private let state = Mutex((valid: "t1", refreshes: 0))
-    /// Bodies that come in the place of the model, in turn.
+    /// Bodies sent instead of the model, in order.
     private let failures = Mutex<[String]>([])
 
     init() throws {
@@ -72,7 +72,6 @@ private struct Cached: ShopRequest, CacheableRequest {
     let cachePolicy: CachePolicy
 }
 
-/// A store that remembers what it was given.
 private final class BodyLog: CacheStore {
     private let store = MemoryStore()
     private let log = Log<String>()
@@ -144,7 +143,7 @@ private final class BodyLog: CacheStore {
         let hit = try await agent.send(request)
         #expect(hit.value == User() && hit.http.source.isCache && shop.requests == 2)
 
-        // The refusal is discarded, and what comes after it kept.
+        // The refusal is discarded, and the response after it is stored.
         shop.expire()
         let other = Cached(path: "other", cachePolicy: policy.waitingForWrite())
         #expect(try await agent.send(other).value == User())

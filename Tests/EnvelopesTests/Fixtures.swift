@@ -8,7 +8,7 @@ struct User: Codable, Sendable, Hashable {
     var name = "Ada"
 }
 
-/// What most services write: `{"code":0,"msg":"ok","data":{…}}`.
+/// The most common envelope: `{"code":0,"msg":"ok","data":{…}}`.
 struct Reply: ResponseEnvelope {
     let code: EnvelopeCode
     let message: String?
@@ -36,7 +36,6 @@ struct Post: ShopRequest {
 }
 
 extension NetworkAgent {
-    /// An agent whose every response has this body.
     convenience init(stub body: String, status: Int = 200, _ filters: any Filter...) {
         self.init(
             baseURL: "https://api.example.com",

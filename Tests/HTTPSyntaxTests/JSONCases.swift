@@ -1,6 +1,6 @@
 import ErrandHTTPSyntax
 
-/// What parsers of JSON are known to stumble over, and short ways to read it.
+/// Inputs that JSON parsers are known to get wrong, and short ways to parse them.
 enum JSONCases {
     static let tokens = [
         "0", "-0", "1", "-1", "10", "1.0", "-1.5e10", "1E+2", "1e-2", "0.0", "0e0", "123456789012345678901234567890",

@@ -48,12 +48,12 @@ import Testing
             #expect(tokens.dropLast().allSatisfy { $0.state == .whole }, "cut at \(count)")
             guard let last = tokens.last else { continue }
             #expect(last.state == .whole || last.state == .cut, "cut at \(count)")
-            // It is cut where the token goes on behind the last byte, or might: a number has no end of its own.
+            // The token is cut if it continues after the last byte, or might: a number has no terminator.
             let goesOn = whole.contains { $0.range.lowerBound < count && count < $0.range.upperBound }
             let mightGoOn = last.kind == .number && last.range.upperBound == count
             #expect((last.state == .cut) == (goesOn || mightGoOn), "cut at \(count)")
             if last.kind == .string, last.state == .cut { #expect(last.content.upperBound == count) }
-            // The same input without more to come is malformed where it is cut.
+            // If no more input follows, the same bytes are malformed at the cut.
             let complete = JSONCases.tokens(Array(bytes[..<count]))
             if goesOn, last.kind == .string { #expect(complete.last?.state != .whole) }
         }

@@ -83,7 +83,7 @@ import Testing
     @Test("of many keys each is found, replaced in its place and removed")
     func manyKeys() {
         var fields = StructuredField.Dictionary()
-        // With a look at all keys for each this takes minutes.
+        // Searching all keys for each of them would take minutes.
         for key in 0..<100_000 { fields["k\(key)"] = .item(.init(.integer(Int64(key)))) }
         for key in 0..<100_000 { fields["k\(key)"] = .item(.init(.integer(Int64(-key)))) }
         #expect(fields.entries.count == 100_000)

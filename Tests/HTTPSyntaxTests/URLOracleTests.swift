@@ -3,7 +3,7 @@ import ErrandHTTPSyntax
 import Foundation
 import Testing
 
-/// Resolves what `Tests/URLs/generate.js` writes, and compares with what node's `URL` makes of it.
+/// Resolves the references that `Tests/URLs/generate.js` writes, and compares the results with node's `URL`.
 ///
 /// `ERRAND_URL_CASES=cases.jsonl swift test --filter URLOracleTests` compares a file of any length.
 @Suite("References against node", .timeLimit(.minutes(60)), .leakChecked) struct URLOracleTests {
@@ -14,10 +14,10 @@ import Testing
         (environment["PATH"] ?? "").split(separator: ":").map { "\($0)/node" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
     static let given = environment["ERRAND_URL_CASES"]
-    /// Without libidn2 no host in another script has a URL.
+    /// Without libidn2, hosts in other scripts can't be resolved.
     static let hasTable = (try? URLReference("http://b\u{FC}cher.test/").resolved()) != nil
 
-    /// A line: the base, the reference, and its URL; nil if node refuses it.
+    /// One line of the file: a base, a reference, and the resolved URL, or nil if node refuses it.
     private struct Case: Decodable {
         let base: String
         let reference: String
@@ -30,7 +30,7 @@ import Testing
             expected = try values.decodeIfPresent(String.self)
         }
 
-        /// Nil if it isn't a URL.
+        /// Returns the resolved URL, or nil if the reference isn't a URL.
         func resolved() throws -> String? {
             try URLReference(reference).resolvedText(against: #require(URL(string: base)))
         }
@@ -46,7 +46,7 @@ import Testing
                 if found == nil { refused += 1 } else { equal += 1 }
                 if let found { #expect(try URLReference(found).resolved().absoluteString == found) }
             } else if (found ?? item.expected ?? "").contains("xn--"), found == nil || item.expected == nil {
-                // libidn2 refuses more names than UTS 46, and Punycode isn't looked into.
+                // libidn2 refuses more names than UTS 46, and Punycode isn't examined.
                 tables += 1
             } else {
                 differences.append("\(item): \(found ?? "refused")")

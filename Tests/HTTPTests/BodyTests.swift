@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 
 @Suite("Bodies", .leakChecked) struct BodyTests {
-    /// Hands out chunks and counts what happens to it.
     final class Source: HTTPBodySource {
         private let chunks: Mutex<[Data]>
         let cancels = Atomic(0)

@@ -3,8 +3,9 @@ import Testing
 
 @testable import ErrandHTTP
 
-/// Every byte, every pair of bytes of the charsets that have pairs, and longer sequences, against sums over the standard's
-/// own tables. The tables are those of encoding_rs, with the 18 characters that the standard has changed since.
+/// Compares every byte, every byte pair of double-byte charsets, and longer sequences with checksums over the
+/// standard's own tables. The tables are those of encoding_rs, plus the 18 characters that the standard changed
+/// since.
 @Suite("Tables of charsets", .leakChecked) struct CharsetTableTests {
     @Test("every byte and every pair of bytes is what the standard says", arguments: CharsetTableTests.sums)
     func pairs(name: String, expected: UInt64) throws {
@@ -29,7 +30,7 @@ import Testing
         #expect(sum.value == expected, "\(name): \(sum.value)")
     }
 
-    /// FNV-1a over each sequence and its scalars; sequences without a text are left out.
+    /// FNV-1a over each sequence and its scalars; skips sequences that don't decode.
     private struct Sum {
         var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -74,7 +74,7 @@ import Testing
 
     @Test("the app's own text comes first, and nil keeps the text that there is")
     func provider() {
-        // Only for an error of this test: others run at the same time.
+        // Limited to this test's error, because other tests run at the same time.
         FailureSentence.provider = { error, sentence in
             error is Own ? "own text for \(sentence.name)" : nil
         }

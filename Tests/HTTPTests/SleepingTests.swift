@@ -38,7 +38,7 @@ import Testing
         longest.cancel()
         await #expect(throws: CancellationError.self) { try await longest.value }
         #expect(tasks.counts.sleeps == 0)
-        // A task that is cancelled already does not sleep, be it until the past.
+        // A cancelled task must not sleep, not even until a time in the past.
         let past = Task {
             while !Task.isCancelled { await Task.yield() }
             try await tasks.sleep(until: .now)

@@ -8,24 +8,22 @@ import Foundation
 import Testing
 
 enum FormReaders {
-    /// Whether there is a Python with Werkzeug, from the system or from PyPI.
     static func areInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import werkzeug"])
         return output?.status == 0
     }
 }
 
-/// What others read of the forms that Errand writes: Werkzeug's form parser and Python's `email`.
+/// Parses Errand's forms with Werkzeug's form parser and with Python's `email`.
 @Suite(
     "Forms, read by others", .enabled("python3 with werkzeug is needed") { await FormReaders.areInstalled() },
     .timeLimit(.minutes(30)), .leakChecked)
 struct FormReaderTests {
-    /// A part as a reader saw it.
     private struct Seen: Codable, Equatable {
         var name: String
         var fileName: String?
         var type: String?
-        /// In base64.
+        /// Base64-encoded.
         var data: Data
     }
 
@@ -116,7 +114,7 @@ struct FormReaderTests {
         ]
         let output = try await python.run(arguments, environment: ["PYTHONIOENCODING": "utf-8"])
         try #require(output.status == 0, "\(output)")
-        // Both give the names as they stand in their quotes; what the HTML standard escapes is the receiver's to undo.
+        // Both parsers return the names as quoted; undoing the HTML standard's escapes is up to the receiver.
         return try JSONDecoder().decode([Seen].self, from: output.bytes).map { seen in
             var seen = seen
             seen.name = Self.unescaped(seen.name)

@@ -23,7 +23,8 @@ struct NginxDownloadTests {
         return NetworkAgent(baseURL: nginx.url, transport: kind.transport, filters: [.downloads(options)])
     }
 
-    /// Starts, and cancels once something is on the disk; again where a busy machine had the whole file before that.
+    /// Starts a download and cancels it once some bytes are on disk. Tries again if a busy machine had the whole file
+    /// before the cancellation.
     private func leave(_ request: Film, on agent: NetworkAgent) async throws -> Int64 {
         for _ in 0..<20 {
             for try await event in agent.download(request) {
@@ -37,7 +38,7 @@ struct NginxDownloadTests {
         return 0
     }
 
-    /// In the place of the file, in one step, as a careful publisher does it.
+    /// Replaces the file atomically, as a careful publisher does.
     private func publish(_ data: Data, on nginx: Nginx) throws {
         try data.write(to: nginx.folder.appendingPathComponent("www/film.bin"), options: .atomic)
     }
@@ -82,7 +83,7 @@ struct NginxDownloadTests {
         #expect(try await leave(request, on: agent) > 0)
         try publish(Self.new, on: nginx)
         #expect(try Data(contentsOf: await agent.send(request).value) == Self.new)
-        // In the middle of one: pauses make it ask again.
+        // During a download; pauses make it send new requests.
         let download = agent.download(request)
         var versions = [Nginx.film, Self.new]
         for try await event in download {

@@ -2,7 +2,7 @@
 import ErrandTestSupport
 import Foundation
 
-/// An nginx with the files, the places and the faults that this suite asks for, over HTTP and over TLS with HTTP/2.
+/// An nginx with this suite's files, locations and faults, over HTTP and over TLS with HTTP/2.
 extension Nginx {
     static let film = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
     static let text = String(repeating: "Mary had a little lamb, its fleece was white as snow.\n", count: 200)
@@ -31,9 +31,9 @@ extension Nginx {
     }
 
     var url: String { url("plain", scheme: "http", host: "127.0.0.1") }
-    /// The certificate is for this name.
+    /// The host that the certificate names.
     var secureURL: String { url("tls") }
-    /// The certificate is not for this one.
+    /// A host that the certificate doesn't name.
     var wrongURL: String { url("tls", host: "127.0.0.1") }
     var authority: String { file("root.pem") }
 }

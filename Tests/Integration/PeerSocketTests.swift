@@ -7,9 +7,8 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-/// A server of `websockets` from PyPI, over TLS and without, for as long as this object lives.
+/// A server of PyPI's `websockets`, with and without TLS. It runs as long as this object exists.
 private final class PythonPeer: Sendable {
-    /// Whether there is a Python with that module.
     static func isInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import websockets.asyncio.server"])
         return output?.status == 0 && Nginx.isInstalled
@@ -141,7 +140,7 @@ struct PeerSocketTests {
         }
         #expect(enough?.closeCode?.rawValue == 4002 && enough?.reason == "enough")
         let long = agent.webSocket(Lines(compression: .off))
-        // The server may close the socket before or after it has taken in all of it.
+        // The server may close the socket before or after it has received the whole message.
         do { try await long.send(String(repeating: "x", count: 1 << 20 | 1)) } catch let error as WebSocketError {
             #expect(error.closeCode == .messageTooBig)
         }

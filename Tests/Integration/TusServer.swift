@@ -3,9 +3,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// tuspyserver, a server of tus in Python that nobody here wrote, behind a proxy that cuts some connections.
+/// tuspyserver, an independent tus server in Python, with a proxy in front that cuts some connections.
 final class TusServer: Sendable {
-    /// Whether there is a Python with tuspyserver, from PyPI.
     static func isInstalled() async -> Bool {
         let output = try? await Program("env")?.run(["python3", "-c", "import tuspyserver, uvicorn"])
         return output?.status == 0
@@ -67,7 +66,7 @@ final class TusServer: Sendable {
     private let process: RunningProgram
     let url: String
 
-    /// - Parameter cuts: the bytes after which connections are cut, one each, in order.
+    /// - Parameter cuts: The numbers of bytes after which connections are cut, one per connection, in order.
     init(cutting cuts: [Int] = []) async throws {
         let folder = try Folder(["server.py": Self.script])
         try FileManager.default.createDirectory(at: folder.file("files"), withIntermediateDirectories: true)
@@ -82,7 +81,7 @@ final class TusServer: Sendable {
         (self.folder, self.process) = (folder, process)
     }
 
-    /// The contents of the uploads that it has, whole or not.
+    /// Returns the contents of all uploads on the server, complete or not.
     func contents() throws -> [Data] {
         try FileManager.default.contentsOfDirectory(at: folder.file("files"), includingPropertiesForKeys: nil)
             .filter { $0.pathExtension.isEmpty && !$0.lastPathComponent.hasPrefix(".") }

@@ -16,7 +16,7 @@ struct TusUploadTests {
         var method: HTTPMethod { .post }
         var path: String { "files/" }
         var body: RequestBody { .file(file) }
-        // The server responds 400 to a question about an upload without these.
+        // Without these, the server responds 400 to a question about an upload.
         var uploadMetadata: [String: String] { ["filename": "film.bin", "filetype": "application/octet-stream"] }
     }
 
@@ -42,7 +42,7 @@ struct TusUploadTests {
         return NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(options)])
     }
 
-    /// Uploads, and leaves after so many bytes more at most.
+    /// Uploads, and cancels after at most this many further bytes.
     private func leave(_ agent: NetworkAgent, within limit: Int64) async throws {
         let limit = Int64.random(in: 0..<limit)
         var start: Int64?
@@ -92,7 +92,7 @@ struct TusUploadTests {
         let data = try write(5_000_003)
         let response = try await agent(server, part: part, segments: count).send(film).value
         #expect(response.status == 201 && response.location != nil)
-        // It deletes the segments once it has joined them.
+        // The server deletes the segments once it has joined them.
         #expect(try server.contents() == [data])
     }
 
@@ -101,7 +101,8 @@ struct TusUploadTests {
         let server = try await TusServer()
         let data = try write(6_000_000)
         let agent = agent(server, segments: 4)
-        // Each one that is left may hold the server up for half a minute: it waits for the lock of what was sent.
+        // Each cancelled upload may block the server for half a minute, because the server waits for the lock on the
+        // sent bytes.
         for _ in 0..<2 { try await leave(agent, within: 500_000) }
         _ = try await agent.send(film)
         #expect(try server.contents().contains(data))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Containers and strategies of the fast decoder", .timeLimit(.minutes(30)), .leakChecked)
 struct ContainerTests {
-    /// Decodes by a closure, and keeps a text.
+    /// Decodes with a closure and keeps the resulting text.
     private struct Probe: Decodable {
         let text: String
 
@@ -20,7 +20,7 @@ struct ContainerTests {
         }
     }
 
-    /// Expects both decoders to show the same to a body that runs at `value` of an object in an array.
+    /// Expects both decoders to give the same result for a body that runs at `value` of an object in an array.
     private func same(
         _ text: String, _ pair: Pair? = nil, at location: SourceLocation = #_sourceLocation,
         _ body: @escaping @Sendable (any Decoder) throws -> String

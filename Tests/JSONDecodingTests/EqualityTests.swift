@@ -6,7 +6,7 @@ import Testing
 @Suite("The fast decoder beside JSONDecoder", .timeLimit(.minutes(30)), .leakChecked)
 struct EqualityTests {
     private static let parts = 20
-    /// 6,000 documents and types; `ERRAND_DOCUMENTS=1000000` for the long form.
+    /// 6,000 documents and types; set `ERRAND_DOCUMENTS=1000000` for the long form.
     private static let count =
         (ProcessInfo.processInfo.environment["ERRAND_DOCUMENTS"].flatMap { Int($0) } ?? 6_000) / parts
 
@@ -49,7 +49,7 @@ struct EqualityTests {
             let fast = Outcome { try pair.fast.decode(Planned.self, from: data) }
             current.plan = plan
             let slow = Outcome { try pair.slow.decode(Planned.self, from: data) }
-            // JSONDecoder looks at some of a text only, and cuts fractions off: of large integers, and very small ones.
+            // JSONDecoder doesn't examine the whole text, and truncates fractions: of large integers and tiny numbers.
             let isRefused = fast == .failure("corrupted", path: []) || fast == .otherError("Failure()")
             let isCut = isRefused && [".", "e-", "E-"].contains { bytes.contains($0.utf8) }
             if fast != slow, !isCut, (try? JSONShape.any.validate(data)) != nil {
@@ -79,7 +79,7 @@ struct EqualityTests {
         let isJSON = (try? JSONShape.any.validate(Data(text.utf8))) != nil
         func check<Value: Decodable>(_ type: Value.Type) {
             let outcomes = Pair().outcomes(type, Data(text.utf8))
-            // JSONDecoder may find another fault before, or none.
+            // JSONDecoder may report an earlier fault, or no fault.
             #expect(outcomes.fast == (isJSON ? outcomes.slow : .failure("corrupted", path: [])), "\(type)")
         }
         check(AnyJSON.self)
@@ -119,7 +119,7 @@ struct EqualityTests {
     }
 }
 
-/// Any JSON, as text.
+/// Any JSON value, as text.
 struct AnyJSON: Decodable, Equatable {
     let text: String
 

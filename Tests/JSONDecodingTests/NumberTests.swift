@@ -8,7 +8,7 @@ struct NumberTests {
         try? FastJSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    /// Random digits, with a fraction and an exponent or without.
+    /// Returns random digits, with or without a fraction and an exponent.
     private func text(_ random: inout SeededGenerator) -> String {
         let digits = 1 + random.below(random.chance(10) ? 60 : 22)
         var text = (0..<digits).map { _ in "\(random.below(10))" }.joined()

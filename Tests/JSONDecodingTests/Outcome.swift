@@ -2,7 +2,7 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-/// The result of a decoding: a value, or the kind of an error and its coding path.
+/// The result of decoding: a value, or the kind of an error and its coding path.
 enum Outcome: Equatable, CustomStringConvertible {
     case value(String)
     case failure(String, path: [String])
@@ -22,7 +22,7 @@ enum Outcome: Equatable, CustomStringConvertible {
         } catch { self = .otherError("\(error)") }
     }
 
-    /// A text that says all of a value, whatever the order of a dictionary.
+    /// Describes a value completely, independent of the order of dictionaries.
     static func describe(_ value: Any) -> String {
         switch value {
         case let value as Double: "\(value.bitPattern)"
@@ -47,7 +47,7 @@ enum Outcome: Equatable, CustomStringConvertible {
     }
 }
 
-/// The two decoders with the same settings.
+/// Both decoders with the same settings.
 struct Pair {
     var fast = FastJSONDecoder()
     let slow = JSONDecoder()
@@ -73,12 +73,10 @@ struct Pair {
         (fast.nonConformingFloatDecodingStrategy, slow.nonConformingFloatDecodingStrategy) = (strategy, strategy)
     }
 
-    /// Both outcomes: of the fast decoder, and of `JSONDecoder`.
     func outcomes<Value: Decodable>(_ type: Value.Type, _ data: Data) -> (fast: Outcome, slow: Outcome) {
         (Outcome { try fast.decode(type, from: data) }, Outcome { try slow.decode(type, from: data) })
     }
 
-    /// Expects both to agree, and returns the outcome.
     @discardableResult
     func agree<Value: Decodable>(
         _ type: Value.Type, _ text: String, at location: SourceLocation = #_sourceLocation

@@ -30,7 +30,7 @@ struct PathTests {
 
     private enum Key: String, CodingKey { case day, days, child, inner }
 
-    /// Keeps its containers, and reads dates from them later.
+    /// Keeps its containers and decodes dates from them later.
     private final class Keeper: Decodable, @unchecked Sendable {
         private let own: KeyedDecodingContainer<Key>
         private let inner: KeyedDecodingContainer<Key>

@@ -1,7 +1,7 @@
 import ErrandTestSupport
 import Foundation
 
-/// What a value of a generated type asks of its decoder, in which order.
+/// The calls that a generated type makes on its decoder, in order.
 indirect enum Plan {
     case scalar(any Reading.Type)
     case list(Plan)
@@ -15,7 +15,7 @@ indirect enum Plan {
         let isOptional: Bool
     }
 
-    /// The plan of the value that is decoded next, since an `init(from:)` has no other argument.
+    /// The plan of the value that is decoded next. Stored here because `init(from:)` takes no other argument.
     final class Current: @unchecked Sendable {
         var plan: Plan
         init(_ plan: Plan) { self.plan = plan }
@@ -24,7 +24,6 @@ indirect enum Plan {
     }
 }
 
-/// A name for any key.
 struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -32,7 +31,7 @@ struct AnyKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// A type that is read with the overload of its own, where a container has one.
+/// A type that containers decode with a dedicated overload.
 protocol Reading {
     static func keyed(_ container: KeyedDecodingContainer<AnyKey>, _ key: AnyKey, ifPresent: Bool) throws -> Any?
     static func next(_ container: inout any UnkeyedDecodingContainer) throws -> Any?
@@ -51,7 +50,7 @@ enum Read<Value: Decodable>: Reading {
     }
 }
 
-/// The overloads of `Int`, `String`, `Double` and `Bool`, which generic code does not reach.
+/// The overloads for `Int`, `String`, `Double` and `Bool`, which generic code doesn't reach.
 enum ReadInt: Reading {
     static func keyed(_ container: KeyedDecodingContainer<AnyKey>, _ key: AnyKey, ifPresent: Bool) throws -> Any? {
         try ifPresent ? container.decodeIfPresent(Int.self, forKey: key) : container.decode(Int.self, forKey: key)
@@ -96,7 +95,8 @@ enum ReadBool: Reading {
     static func single(_ container: any SingleValueDecodingContainer) throws -> Any? { try container.decode(Bool.self) }
 }
 
-/// A dictionary, without the path of its error: JSONDecoder reads the members in no order, so that any may be the first to fail.
+/// A dictionary, with no path in its error: JSONDecoder reads members in no defined order, so any of them may fail
+/// first.
 enum ReadDictionary<Value: Decodable>: Reading {
     private struct Failure: Error {}
 
@@ -115,7 +115,7 @@ enum ReadDictionary<Value: Decodable>: Reading {
     }
 }
 
-/// An enumeration with a raw value, one with values of its cases, and a recursive structure.
+/// An enumeration with raw values, one with associated values, and a recursive structure.
 enum Role: String, Decodable { case admin, editor, reader }
 
 enum Form: Decodable {
@@ -128,7 +128,6 @@ struct Tree: Decodable {
     let children: [Tree]?
 }
 
-/// A value of a generated type.
 struct Planned: Decodable {
     let text: String
 

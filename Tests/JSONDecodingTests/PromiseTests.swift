@@ -5,7 +5,7 @@ import Testing
 
 @testable import ErrandJSONDecoding
 
-/// What the page of the decoder says of it, and no other test looks at.
+/// Statements of the decoder's documentation that no other test covers.
 @Suite("What differs from JSONDecoder", .timeLimit(.minutes(30)), .leakChecked)
 struct PromiseTests {
     private func error(_ body: () throws -> Void) -> DecodingError.Context? {
@@ -47,7 +47,7 @@ struct PromiseTests {
 
     @Test("the errors of a text that is too long, and of one that is not in its encoding, have their codes")
     func codes() throws {
-        // Refused by its length, before a byte of it is read.
+        // Refused because of its length, before any byte is read.
         let tooLong = #expect(throws: JSONDecodingError.self) {
             try IndexBuilder.checkLength(IndexEntry.limit + 1)
         }
@@ -108,7 +108,7 @@ struct PromiseTests {
     @Test("an index of more entries than eight bytes each is made in parts, whatever stands where it grows")
     func grownIndex() throws {
         for count in 0..<80 {
-            // Two bytes for each entry, and members whose key and value must not be parted.
+            // Two bytes per entry, plus members whose key and value must stay together.
             let values = String(repeating: "1,", count: count)
             let text = "[\(values){\"a\":[{}],\"b\":{\"c\":\"d\"}},\(values)[]]"
             let document = try JSONDocument(Array(text.utf8), options: FastJSONDecoder())

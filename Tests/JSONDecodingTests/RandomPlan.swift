@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plans, and texts that fit them more often than not.
+/// Random plans, and texts that usually fit them.
 struct RandomPlan {
     var random: SeededGenerator
 
@@ -42,7 +42,7 @@ struct RandomPlan {
         }
     }
 
-    /// A text for a plan, with white space, members in any order, more of them, twice, or fewer.
+    /// Returns a text for a plan, with white space and with members in any order, extra, repeated or missing.
     mutating func text(_ plan: Plan) -> String {
         if random.chance(25) { return anything(2) }
         switch plan {
@@ -153,7 +153,8 @@ struct RandomPlan {
         case 2: number(true)
         case 3, 4: string(random.pick(Self.names))
         case 5: list((0..<random.below(4)).map { _ in anything(depth - 1) })
-        // One member: the order in which JSONDecoder reads a dictionary is not defined, nor then is its first error.
+        // At most one member, because JSONDecoder reads a dictionary in no defined order, so its first error is
+        // undefined too.
         default: object((0..<random.below(2)).map { _ in (random.pick(Self.names), anything(depth - 1)) })
         }
     }

@@ -11,7 +11,7 @@ struct ReservationTests {
     }
     private typealias Wide = Pair<Pair<Pair<Pair<Pair<Pair<Pair<Pair<Pair<Pair<Double>>>>>>>>>>
 
-    /// An element of 8 KB, which two bytes of a text ask for.
+    /// An element of 8 KB, for which a text needs only two bytes.
     private struct Element: Decodable {
         let wide: Wide?
 
@@ -21,15 +21,15 @@ struct ReservationTests {
         }
     }
 
-    /// The address space of the process when the first element is decoded.
+    /// Records the process's address space when the first element is decoded.
     private final class Watch: @unchecked Sendable {
-        // Unchecked: one decoding after the other uses it.
+        // Unchecked: decodings use it one after the other.
         static let key = CodingUserInfoKey(rawValue: "watch").unsafelyUnwrapped
         private(set) var first: Int?
 
         func see() { if first == nil { first = Self.addressSpace() } }
 
-        /// Bytes; 0 where the system doesn't tell.
+        /// In bytes; 0 if the system doesn't report it.
         static func addressSpace() -> Int {
             guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
             return (text.split(separator: " ").first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -39,7 +39,7 @@ struct ReservationTests {
     @Test("an array of many short elements reserves no room for all of them before the first one is decoded")
     func wideElements() {
         #expect(MemoryLayout<Element>.stride > 8_000)
-        // 16 GB of elements.
+        // Would be 16 GB of elements.
         let text = Data("[\(String(repeating: "0,", count: 2_000_000))0]".utf8)
         var decoder = FastJSONDecoder()
         let watch = Watch()
@@ -72,7 +72,7 @@ struct ReservationTests {
         struct Box: Decodable, Equatable { let n: Int }
         let boxes = (0..<20_000).map { "{\"n\":\($0)}" }.joined(separator: ",")
         #expect(try FastJSONDecoder().decode([Box].self, from: Data("[\(boxes)]".utf8)) == (0..<20_000).map(Box.init))
-        // The value at the end is none: what was decoded is released, and the error has its place.
+        // The last value isn't a box: the decoded boxes are released, and the error has its path.
         #expect(throws: DecodingError.self) {
             try FastJSONDecoder().decode([Box].self, from: Data("[\(boxes),7]".utf8))
         }

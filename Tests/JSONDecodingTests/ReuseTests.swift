@@ -2,13 +2,13 @@ import ErrandJSONDecoding
 import Foundation
 import Testing
 
-/// What one value leaves to the next: decoders, containers and memory are used again, unless a type keeps them.
+/// The decoder reuses decoders, containers and memory from one value to the next, unless a type keeps them.
 @Suite("What the fast decoder uses again", .timeLimit(.minutes(30)), .leakChecked)
 struct ReuseTests {
     private enum OtherKey: String, CodingKey { case id, inner }
     private struct Identified: Decodable { let id: Int }
 
-    /// Keeps its decoder, or one of three kinds of containers.
+    /// Keeps its decoder, or one of three kinds of container.
     private final class Keeper: Decodable {
         let inner: Keeper?
         private let id: () throws -> Int

@@ -1,4 +1,4 @@
-/// Random schemas, and documents that have a fair chance to fit them.
+/// Random schemas, and documents with a fair chance to fit them.
 struct RandomSchema {
     var random: SeededGenerator
     private static let keys = ["a", "b", "ab", "b1", "\u{e9}", "c"]
@@ -47,7 +47,7 @@ struct RandomSchema {
                 var inner = keywords(2)
                 inner.insert(member("$id", .string(name)), at: 0)
                 if random.chance(2) { inner.append(member("$dynamicAnchor", .string("n"))) }
-                // Definitions of the resource, which `#/$defs/…` leads to from within it.
+                // The resource's own definitions, which `#/$defs/…` refers to from within it.
                 inner.append(
                     member("$defs", .object((0..<3).map { member("d\($0)", part(1)) })))
                 all.append(member(name, .object(inner)))

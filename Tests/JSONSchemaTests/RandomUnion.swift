@@ -1,4 +1,4 @@
-/// Random unions of objects with tags, and documents that have a fair chance to fit one of the branches.
+/// Random unions of tagged objects, and documents with a fair chance to fit one of the branches.
 struct RandomUnion {
     var random: SeededGenerator
     private let tags: [String]
@@ -47,7 +47,6 @@ struct RandomUnion {
         return .object(members + [member("$defs", .object(definitions + unions))])
     }
 
-    /// A schema with or without a union.
     private mutating func part() -> SchemaTree {
         switch random.below(6) {
         case 0: .object([union()])

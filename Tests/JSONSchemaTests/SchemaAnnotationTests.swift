@@ -36,7 +36,7 @@ struct SchemaAnnotationTests {
                 {"$schema": "\(draft)", "contentEncoding": "base64", "contentMediaType": "application/json",
                  "contentSchema": {"type": "object"}}
                 """
-            // "e30=" is {}, "!" no Base64, and "eDp5" no JSON.
+            // "e30=" is {}, "!" isn't Base64, and "eDp5" isn't JSON.
             for text in [#""e30=""#, #""!""#, #""eDp5""#, #""{:}""#, "100"] {
                 for formats in [JSONSchemaFormats.annotation, .assertion] {
                     try JSONSchema(Data(schema.utf8), formats: formats).validate(Data(text.utf8))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSON Schema against an oracle", .timeLimit(.minutes(60)), .leakChecked)
 struct SchemaFuzzTests {
-    /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaFuzzTests` compares so many verdicts.
+    /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaFuzzTests` compares that many verdicts.
     private static let verdicts =
         ProcessInfo.processInfo.environment["ERRAND_SCHEMA_VERDICTS"].flatMap { Int($0) } ?? 16_000
     private static let documents = 16
@@ -22,7 +22,7 @@ struct SchemaFuzzTests {
             let text = tree.rendered(&generator.random)
             let schema: JSONSchema
             do { schema = try JSONSchema(Data(text.utf8)) } catch {
-                // References that lead to no definition, or back to the same value.
+                // References without a definition, or back to the same value.
                 #expect([.endlessRecursion, .unresolvedReference].contains(error.code), "\(error): \(text)")
                 if error.code == .endlessRecursion { refused += 1 } else { unresolved += 1 }
                 continue
@@ -42,7 +42,7 @@ struct SchemaFuzzTests {
                 #expect(problems.allSatisfy { $0.schemaLocation != nil })
             }
         }
-        // The generator has to make schemas and documents of both outcomes.
+        // The generator must produce enough schemas and documents of both outcomes.
         #expect(valid > count && refused + unresolved < count * 2 / 3)
     }
 }

@@ -1,12 +1,12 @@
-/// Validates by the text of the specification, a keyword after the other, without any regard to speed: draft 2020-12.
+/// Validates according to the text of draft 2020-12, one keyword after the other, without regard to speed.
 struct SchemaOracle {
-    /// What a schema says of a value: whether it fits, and which keys and elements it evaluates.
+    /// A schema's verdict on a value: whether it fits, and which keys and elements the schema evaluated.
     struct Verdict {
         var fits = true
         var keys: Set<String> = []
         var elements: Set<Int> = []
 
-        /// Annotations of a schema that does not hold are dropped.
+        /// Drops annotations of a schema that doesn't fit.
         mutating func merge(_ other: Verdict) {
             guard other.fits else { return }
             keys.formUnion(other.keys)
@@ -14,7 +14,7 @@ struct SchemaOracle {
         }
     }
 
-    /// The schema that `$ref` and `$id` start from.
+    /// The schema from which `$ref` and `$id` are resolved.
     let root: SchemaTree
 
     /// The dynamic scope starts with the root.
@@ -24,7 +24,7 @@ struct SchemaOracle {
         if case .boolean(let value) = schema { return Verdict(fits: value) }
         var verdict = Verdict()
         var scope = outer
-        // A schema with an identifier is a resource of its own.
+        // A schema with an identifier is a separate resource.
         if schema["$id"] != nil { scope.append(schema) }
         applyReferences(schema, instance, scope, &verdict)
         assert(schema, instance, &verdict)
@@ -45,7 +45,7 @@ struct SchemaOracle {
         }
         if let reference = schema["$dynamicRef"]?.text, let current = scope.last {
             let name = String(reference.dropFirst())
-            // It is dynamic only if the current resource has such an anchor.
+            // A reference is dynamic only if the current resource has such an anchor.
             guard let initial = Self.anchor(name, in: current) else { return }
             let place = scope.firstIndex { Self.anchor(name, in: $0) != nil } ?? scope.count - 1
             let target = Self.anchor(name, in: scope[place]) ?? initial
@@ -58,8 +58,8 @@ struct SchemaOracle {
         verdict.merge(other)
     }
 
-    /// `#/$defs/x` leads to a definition of the current resource, `x` to the resource with this identifier, which is
-    /// entered.
+    /// Resolves `#/$defs/x` to a definition of the current resource, and `x` to the resource with this identifier,
+    /// which it enters.
     private func resolve(_ reference: String, _ scope: [SchemaTree]) -> (SchemaTree, SchemaTree?)? {
         if reference == "#" { return scope.last.map { ($0, nil) } }
         if reference.hasPrefix("#/$defs/") {
@@ -69,7 +69,7 @@ struct SchemaOracle {
         return found.map { ($0.value, nil) }
     }
 
-    /// The schema with a dynamic anchor in a resource, not in those within it.
+    /// Returns the schema with a dynamic anchor in a resource, without searching nested resources.
     private static func anchor(_ name: String, in resource: SchemaTree) -> SchemaTree? {
         if resource["$dynamicAnchor"]?.text == name { return resource }
         return resource["$defs"]?.members.first { $0.value["$id"] == nil && $0.value["$dynamicAnchor"]?.text == name }?
@@ -127,7 +127,7 @@ struct SchemaOracle {
         }
     }
 
-    /// The patterns that are in use, in words.
+    /// Implements the patterns in use by hand.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let scalars = text.unicodeScalars
         switch pattern {

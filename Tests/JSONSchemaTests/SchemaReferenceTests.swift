@@ -100,7 +100,7 @@ struct SchemaReferenceTests {
             #expect(try violations(items, text, dialect: .draft2019_09).isEmpty == (text == #"["a"]"#))
         }
         #expect(throws: JSONSchemaError.self) { _ = try schema(items) }
-        // Beside $ref in draft 7 nothing counts.
+        // In draft 7, siblings of $ref are ignored.
         let sibling =
             ##"{"definitions": {"a": {"type": "integer"}}, "properties": {"x": {"$ref": "#/definitions/a", "minimum": 5}}}"##
         #expect(try violations(sibling, #"{"x": 1}"#, dialect: .draft7) == [])

@@ -55,7 +55,7 @@ struct SchemaStrictTests {
                 let text = "{\"\(random.pick(keywords))\": \(random.pick(values))}"
                 var isSchema = true
                 do { try metaschema.validate(Data(text.utf8)) } catch { isSchema = false }
-                // `pattern` is a pattern in the metaschema by its format, as the keys of `patternProperties` are.
+                // The metaschema's `format` makes `pattern` and the keys of `patternProperties` regular expressions.
                 let found = fault(text, dialect)
                 #expect((found == nil) == isSchema, "\(text) \(uri): \(String(describing: found))")
                 if isSchema { good += 1 } else { bad += 1 }

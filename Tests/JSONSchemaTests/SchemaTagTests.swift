@@ -12,7 +12,7 @@ struct SchemaTagTests {
         schema.program.validate(Array(text.utf8).span, limits, usesTags: usesTags)
     }
 
-    /// The lanes of the root, and those that each value of its tag has left that a text has.
+    /// Returns the number of lanes of the root state, and the number that remains for each tag value in a text.
     private func parts(_ schema: JSONSchema, _ text: String) -> (all: Int, left: [Int]) {
         let bytes = Array(text.utf8)
         var validator = SchemaValidator(
@@ -81,7 +81,7 @@ struct SchemaTagTests {
         #expect(parts(schema, #"{"v":1}"#).left == [3])
     }
 
-    /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaTagTests` compares so many verdicts.
+    /// `ERRAND_SCHEMA_VERDICTS=1000000 swift test --filter SchemaTagTests` compares that many verdicts.
     private static let verdicts =
         ProcessInfo.processInfo.environment["ERRAND_SCHEMA_VERDICTS"].flatMap { Int($0) } ?? 40_000
 

@@ -3,7 +3,8 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-/// What a schema says of a text: the pointers of its problems with the location in the schema, apart by a space.
+/// Returns a schema's violations for a text: each problem's pointer and its location in the schema, separated by a
+/// space.
 func violations(
     _ schema: String, _ text: String, dialect: JSONSchemaDialect = .draft2020_12,
     formats: JSONSchemaFormats = .annotation

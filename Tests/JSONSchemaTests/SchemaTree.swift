@@ -1,8 +1,8 @@
-/// A JSON value of the tests: what schemas and documents are made of, and what the oracle reads.
+/// A JSON value for the tests, used in generated schemas and documents and read by the oracle.
 indirect enum SchemaTree: Equatable {
     case null
     case boolean(Bool)
-    /// In thousandths, so that arithmetic is exact.
+    /// In thousandths, which keeps arithmetic exact.
     case number(Int)
     case string(String)
     case array([SchemaTree])
@@ -18,10 +18,10 @@ indirect enum SchemaTree: Equatable {
         return members.first { Self.same($0.key, key) }?.value
     }
 
-    /// Strings are equal by their characters, without normalisation.
+    /// Compares strings by Unicode scalars, without normalization.
     static func same(_ a: String, _ b: String) -> Bool { a.unicodeScalars.elementsEqual(b.unicodeScalars) }
 
-    /// Equality as JSON Schema has it.
+    /// Equality as JSON Schema defines it.
     func equals(_ other: SchemaTree) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -57,7 +57,7 @@ indirect enum SchemaTree: Equatable {
 
     var isTrue: Bool { self == .boolean(true) }
 
-    /// The value as JSON, spelled in one of several ways.
+    /// Returns the value as JSON, in one of several spellings.
     func rendered(_ random: inout SeededGenerator) -> String {
         switch self {
         case .null: "null"

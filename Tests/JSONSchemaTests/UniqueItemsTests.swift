@@ -16,7 +16,7 @@ struct UniqueItemsTests {
         return JSONEquality.areEqual(first.span, 0..<first.count, second.span, 0..<second.count)
     }
 
-    /// The fewest steps that a text takes.
+    /// Returns the smallest step limit with which a text can be validated.
     private func steps(_ schema: String, _ text: String) throws -> Int {
         let schema = try JSONSchema(Data(schema.utf8))
         var (low, high) = (0, 1 << 30)
@@ -52,7 +52,7 @@ struct UniqueItemsTests {
             let tree = generator.document()
             let (one, other) = (tree.rendered(&generator.random), tree.rendered(&generator.random))
             #expect(digest(one) == digest(other) && isEqual(one, other), "\(one) and \(other)")
-            // Whatever has the same digest is the same value.
+            // Values with the same digest must be equal.
             if let known = seen[digest(one)] { #expect(isEqual(known, one), "\(known) and \(one)") }
             seen[digest(one)] = one
         }

@@ -115,8 +115,8 @@ struct AlternativesTests {
         #expect(!escaped.accepts(#""x""#))
     }
 
-    /// Each level has two alternatives that differ only behind their contents: trying them one after the other would
-    /// take two to the power of the depth.
+    /// Each level has two alternatives that differ only after their contents. Trying them one after the other would
+    /// take exponential time in the depth.
     @Test("nested alternatives are weighed in one pass, however deep", arguments: [true, false])
     func nestedAlternatives(fits: Bool) {
         let shape = JSONShape.recursive { next in

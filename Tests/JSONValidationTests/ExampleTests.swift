@@ -12,7 +12,7 @@ struct ExampleTests {
         let text = Data(json.text())
         let shape: JSONShape
         do { shape = try JSONShape(example: text) } catch {
-            // Random keys come twice at times.
+            // Random keys sometimes repeat.
             #expect(error.problems.allSatisfy { $0.kind == .duplicateKey })
             return
         }

@@ -16,7 +16,7 @@ struct KeyOrderTests {
             limits.maximumProblems = 10_000
             limits.maximumKeys = document.limit
             let found = JSONShape.any.problems(document.text, limits: limits).map(KeyedDocument.Fault.init)
-            // The same within a value that a shape constrains.
+            // The same, within a value that a shape constrains.
             let inner = Self.wrapped.problems("[{\"value\":\(document.text)}]", limits: limits).map { problem in
                 KeyedDocument.Fault(
                     kind: problem.kind, pointer: String(problem.pointer.dropFirst(8)), offset: problem.offset - 10)
@@ -65,7 +65,7 @@ struct KeyOrderTests {
     }
 }
 
-/// A text of objects that look alike, with what is wrong with its keys.
+/// A text of similar objects, with the faults in their keys.
 struct KeyedDocument {
     struct Fault: Equatable {
         var kind: JSONProblem.Kind
@@ -76,7 +76,7 @@ struct KeyedDocument {
     private var random: SeededGenerator
     private(set) var text = ""
     private(set) var faults: [Fault] = []
-    /// The most keys that are open at a time.
+    /// The maximum number of open keys.
     let limit: Int
     private var open: [Set<String>] = []
     private var isOver = false
@@ -86,7 +86,7 @@ struct KeyedDocument {
             "\u{e9}",
         ]
         + (0..<80).map { "k\($0)" } + ["a key with more than sixteen bytes, and another end", "exactly fifteen", "n"]
-    /// The keys of the objects of each level, which most of them have.
+    /// The usual keys of objects at each level.
     private var usual: [[String]] = []
 
     init(seed: Int) {
@@ -98,7 +98,7 @@ struct KeyedDocument {
         }
     }
 
-    /// Texts end with the object in which the limit is met.
+    /// Writes the text, which ends with the object that reaches the limit.
     mutating func write() { value(0, "") }
 
     private mutating func value(_ level: Int, _ pointer: String) {

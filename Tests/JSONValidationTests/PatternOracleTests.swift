@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Patterns against node", .timeLimit(.minutes(60)), .leakChecked)
 struct PatternOracleTests {
-    /// `ERRAND_PATTERN_PAIRS=1000000 swift test --filter PatternOracleTests` compares so many pairs.
+    /// `ERRAND_PATTERN_PAIRS=1000000 swift test --filter PatternOracleTests` compares that many pairs.
     private static let pairs =
         ProcessInfo.processInfo.environment["ERRAND_PATTERN_PAIRS"].flatMap { Int($0) } ?? 20_000
     static let node: String? =
@@ -49,7 +49,7 @@ struct PatternOracleTests {
             for (pair, outcome) in zip(batch, expected) {
                 kinds[outcome, default: 0] += 1
                 let found = verdict(pair)
-                // What is not supported has to be a pattern at least.
+                // An unsupported pattern must at least be a valid pattern.
                 let isSame = found == outcome || found == "u" && outcome != "e"
                 if !isSame { differing.append("\(pair): here \(found), in node \(outcome)") }
             }
@@ -67,7 +67,6 @@ struct PatternOracleTests {
         var machine = PatternMachine()
         let text = Array(pair.text.utf8)
         let outcome = machine.run(program, on: text.span, .anywhere, budget: 4_000_000, usesTable: false)
-        // The table, where there is one, has to agree.
         if let table = PatternTable.make(program, .anywhere, work: 4_000).table,
             let other = table.run(text.span, 0..<text.count), other != outcome
         {
@@ -96,7 +95,7 @@ struct PatternOracleTests {
     }
 }
 
-/// Random patterns, many of which are nearly right, with texts that have a chance to match.
+/// Random patterns, many of them slightly wrong, with texts that may match.
 struct RandomPattern {
     struct Pair {
         var pattern: String
@@ -106,7 +105,7 @@ struct RandomPattern {
 
     private var random: SeededGenerator
 
-    /// Seeds that follow one another lead into one sequence at places that are near; those that they draw are far apart.
+    /// Seeds are drawn from a generator, because consecutive seeds soon run into nearly the same sequence.
     init(seed: Int) {
         var seeds = SeededGenerator(seed: seed)
         random = SeededGenerator(seed: seeds.next())
@@ -122,7 +121,7 @@ struct RandomPattern {
         let text = (0..<random.below(6)).map { _ in random.pick(Self.letters) }.joined()
         let ignoresCase = random.chance(3)
         var pattern = pattern(3)
-        // A group around hides what is not balanced, so that only those without it are broken.
+        // A surrounding group would hide unbalanced brackets, so only patterns without a group are broken.
         if !ignoresCase, random.chance(4) { pattern = broken(pattern) }
         return Pair(pattern: pattern, text: text, ignoresCase: ignoresCase)
     }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import ErrandJSONValidation
 
-/// Patterns by the text, and what they have to say of it.
 @Suite("Patterns", .timeLimit(.minutes(30)), .leakChecked)
 struct PatternTests {
     private func matches(_ source: String, _ text: String, _ scope: PatternMachine.Scope = .whole) throws -> Bool {

@@ -1,17 +1,17 @@
-/// Small JSON texts, right ones and damaged ones.
+/// Small JSON texts, valid and damaged.
 struct RandomJSON {
     var random: SeededGenerator
 
     init(seed: Int) { random = SeededGenerator(seed: seed) }
 
-    /// A text that is JSON, with white space, escapes and numbers of every form.
+    /// Returns valid JSON with white space, escapes, and numbers of every form.
     mutating func text() -> [UInt8] {
         var bytes: [UInt8] = []
         value(&bytes, 3)
         return bytes
     }
 
-    /// The text with something done to it that may leave it JSON or not.
+    /// Returns a modified copy of the text, which may or may not be valid JSON.
     mutating func mutated(_ text: [UInt8]) -> [UInt8] {
         var bytes = text
         for _ in 0...random.below(2) {

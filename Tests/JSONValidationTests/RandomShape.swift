@@ -1,4 +1,4 @@
-/// Random shapes, and trees that mostly fit them.
+/// Random shapes, and trees that usually fit them.
 struct RandomShape {
     var random: SeededGenerator
 
@@ -38,7 +38,7 @@ struct RandomShape {
             }, closed: random.chance(4))
     }
 
-    /// A tree that fits, or nearly.
+    /// Returns a tree that fits, or nearly fits.
     mutating func tree(_ spec: ShapeSpec, _ depth: Int = 5) -> JSONTree {
         if random.chance(25) || depth == 0 { return anything(2) }
         switch spec {

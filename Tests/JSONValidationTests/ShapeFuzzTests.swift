@@ -25,7 +25,7 @@ struct ShapeFuzzTests {
                 if !same { Issue.record("seed \(seed): \(spec) \(tree.text): expected \(expected), found \(found)") }
             }
         }
-        // Both happen often enough to mean something.
+        // Both outcomes must be frequent enough to be meaningful.
         #expect(fits > 500 && fails > 500)
     }
 }

@@ -1,6 +1,6 @@
 import ErrandJSONValidation
 
-/// A JSON value as a tree, to say by the simplest means what the validator has to find.
+/// A JSON value as a tree, from which a minimal oracle derives the validator's expected problems.
 indirect enum JSONTree: Equatable {
     case null
     case boolean(Bool)
@@ -25,7 +25,7 @@ indirect enum JSONTree: Equatable {
     }
 }
 
-/// A shape in a form that a test can look into.
+/// A shape that tests can inspect.
 indirect enum ShapeSpec: Sendable {
     struct Member: Sendable {
         var key: String
@@ -76,7 +76,7 @@ indirect enum ShapeSpec: Sendable {
         }
     }
 
-    /// The unfolding of `chain` by one level.
+    /// One level of `chain`, unfolded.
     private static let chainLink = ShapeSpec.either([
         .members(
             [Member(key: "a", spec: .integer), Member(key: "b", spec: .chain, isOptional: true, allowsNull: false)],
@@ -93,7 +93,7 @@ indirect enum ShapeSpec: Sendable {
         }
     }
 
-    /// The pointers of all problems, in any order.
+    /// Returns the pointers of all problems, in any order.
     func problems(_ tree: JSONTree, _ pointer: String = "") -> [String] {
         switch (self, tree) {
         case (.any, _), (.null, .null), (.boolean, .boolean), (.number, .integer), (.number, .fraction),

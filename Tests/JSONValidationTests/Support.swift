@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 
 extension JSONShape {
-    /// What is wrong with a text, in the words of the message, without the count.
+    /// Returns the problems of a text as messages, without the count.
     func complaints(_ text: String, limits: JSONLimits = .standard) -> [String] {
         problems(text, limits: limits).map(\.description)
     }

@@ -59,7 +59,6 @@ struct SyntaxFuzzTests {
     }
 }
 
-/// What the validator says about the syntax of a text.
 struct JSONVerdict {
     var problems: [JSONProblem]
 
@@ -70,7 +69,7 @@ struct JSONVerdict {
         } catch { problems = error.problems }
     }
 
-    /// Keys that come twice are well-formed JSON (RFC 8259, section 4).
+    /// Duplicate keys are well-formed JSON (RFC 8259, section 4).
     var isJSON: Bool { !problems.contains { $0.kind != .duplicateKey } }
 
     static func foundation(_ text: [UInt8]) -> Bool {
@@ -78,7 +77,8 @@ struct JSONVerdict {
     }
 }
 
-/// Where the validator and `JSONSerialization` disagree on purpose; the page on JSON validation lists the same.
+/// Intended differences between the validator and `JSONSerialization`. Keep them in step with the page on JSON
+/// validation.
 enum KnownDifference {
     case trailingComma
     case otherEncoding
@@ -98,7 +98,7 @@ enum KnownDifference {
         }
     }
 
-    /// Whether nothing but commas in front of brackets keeps a text from being JSON.
+    /// Whether commas before closing brackets are the only reason that a text isn't JSON.
     private static func withoutTrailingCommas(_ text: [UInt8]) -> Bool {
         var text = text
         for _ in 0..<10 {

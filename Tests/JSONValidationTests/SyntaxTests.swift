@@ -64,7 +64,7 @@ struct SyntaxTests {
         ])
     func refuses(text: String, complaint: String) {
         #expect(JSONShape.any.complaints(text) == [complaint])
-        // A reader of alternatives is another one, and has to say the same.
+        // Alternatives use another reader, which must give the same result.
         let two = JSONShape.recursive { shape in
             .either(
                 .array(of: .either(shape, .any)), .array(of: .custom("", { _ in true })),
@@ -106,7 +106,7 @@ struct SyntaxTests {
                 .utf8)
         let shape: JSONShape = ["name": .string, "x": ["y": .object]]
         for count in 0...text.count {
-            // Behind the cut the rest lies in memory, where a reader would find it.
+            // The rest is in memory after the cut, so a reader that overruns would find it.
             let verdict: Bool = text.withUnsafeBytes { bytes in
                 do throws(JSONValidationError) {
                     try shape.validate(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<count]))

@@ -2,7 +2,7 @@ import ErrandJSONValidation
 import Foundation
 import Testing
 
-/// Many shapes for one place, and shapes within shapes without end.
+/// Many shapes for one place, and recursive shapes.
 @Suite("Unions and deep shapes", .timeLimit(.minutes(30)), .leakChecked)
 struct UnionTests {
     private let shapes = JSONShape.either(
@@ -59,7 +59,7 @@ struct UnionTests {
         #expect(tagged.problems(other).map(\.pointer) == [pointer])
     }
 
-    /// The milliseconds for which this thread's processor works on a text of a fixed size, the least of several times.
+    /// Returns the CPU milliseconds for a text of a fixed size, as the minimum of several runs.
     private func time(_ shape: JSONShape, _ text: String, _ fits: Bool) -> Double {
         func processorTime() -> Double {
             var time = timespec()
@@ -92,7 +92,7 @@ struct UnionTests {
                 let values = (0..<60).map { text($0 * 7 % count) }
                 return time(shape, "[\(values.joined(separator: ","))]", true)
             }
-            // Four times where it is linear, sixteen where it is quadratic; caches may be another's at any moment.
+            // Four times if linear, sixteen if quadratic; other processes may share the caches at any moment.
             if pair[1] < pair[0] * 9 { return }
             times.append(pair)
         }

@@ -14,7 +14,7 @@ private struct Send: Request {
     var body: RequestBody = .none
 }
 
-/// The printed lines, run by a shell.
+/// Runs the printed commands in a shell.
 @Suite(
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"),
     .timeLimit(.minutes(30)), .leakChecked)
@@ -57,7 +57,7 @@ struct CurlCommandTests {
         if let type = http.body.contentType, http.body.data != nil {
             #expect(received.headers[.contentType] == type)
         }
-        // What the agent itself sends is the measure, but for the codings of each library.
+        // Compares with a request that the agent sends itself, except for each library's content codings.
         let wire = NetworkAgent(baseURL: server.url, transport: .system)
         _ = try await wire.send(request)
         let sent = try #require(server.received.last)
@@ -107,7 +107,7 @@ struct CurlCommandTests {
             #expect(!request.curlCommand().contains("canary") && request.curlCommand().contains("•••"))
             #expect(request.curlCommand(redaction: nil).contains("canary-1"))
         }
-        // Nothing can be masked within a content coding.
+        // A content coding prevents masking within the body.
         let coded = HTTPRequest(
             .post, url, headers: ["Content-Type": "application/json", "Content-Encoding": "rot0"],
             body: .text("{\"password\":\"canary-1\"}"))

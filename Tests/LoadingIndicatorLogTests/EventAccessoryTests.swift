@@ -5,7 +5,6 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Testing
 
-/// Closures of one activity, each called once.
 @Suite(.leakChecked) struct EventAccessoryTests {
     private let log = Log<String>()
 

@@ -3,12 +3,10 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Synchronization
 
-/// A presenter that keeps what it is to present.
 extension Log: LoadingPresenter where Element == LoadingState {
     func present(_ state: LoadingState) { add(state) }
 }
 
-/// A text at a path; its label for the indicator.
 struct Get: Request {
     typealias Output = String
     var path = "text"

@@ -6,7 +6,6 @@ import ErrandLoadingIndicatorLog
 import ErrandTesting
 import Testing
 
-/// The indicator on agents, under a clock that the test moves.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct LoadingIndicatorTests {
     private let time = ManualTimeSource()
@@ -69,7 +68,7 @@ struct LoadingIndicatorTests {
         #expect(released == nil)
         gate.open()
         _ = try await handle.value
-        // The change after the view's end.
+        // Waits for the change after the view's end.
         await task.value
     }
 
@@ -83,7 +82,7 @@ struct LoadingIndicatorTests {
                     let handle = agents[number % 3].start(Get())
                     if number % 4 == 0 { handle.cancel() }
                     _ = await handle.result
-                    // A cancellation of what has ended changes nothing.
+                    // Cancelling a finished activity must not change the state.
                     handle.cancel()
                 }
             }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ErrandLoadingIndicatorLog
 
-/// What is shown as a function of what runs and of time.
+/// The displayed state as a function of running activities and time.
 @Suite(.leakChecked) struct LoadingTimelineTests {
     private static let ids = makeIDs(200)
 
-    /// Identities of real activities, which only an agent can make.
+    /// Returns IDs of real activities, which only an agent can create.
     private static func makeIDs(_ count: Int) -> [Activity.ID] {
         let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")))
         return (0..<count).map { _ in agent.start(Get()).activity.id }
@@ -16,7 +16,7 @@ import Testing
 
     private func time(_ milliseconds: Int) -> Duration { .milliseconds(milliseconds) }
 
-    /// The rules once more, by counting milliseconds.
+    /// The same rules, implemented by counting milliseconds.
     private struct Oracle {
         let delay: Int
         let minimum: Int
@@ -47,7 +47,7 @@ import Testing
         var now = 0
         var changes = 0
         var wasShown = false
-        /// Moves on, and looks only when the timeline said that it should be looked at.
+        /// Advances the time, and checks the timeline only when it asked to be checked.
         func pass(_ milliseconds: Int) {
             for _ in 0..<milliseconds {
                 now += 1
@@ -67,7 +67,7 @@ import Testing
             if oracle.live.contains(number) {
                 oracle.live.remove(number)
                 timeline.end(id)
-                // An end that is reported twice changes nothing.
+                // Reporting an end twice must not change the state.
                 timeline.end(id)
             } else if random.next() % 3 == 0 {
                 oracle.live.insert(number)

@@ -17,7 +17,6 @@ private struct Post: Request {
     var acceptableContentTypes: ContentTypes { .any }
 }
 
-/// What stands in a log, and what does not.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RequestLogTests {
     private let records = Log<LogRecord>()
@@ -30,7 +29,7 @@ struct RequestLogTests {
         NetworkAgent(baseURL: base, transport: .stub(response), filters: filters, accessories: [log])
     }
 
-    /// The time is the one thing that is not the same each time.
+    /// Removes the times, the only part that varies between runs.
     private func withoutTime(_ record: LogRecord) -> String {
         record.description.replacing(#/\d+\.\d ms/#, with: "T ms").replacing(#/^[#]\d+ /#, with: "")
     }
@@ -76,7 +75,7 @@ struct RequestLogTests {
         let time = ManualTimeSource()
         let log = RequestLog(.line, to: ClosureSink { [records] in records.add($0) }, time: time)
         let endless = ClosureFilter { exchange, next in
-            // Beyond what 64 bits of seconds hold.
+            // Beyond 64 bits of seconds.
             time.advance(to: time.now.advanced(by: .seconds(Int64.max) * 17))
             return try await next(exchange)
         }

@@ -4,7 +4,6 @@ import Testing
 
 @testable import ErrandLoadingIndicatorLog
 
-/// What goes to a terminal, and what does not.
 @Suite(.leakChecked) struct TerminalSpinnerTests {
     private let written = Log<String>()
     private let time = ManualTimeSource()

@@ -10,13 +10,13 @@ import Musl
 import Android
 #endif
 
-/// What a person sees: the spinner in a terminal of 40 columns.
+/// The spinner as a person sees it, in a terminal of 40 columns.
 @Suite(
     "The spinner in tmux", .serialized, .enabled(if: Program("tmux") != nil, "tmux is needed"),
     .timeLimit(.minutes(30)), .leakChecked
 )
 struct TmuxTests {
-    /// A tmux of the test's own with the program in it.
+    /// A private tmux that runs the program.
     private final class Screen: Sendable {
         let folder: String
         private let tmux: Program
@@ -28,7 +28,7 @@ struct TmuxTests {
             folder = try #require(mkdtemp(&template).map { String(cString: $0) })
             tmux = try #require(Program("tmux"))
             mkfifo(folder + "/input", 0o600)
-            // For reading as well, so that it opens before the program does.
+            // Open for reading too, so opening doesn't wait for the program.
             input = open(folder + "/input", O_RDWR | O_CLOEXEC)
             let program = try Program(built: name)
             let noted = "sh -c 'echo $$ > \(folder)/process; exec \"$0\"' '\(program.path)'"
@@ -47,7 +47,7 @@ struct TmuxTests {
             try await tmux.run(["-u", "-S", folder + "/socket"] + arguments)
         }
 
-        /// The process of the program; nil before it has begun.
+        /// The program's process ID; nil before it has started.
         var process: pid_t? {
             let text = try? String(contentsOfFile: folder + "/process", encoding: .utf8)
             return text.flatMap { $0.hasSuffix("\n") ? pid_t($0.dropLast()) : nil }
@@ -59,7 +59,7 @@ struct TmuxTests {
             _ = Array((line + "\n").utf8).withUnsafeBytes { write(input, $0.baseAddress, $0.count) }
         }
 
-        /// The lines of the screen, the turning sign as a star.
+        /// Returns the lines of the screen, with a star for the spinner's symbol.
         func lines() async throws -> [String] {
             let text = try await ask(["capture-pane", "-p"]).text
             let signs: Set<Character> = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -70,7 +70,6 @@ struct TmuxTests {
             return lines
         }
 
-        /// Waits until the screen is as expected.
         func shows(_ expected: [String], _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
             var seen: [String] = []
             let end = ContinuousClock.now + .seconds(300)
@@ -127,7 +126,7 @@ struct TmuxTests {
         "errand-watch leaves no spinner behind, at its end and when it is interrupted",
         arguments: [nil, SIGINT, SIGTERM])
     func watch(signal: Int32?) async throws {
-        // On a loaded machine the program may end before the signal reaches it; then it is started anew.
+        // On a loaded machine the program may end before the signal arrives; then the test starts it again.
         for _ in 0..<20 {
             let lines = try await linesAtEnd(signal: signal)
             if signal != nil, lines.contains("ended 0") { continue }
@@ -139,14 +138,14 @@ struct TmuxTests {
         Issue.record("the program always ended before the signal")
     }
 
-    /// What the screen shows after the program has ended, by itself or by a signal that it gets while it works.
+    /// Returns the screen after the program has ended, either by itself or by a signal during its work.
     private func linesAtEnd(signal: Int32?) async throws -> [String] {
         let screen = try await Screen(program: "errand-watch", then: "; echo ended $?; sleep 60")
         var lines: [String] = []
         var hasEnded: Bool { lines.contains { $0.hasPrefix("ended ") } }
         do {
             if let signal {
-                // The program stands still while the screen is read: it cannot end between the look and the signal.
+                // The program is stopped while the screen is read, so it can't end between the check and the signal.
                 try await eventually {
                     guard let process = screen.process else { return false }
                     kill(process, SIGSTOP)

@@ -2,7 +2,6 @@
 import Foundation
 import Testing
 
-/// What errand-watch says, and with which status it ends.
 @Suite("errand-watch", .timeLimit(.minutes(30)), .leakChecked)
 struct WatchCommandTests {
     @Test("help, unknown options and missing directories get a sentence each")

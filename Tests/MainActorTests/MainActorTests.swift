@@ -8,7 +8,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// New apps of Xcode isolate what they declare to the main actor, unless it says otherwise; so does this target.
+/// New Xcode apps isolate declarations to the main actor by default; so does this target.
 @Suite("MainActor by default", .timeLimit(.minutes(30)), .leakChecked) struct MainActorTests {
     nonisolated private static let here = URL(filePath: #filePath).deletingLastPathComponent()
     nonisolated private static let root = here.deletingLastPathComponent().deletingLastPathComponent()
@@ -92,7 +92,7 @@ import Testing
         }
         for files in [guides, [Self.here.appending(path: "UserCode.swift")]] + copied {
             let found = try await SwiftCompiler.diagnostics(of: files, in: Self.root, mode: mode, arguments)
-            // A test of a guide is no code of an app.
+            // Diagnostics in macro expansions come from the guides' tests, which aren't app code.
             let said = found.filter { !$0.hasPrefix("macro expansion") }
             #expect(said.isEmpty, "\(said.joined(separator: "\n"))")
         }
@@ -164,7 +164,7 @@ import Testing
             func show(_ bar: Bar) { _ = CallOptions(progress: { bar.value = $0.fraction ?? 0 }) }
             """,
         ]
-        // What is sent from one actor to another is judged behind the type checker.
+        // Sending between actors is checked after type checking, so the code has to be compiled to SIL.
         let arguments = Self.isolated + ["-emit-sil", "-o", "/dev/null"]
         for code in cases {
             let found = try await SwiftCompiler.diagnostics(of: "import Errand\n" + code, in: Self.root, arguments)
@@ -179,7 +179,6 @@ import Testing
     #endif
 }
 
-/// A view's model.
 private final class Bar {
     var received: [Int64] = []
     var atEnd: Int64?

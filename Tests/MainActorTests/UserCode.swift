@@ -1,6 +1,6 @@
-// What an app writes whose default isolation is MainActor, as this target has it: each protocol that users conform to. A
-// conformance where a type is declared takes the type off the main actor; a model, a protocol that refines Request and a
-// conformance in an extension are written `nonisolated`.
+// The code an app with default isolation to MainActor writes, as this target does: each protocol that users conform
+// to. A conformance in a type's declaration takes the type off the main actor; a model, a protocol that refines
+// Request, and a conformance in an extension need `nonisolated`.
 import Errand
 import ErrandAuthentication
 import ErrandCache

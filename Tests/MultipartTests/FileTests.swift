@@ -21,11 +21,11 @@ import Testing
                 }
                 try handle.close()
             case .isReplaced:
-                // Written beside it and renamed: another file of the same size.
+                // Written to a temporary file and renamed: another file of the same size.
                 try Data(contentsOf: url).write(to: url, options: .atomic)
             case .vanishes: try FileManager.default.removeItem(at: url)
             case .isRewritten:
-                // Another time is certain, however coarse the clock of the file system is.
+                // Sets an explicit date, because the file system's clock may be too coarse.
                 let date = Date(timeIntervalSince1970: 1_000_000_000)
                 try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
             }
@@ -87,7 +87,7 @@ import Testing
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
         let file = folder.file("f")
         let first = Data(repeating: 0x61, count: 100)
-        // By the time the stream ends, the request is built and on its way.
+        // When the stream ends, the request has been built and is being sent.
         let body = RequestBody.multipart(
             .stream(length: 100, name: "s") {
                 let rest = Log<Data>()

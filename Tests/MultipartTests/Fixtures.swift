@@ -5,7 +5,6 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// A part that was read whole.
 struct WholePart: Equatable {
     var name: String?
     var fileName: String?
@@ -23,7 +22,6 @@ struct WholePart: Equatable {
     }
 }
 
-/// All parts of a body.
 func read(
     _ body: Data, _ contentType: String?, limits: MultipartLimits = MultipartLimits()
 ) async throws -> [WholePart] {
@@ -40,7 +38,7 @@ func read(
     return parts
 }
 
-/// Bytes in pieces of these sizes, the last of them again and again.
+/// Returns a body that provides the data in pieces of these sizes; the last size repeats.
 func pieces(of data: Data, sizes: [Int]) -> HTTPBody {
     let state = Mutex((rest: data, turn: 0))
     return HTTPBody(next: {
@@ -54,7 +52,7 @@ func pieces(of data: Data, sizes: [Int]) -> HTTPBody {
     })
 }
 
-/// What a request with this body sends, and its type.
+/// Returns the bytes that a request with this body sends, and the request.
 func sent(_ body: RequestBody) async throws -> (data: Data, request: HTTPRequest) {
     let stub = StubTransport(.status(200))
     let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
@@ -63,7 +61,7 @@ func sent(_ body: RequestBody) async throws -> (data: Data, request: HTTPRequest
     return (try await request.body.open().collect(upTo: 64 << 20), request)
 }
 
-/// The reason that a request gives for not having been sent.
+/// Returns the codes of the error that prevented sending a request.
 func reason(_ body: () async throws -> Void) async throws -> (ErrandError.Code, MultipartError.Code) {
     do {
         try await body()

@@ -58,10 +58,10 @@ import Testing
     @Test("a body cut at any byte before its end is a typed error")
     func cuts() async throws {
         let data = Data(Self.text.utf8)
-        // Its last boundary is the first whose two hyphens end the line.
+        // The last boundary is the first one whose two hyphens end the line.
         let last = try #require(data.firstRange(of: Data("--a b--\r\nAn".utf8)))
         let whole = last.lowerBound + 7
-        // Cut there, what looks like the end is the end.
+        // At these cuts, the bytes that look like the end are the end.
         for count in 0..<whole where data.prefix(count).suffix(7) != Data("--a b--".utf8) {
             let error = await #expect(throws: MultipartError.self, "\(count)") {
                 try await read(pieces(of: Data(data.prefix(count)), sizes: [11]), Self.type)
@@ -78,7 +78,7 @@ import Testing
         let text = "--b\nA: 1\n\none\r\n--b\n\n\r\ntwo\n\n--b--\n"
         let parts = try await read(Data(text.utf8), "multipart/mixed;boundary=b")
         #expect(parts.map { String(decoding: $0.data, as: UTF8.self) } == ["one\r", "\r\ntwo\n"])
-        // In a body with CR LF a line feed alone ends no line.
+        // In a body with CR LF, a single line feed doesn't end a line.
         let strict = "--b\r\n\r\none\n--b\ntwo\r\n--b--"
         let one = try await read(Data(strict.utf8), "multipart/mixed;boundary=b")
         #expect(one.map { String(decoding: $0.data, as: UTF8.self) } == ["one\n--b\ntwo"])
@@ -109,7 +109,7 @@ import Testing
         for (start, repeated) in endless {
             let pulled = Counter()
             let body = HTTPBody(next: {
-                // Far less than this many chunks may be taken.
+                // The reader must take far fewer chunks than this.
                 pulled.increment() == 1
                     ? Data((start + "\r\n").utf8.dropLast(2)) : pulled.value < 100_000 ? repeated : nil
             })
@@ -139,7 +139,7 @@ import Testing
         for _ in 0..<random.below(6) + 1 {
             var content = Data()
             for _ in 0..<random.below(12) { content.append(random.pick(words)) }
-            // One that holds a boundary's line itself is no part.
+            // Content that itself contains a boundary line isn't a valid part.
             let padded = Data("\r\n".utf8) + content + Data("\r\n".utf8)
             let holdsOne = ["\r\n--b\r\n", "\r\n--b--\r\n"].contains { padded.firstRange(of: Data($0.utf8)) != nil }
             if holdsOne { continue }

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @Suite("Uploads", .timeLimit(.minutes(30)), .leakChecked) struct UploadTests {
-    /// 1 GB where `ERRAND_LONG_TESTS` is set.
+    /// 1 GB if `ERRAND_LONG_TESTS` is set.
     private static let size =
         ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 100_000_000 : 1_000_000_000
 
@@ -16,7 +16,7 @@ import Testing
         arguments: ["file", "form", "stream"])
     func memory(kind: String) async throws {
         let folder = try Folder(["large": ""])
-        // A hole: it costs the disk nothing.
+        // A sparse file: it takes no disk space.
         let handle = try FileHandle(forWritingTo: folder.file("large"))
         try handle.truncate(atOffset: UInt64(Self.size))
         try handle.close()

@@ -33,7 +33,7 @@ struct NewPluginTests {
         let directory = try Folder()
         var sources: [String] = []
         for (index, kind) in Self.kinds.enumerated() {
-            // One module of all of them, so that the compiler runs once.
+            // All of them in one module, to run the compiler only once.
             let name = "Tried\(index)"
             _ = try await Self.run(kind, name, "--directory", kind, in: directory.url)
             sources.append("\(kind)/Sources/Errand\(name)/\(name).swift")

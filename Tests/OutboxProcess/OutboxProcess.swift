@@ -3,10 +3,11 @@ import ErrandOutbox
 import ErrandSystemTransport
 import Foundation
 
-/// A process with an outbox, until it is killed; for tests.
+/// Runs an outbox until the process is killed; for tests.
 ///
-/// `errand-outbox-process URL DIRECTORY COUNT LANES [enqueue]`: enqueues that many notes, one after the other in each lane, and
-/// prints the number of each that was acknowledged; then it waits. With `enqueue` it sends nothing.
+/// `errand-outbox-process URL DIRECTORY COUNT LANES [enqueue]` enqueues COUNT notes, sequentially within each lane,
+/// prints the number of each acknowledged note, and then waits. With `enqueue`, it doesn't send them.
+///
 /// `errand-outbox-process oracle …`: see ``RandomRun``.
 @main
 struct OutboxProcess {

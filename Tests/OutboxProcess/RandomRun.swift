@@ -12,10 +12,11 @@ import Musl
 import Android
 #endif
 
-/// Random operations on an outbox, several at once, until the process is killed, or its parent has ended.
+/// Random concurrent operations on an outbox, until the process is killed or its parent has ended.
 ///
-/// `errand-outbox-process oracle URL DIRECTORY NAME FIRST [drain]`: NAME tells the processes on a directory apart, FIRST is the
-/// first number. With `drain` it enqueues nothing, and ends when all is sent. Before and after each operation it prints a line:
+/// `errand-outbox-process oracle URL DIRECTORY NAME FIRST [drain]`: NAME distinguishes the processes on a directory,
+/// FIRST is the first number. With `drain`, it doesn't enqueue, and ends when everything is sent. It prints a line
+/// before and after each operation:
 ///
 /// ```
 /// enqueue NUMBER KIND LANE
@@ -30,10 +31,9 @@ final class RandomRun: Sendable {
     private let outbox: Outbox
     private let name: String
     private let log: String
-    /// The tests, which kill the process; where they were killed themselves, nothing else ends it.
+    /// The tests' process, which kills this process. If it was killed itself, this process must end on its own.
     private let parent = getppid()
     private let next: Mutex<Int>
-    /// The notes that were stored and not removed.
     private let notes = Mutex<[(number: Int, id: OutboxEntry.ID)]>([])
 
     private init(_ outbox: Outbox, _ directory: URL, name: String, first: Int) {
@@ -63,7 +63,7 @@ final class RandomRun: Sendable {
         }
     }
 
-    /// The decisions that the oracle knows.
+    /// Returns the decision that the oracle expects.
     private static func decide(_ refusal: OutboxRefusal) -> OutboxDecision {
         guard var work = refusal.request as? RandomWork else { exit(3) }
         work.isEdited = true
@@ -81,7 +81,7 @@ final class RandomRun: Sendable {
     private func step(_ task: Int) async throws {
         if getppid() != parent { exit(6) }
         if .random(in: 0..<8) == 0 {
-            // No more than can be sent.
+            // Limits the enqueued entries to a number that can be sent.
             for await state in outbox.states where state.entries.count < 200 { break }
         }
         let old = notes.withLock { notes in
@@ -133,7 +133,7 @@ final class RandomRun: Sendable {
 
     // MARK: A disk that is full
 
-    /// Lets files grow a little further at most, so that a write may fail in its middle.
+    /// Allows files to grow only a little further, so a write may fail midway.
     private func limitFiles() {
         let size = (try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) ?? 0
         Self.setLimit(rlim_t(max(0, size + .random(in: -1000..<2000))))
@@ -151,27 +151,26 @@ final class RandomRun: Sendable {
         setrlimit(resource, &limit)
     }
 
-    /// Prints whole lines, in their order. The limit holds for standard output as well: a line waits for its end, and holds up
-    /// no thread.
+    /// Prints whole lines in order. The file size limit also affects standard output; a line waits for its end
+    /// without blocking a thread.
     private static func print(_ line: String) async {
         let end = output.withLock { $0.add("\(line)\n") }
         while !output.withLock({ $0.flush(upTo: end) }) { try? await Task.sleep(for: .milliseconds(1)) }
     }
 }
 
-/// Standard output, with what is to be written to it.
 private struct Output: Sendable {
     private let descriptor = FileHandle.standardOutput.fileDescriptor
     private var pending: [UInt8] = []
     private var written = 0
 
-    /// Returns how many bytes are written once the text is.
+    /// Adds text, and returns the total byte count at which it is completely written.
     mutating func add(_ text: String) -> Int {
         pending += text.utf8
         return written + pending.count
     }
 
-    /// Writes what it can, and returns whether so many bytes are written.
+    /// Writes as much as possible, and returns whether that many bytes are written.
     mutating func flush(upTo end: Int) -> Bool {
         while written < end {
             let count = pending.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

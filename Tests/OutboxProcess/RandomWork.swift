@@ -1,25 +1,25 @@
 import Errand
 import ErrandOutbox
 
-/// A request of a ``RandomRun``: some numbers, on which a server is to work once.
+/// A request of a ``RandomRun``: numbers that a server must process exactly once.
 struct RandomWork: OutboxRequest {
     typealias Output = Void
 
     enum Kind: String, Codable {
-        /// Sent as it is.
+        /// Sent unchanged.
         case note
-        /// The last one of a lane wins.
+        /// The last draft of a lane wins.
         case draft
-        /// Those of a lane that wait become one.
+        /// Waiting carts of a lane are merged.
         case cart
     }
 
     let kind: Kind
     let lane: String
     var numbers: [Int]
-    /// The numbers of notes that are worked on before.
+    /// The numbers of notes that must be processed first.
     var after: [Int] = []
-    /// Whether the handler has seen it: a server refuses some numbers until then.
+    /// Whether the handler has edited it; a server refuses some numbers until then.
     var isEdited = false
     var filling = ""
 

@@ -9,7 +9,7 @@ import Testing
 @Suite("The file of an outbox", .timeLimit(.minutes(30)), .leakChecked) struct LogTests {
     private let desk = Desk()
 
-    /// What is left of a log of these bytes: the numbers of the notes by entry, and the damage that was reported.
+    /// Opens a log with these bytes. Returns the note numbers by entry, and the reported damage.
     private func read(_ bytes: Data) async throws -> (notes: [UInt64: Int], damage: [OutboxDamage]) {
         let folder = TemporaryDirectory()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -24,7 +24,7 @@ import Testing
         for entry in state.entries {
             notes[entry.id.rawValue] = try await outbox.request(Note.self, of: entry.id)?.number
         }
-        // The next one is stored, and found again, whatever was damaged.
+        // The next note is stored and found again, whatever was damaged.
         let id = try await outbox.enqueue(Note(number: 77))
         await outbox.close()
         let again = try await desk.agent.outbox(
@@ -34,7 +34,7 @@ import Testing
         return (notes, state.damage)
     }
 
-    /// A log of five notes, of which the second was removed.
+    /// Returns a log of five notes, the second of which was removed.
     private func sample() async throws -> Data {
         let outbox = try await desk.enqueueOnly()
         for number in 1...5 { try await outbox.enqueue(Note(lane: "\(number)", number: number)) }
@@ -49,7 +49,7 @@ import Testing
         let whole: [UInt64: Int] = [1: 1, 3: 3, 4: 4, 5: 5]
         let stride = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 13 : 1
         for offset in Swift.stride(from: Int.random(in: 0..<stride), to: bytes.count, by: stride) {
-            // Another version of the format is no damage.
+            // A different format version doesn't count as damage.
             if offset == OutboxFormat.prefix.count - 1 { continue }
             var damaged = bytes
             damaged[offset] ^= UInt8.random(in: 1...255)
@@ -133,7 +133,7 @@ import Testing
             await outbox.close()
         }
         #expect(ids == ids.sorted() && ids[0].rawValue >= id && Set(ids).count == 3)
-        // Rewritten, since most of it is gone by now.
+        // The log is rewritten, because most of it is obsolete by now.
         for _ in 0..<4 {
             let outbox = try await desk.enqueueOnly()
             let large = try await outbox.enqueue(Draft(text: String(repeating: "x", count: 500_000)))

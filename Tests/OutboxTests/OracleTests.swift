@@ -5,8 +5,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Outboxes of two processes on one directory, which change it at random and are killed at any moment, against what they say
-/// that they have done. `ERRAND_LONG_TESTS=1` makes it 100,000 operations.
+/// Two processes change outboxes in one directory at random and are killed at any moment; the oracle compares the
+/// outcome with what they reported. `ERRAND_LONG_TESTS=1` runs 100,000 operations.
 @Suite("An outbox against an oracle", .timeLimit(.minutes(60))) struct OracleTests {
     private static let isLong = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] != nil
 
@@ -27,7 +27,8 @@ import Testing
             let goal = oracle.arrivalCount + .random(in: 0..<(Self.isLong ? 300 : 60))
             try await eventually { oracle.arrivalCount >= goal || children.contains(where: \.hasEnded) }
             for child in children.shuffled() {
-                // In time, not in yields, which take minutes on a busy machine: the processes use the cores meanwhile.
+                // Sleeps instead of yielding: the processes use the cores meanwhile, and yields would take minutes on
+                // a busy machine.
                 try await Task.sleep(for: .microseconds(.random(in: 0..<20_000)))
                 child.signal(SIGKILL)
                 let output = try await child.ended()

@@ -3,7 +3,8 @@ import ErrandTesting
 import Foundation
 import Synchronization
 
-/// The server of `errand-outbox-process oracle`, and all that its processes have printed; says what does not agree.
+/// The server for `errand-outbox-process oracle`. It collects everything its processes print, and reports
+/// contradictions.
 final class OutboxOracle: Sendable {
     /// The body of a request, as the program sends it.
     private struct Work: Decodable, Hashable {
@@ -24,13 +25,13 @@ final class OutboxOracle: Sendable {
         var arrivals: [Arrival] = []
         var seen: Set<String> = []
         var operations = 0
-        /// The kind and the lane of each number, in the order in which they were enqueued.
+        /// The kind and lane of each number, in the order of enqueueing.
         var enqueued: [(number: Int, kind: String, lane: String)] = []
-        /// The entries of the numbers that were acknowledged.
+        /// The entries of acknowledged numbers.
         var stored: [Int: UInt64] = [:]
         var failed: [Int: String] = [:]
         var removed: Set<UInt64> = []
-        /// After each of these, as many requests may be sent again as are sent at once: a kill, or a disk that was full.
+        /// Each interruption (a kill or a full disk) allows as many repeated requests as are sent concurrently.
         var interruptions = 0
         var lostResponses = 0
     }
@@ -50,7 +51,7 @@ final class OutboxOracle: Sendable {
         }
     }
 
-    /// Works on a request, or fails in one of many ways.
+    /// Processes a request, or fails in one of many ways.
     func respond(to request: RecordedRequest) -> TestResponse {
         guard let work = try? request.json(Work.self), let number = work.numbers.first else { return .status(400) }
         let key = request.headers[.idempotencyKey] ?? ""
@@ -63,7 +64,7 @@ final class OutboxOracle: Sendable {
             switch Int.random(in: 0..<20) {
             case 0: return .status(503)
             case 1: return .status(200).resetting(afterBytes: 0)
-            // The work is done, and the client does not learn of it.
+            // The work is done, but the client doesn't get the response.
             case 2 where !Self.isRefused(number, work):
                 state.lostResponses += 1
                 return answer(200).closing(afterBytes: 0)
@@ -75,12 +76,12 @@ final class OutboxOracle: Sendable {
         }
     }
 
-    /// Until the handler of the outbox has edited it.
+    /// Refused until the outbox's handler has edited the request.
     private static func isRefused(_ number: Int, _ work: Work) -> Bool {
         work.kind == "note" && number % 13 == 5 || number % 11 == 3 && !work.isEdited
     }
 
-    /// Takes in what a process has printed until it was killed.
+    /// Reads the output of a process that was killed.
     func read(_ text: String) {
         state.withLock { $0.interruptions += 1 }
         // The kill may have cut the last line.
@@ -103,11 +104,11 @@ final class OutboxOracle: Sendable {
         }
     }
 
-    /// What does not agree; once nothing is left to be sent.
+    /// Returns all contradictions. Call it once everything is sent.
     func problems() -> [String] {
         let state = state.withLock { $0 }
         var problems: [String] = []
-        // A number is worked on when its first key is.
+        // A number counts as processed when its first key is.
         var (worked, settled, contents) = ([Int: (at: Int, key: String)](), [Int: Int](), [String: Work]())
         for (index, arrival) in state.arrivals.enumerated() {
             if contents.updateValue(arrival.work, forKey: arrival.key) ?? arrival.work != arrival.work {
@@ -137,7 +138,6 @@ final class OutboxOracle: Sendable {
             case "note": problems += Self.overtaking(numbers, settled, state) + Self.lost(numbers, settled, state)
             case "cart": problems += Self.lost(numbers, settled, state)
             default:
-                // The last draft wins.
                 let (stored, sent) = (numbers.last { state.stored[$0] != nil }, numbers.filter { worked[$0] != nil })
                 if let stored, sent.last ?? -1 < stored { problems.append("draft \(stored) is lost") }
                 let order = sent.compactMap { worked[$0]?.at }
@@ -151,7 +151,7 @@ final class OutboxOracle: Sendable {
         state.stored[number].map(state.removed.contains) ?? false
     }
 
-    /// Those of the numbers that never arrived.
+    /// Reports the numbers that never arrived.
     private static func lost(_ numbers: [Int], _ settled: [Int: Int], _ state: State) -> [String] {
         numbers.filter { number in
             guard settled[number] == nil, let id = state.stored[number] else { return false }
@@ -162,7 +162,7 @@ final class OutboxOracle: Sendable {
         }
     }
 
-    /// Those of the notes of a lane that arrived before an older entry.
+    /// Reports a lane's notes that arrived before an older entry.
     private static func overtaking(_ numbers: [Int], _ settled: [Int: Int], _ state: State) -> [String] {
         let entries = numbers.compactMap { number in state.stored[number].map { (id: $0, number: number) } }
         var problems = Set(entries.map(\.id)).count < entries.count ? ["two entries have one number"] : []

@@ -460,7 +460,7 @@ import Testing
         let (gate, failures) = (Gate(), Counter())
         let opened = Mutex<Outbox?>(nil)
         let watcher = Watcher { activity, event in
-            // The delivery has failed, and has not ended yet.
+            // The delivery has failed but hasn't ended yet.
             guard activity.kind == .outbox, case .didStop = event else { return }
             opened.withLock(\.self)?.networkIsBack()
         }
@@ -503,7 +503,6 @@ import Testing
         await outbox.close()
     }
 
-    /// Sends a request that failed once more.
     private struct Twice: Filter {
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
             do { return try await next(exchange) } catch { return try await next(exchange) }

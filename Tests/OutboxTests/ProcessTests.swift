@@ -18,7 +18,7 @@ import Android
 
     @Test("a full disk refuses an entry with a reason, wherever a write ends, and loses none")
     func fullDisk() async throws {
-        // In a process of its own, which has the limit that stands for a full disk.
+        // In a separate process, whose file size limit simulates a full disk.
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             let desk = Desk()
@@ -50,7 +50,7 @@ import Android
             signal(SIGXFSZ, SIG_IGN)
             let log = Log<URL>()
             let desk = Desk { path in
-                // Full from the first request on: its record finds no room.
+                // The disk is full from the first request on, so its record can't be written.
                 if path == "notes/1" { try fill(log.all[0]) }
                 return .text(path)
             }
@@ -63,7 +63,7 @@ import Android
             outbox.resume()
             for _ in 1...20 { await stayFull(desk, outbox) }
             #expect(desk.paths == ["notes/1"] && desk.delivered.all == ["notes/1"])
-            // It cannot be removed either, and that is no reason to send it again.
+            // It can't be removed either, but must still not be sent again.
             await #expect(throws: OutboxError.self) { try await outbox.remove(first) }
             desk.agent.cancelAll()
             for _ in 1...3 { await stayFull(desk, outbox) }
@@ -167,16 +167,15 @@ import Android
     }
 }
 
-/// Leaves a file no room for another byte: a write to it fails as on a full disk.
+/// Leaves a file no room to grow: writes to it fail as on a full disk.
 private func fill(_ file: URL) throws { limitFiles(to: UInt64(try Data(contentsOf: file).count)) }
 
-/// Ends the wait for another attempt to write, and lets that fail.
+/// Ends the wait for another write attempt, which then fails.
 private func stayFull(_ desk: Desk, _ outbox: Outbox) async {
     desk.time.advance(by: .seconds(300))
     await #expect(throws: OutboxError.self) { try await outbox.enqueue(Note(lane: "full", number: 99)) }
 }
 
-/// Lets time pass until nothing is left to be sent.
 private func becomesEmpty(_ desk: Desk, _ outbox: Outbox) async throws {
     let passing = Task {
         while !Task.isCancelled {
@@ -188,7 +187,6 @@ private func becomesEmpty(_ desk: Desk, _ outbox: Outbox) async throws {
     try await outbox.isEmpty()
 }
 
-/// Limits the size of the files that this process writes.
 private func limitFiles(to bytes: UInt64) {
     var limit = rlimit()
     #if canImport(Glibc)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ErrandOutbox
 
-/// The pure decisions against a model that is slow and obvious, with random operations and restarts.
+/// Compares the pure decisions with a slow, obvious model, over random operations and restarts.
 @Suite("The queue of an outbox", .timeLimit(.minutes(30))) struct QueueTests {
     private static let operations = ProcessInfo.processInfo.environment["ERRAND_LONG_TESTS"] == nil ? 3_000 : 100_000
 
-    /// What a list of entries should be.
+    /// The expected list of entries.
     private struct Model {
         struct Item: Equatable {
             let id: UInt64
@@ -34,7 +34,6 @@ import Testing
         }
     }
 
-    /// The queue with the bytes of its log.
     private struct Machine {
         var state = OutboxEngine.State()
         var bytes = OutboxFormat.prefix
@@ -55,7 +54,7 @@ import Testing
             return entry.value(in: Data(bytes[start..<(start + entry.extent.length)]))
         }
 
-        /// Reads all of it anew; the log was perhaps written anew before.
+        /// Reads the whole log again, optionally rewriting it first.
         mutating func restart(rewriting: Bool) throws {
             if rewriting {
                 var new = OutboxFormat.prefix
@@ -80,7 +79,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var (machine, model) = (Machine(), Model())
         var running: Set<UInt64> = []
-        // Those of them that failed or were refused, and have not ended.
+        // Entries that failed or were refused and haven't ended.
         var decided: Set<UInt64> = []
         var (delayed, stopped): ([String: ContinuousClock.Instant], Set<String>) = ([:], [])
         var now = ContinuousClock.now
@@ -101,7 +100,7 @@ import Testing
                     key != nil && item.lane == lane && item.key == key && !item.isBegun
                         && after.allSatisfy { $0 < item.id }
                 }
-                // Only the newest of a slot is replaced.
+                // Only the newest entry of a slot is replaced.
                 let newest = model.items.lastIndex { key != nil && $0.lane == lane && $0.key == key }
                 if let old, old == newest {
                     #expect(id == model.items[old].id)

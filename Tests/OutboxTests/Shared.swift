@@ -1,7 +1,7 @@
 import Errand
 import ErrandEssentials
 import ErrandOutbox
-/// Every file of this suite has what the suites share.
+/// Every file of this suite can use the shared test code.
 @_exported import ErrandTestSupport
 import ErrandTesting
 
@@ -16,7 +16,7 @@ struct Note: OutboxRequest {
     var outboxMaximumAge: Duration? { age }
 }
 
-/// The last one wins.
+/// A request of which the last one wins.
 struct Draft: OutboxRequest {
     typealias Output = Void
     var text = ""
@@ -25,7 +25,7 @@ struct Draft: OutboxRequest {
     var replacementKey: String? { "draft" }
 }
 
-/// Several that wait become one.
+/// A request whose waiting instances are merged.
 struct AddToCart: OutboxRequest {
     typealias Output = Void
     var count = 1
@@ -35,18 +35,18 @@ struct AddToCart: OutboxRequest {
     func merging(_ older: AddToCart) -> AddToCart { AddToCart(count: count + older.count) }
 }
 
-/// A directory, a server in memory, a clock, and the outboxes on them.
+/// A directory, an in-memory server, a clock, and outboxes that use them.
 final class Desk: Sendable {
     let folder = TemporaryDirectory()
     let time = ManualTimeSource()
-    /// The path and the key of each request that reached the server.
+    /// The path of each request that reached the server; `keys` has their keys.
     let received = Log<String>()
     let keys = Log<String>()
     let refusals = Log<OutboxRefusal>()
     let delivered = Log<String>()
     let agent: NetworkAgent
 
-    /// - Parameter respond: to the path of a request.
+    /// - Parameter respond: Returns the response to a request's path.
     init(
         filters: [any Filter] = [], accessories: [any Accessory] = [],
         respond: @escaping @Sendable (String) async throws -> StubResponse = { .text($0) }
@@ -86,7 +86,7 @@ final class Desk: Sendable {
         }
     }
 
-    /// Enqueues without sending, as an extension of an app does.
+    /// Opens an outbox that doesn't send, as an app extension does.
     func enqueueOnly() async throws -> Outbox {
         var options = Desk.exact
         options.allowsSending = false
@@ -97,7 +97,6 @@ final class Desk: Sendable {
 }
 
 extension Outbox {
-    /// Waits for a state.
     func reached(_ isSo: (OutboxState) -> Bool) async throws {
         for await state in states where isSo(state) { return }
         throw CancellationError()

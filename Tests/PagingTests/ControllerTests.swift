@@ -165,7 +165,7 @@ import Testing
         #expect(counts == counts.sorted() && Set(counts).isSubset(of: [0, 10, 15]))
     }
 
-    /// A row of a screen, whose end does what an app's may: it asks its list.
+    /// A row of a screen. Its deinitializer queries its list, as an app's may.
     private final class Row: Sendable {
         let number: Int
         private let onEnd: @Sendable () -> Void
@@ -198,7 +198,7 @@ import Testing
         let (server, screen) = (NumberServer(.offset, 15), Screen())
         let controller = PageController(GetRows { screen.rowEnded() }, on: server.agent)
         screen.controller.withLock { $0 = controller }
-        // A stream that no one reads keeps the latest state, and ends the one before.
+        // A stream that isn't read keeps the latest state and releases the previous one.
         let states = controller.states
         try await controller.next()
         try await controller.reload()
@@ -210,7 +210,7 @@ import Testing
 
     private enum Marked: TagKey { static var defaultValue: String { "" } }
 
-    /// Responds by what the options of a call say.
+    /// Responds according to the call options.
     private struct Stored: Filter {
         let items: [Int]?
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

@@ -4,14 +4,12 @@ import ErrandPaging
 import ErrandTesting
 import Synchronization
 
-/// A page as the server of the tests writes it.
 struct Numbers: Codable, Sendable {
     var items: [Int]
     var total: Int?
     var next: String?
 }
 
-/// A request in any style, for a list of numbers.
 struct GetNumbers: PagedRequest {
     typealias Output = Numbers
     var page: PagePosition
@@ -24,7 +22,7 @@ struct GetNumbers: PagedRequest {
     func nextCursor(in response: Response<Numbers>) -> String? { response.value.next }
 }
 
-/// Serves the numbers from 0 to below `count` in every style, and fails on demand.
+/// Serves the numbers from 0 up to `count` in every paging style, and fails on demand.
 final class NumberServer: Sendable {
     private struct State {
         var count: Int
@@ -47,7 +45,7 @@ final class NumberServer: Sendable {
         set { state.withLock { $0.gate = newValue } }
     }
 
-    /// The request of that number, counted from 1, fails once.
+    /// Makes this request, counted from 1, fail once.
     func fail(at number: Int) { _ = state.withLock { $0.failures.insert(number) } }
 
     var agent: NetworkAgent {

@@ -12,7 +12,8 @@ import Testing
         return (PageModel(GetNumbers(page: .number()), on: server.agent), server)
     }
 
-    /// Counts the changes of what a closure reads; observes anew after each. The model keeps the closure meanwhile.
+    /// Counts changes of the values a closure reads, and observes again after each change. The model keeps the
+    /// closure meanwhile.
     @MainActor private final class View {
         private(set) var changes = 0
 

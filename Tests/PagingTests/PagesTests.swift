@@ -16,7 +16,7 @@ import Testing
             var items: [Int] = []
             for try await item in server.agent.items(of: request, prefetching: isPrefetching) { items.append(item) }
             #expect(items == Array(0..<count))
-            // Without a total only a page that is shorter than one before it has none after it.
+            // Without a total, only a page shorter than an earlier page is known to be the last.
             let isNamed = position.style == .cursor || position.style == .link
             let isShort = count > 10 && count % 10 != 0
             let asksOnce = hasTotal || isNamed || isShort || count == 0
@@ -62,7 +62,7 @@ import Testing
                     guard let item = try await iterator.next() else { break }
                     items.append(item)
                 } catch let error as ErrandError {
-                    // Any other failure, such as a cancellation, would come again and again.
+                    // Any other failure, such as a cancellation, would repeat endlessly.
                     guard error.response?.status == 503 else { throw error }
                     errors += 1
                 }
@@ -127,7 +127,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await loop.value }
     }
 
-    /// Each page has a number, and links to what the closure says.
+    /// Serves pages with a number each, which link to the closure's result.
     private func linked(_ next: @escaping @Sendable (_ path: String) -> String) -> NetworkAgent {
         let transport = StubTransport(maximumRecordedRequests: 0) { request in
             let target = next(request.url.path + (request.url.query.map { "?\($0)" } ?? ""))
@@ -221,7 +221,7 @@ import Testing
         let controller = PageController(GetNumbers(page: .cursor()), on: agent)
         await #expect(throws: PagingError.self) { for _ in 0..<100 { _ = try await controller.next() } }
         #expect(controller.state.pages.count == 2)
-        // A page may be loaded again, and what follows it.
+        // A page may be loaded again, and so may the page after it.
         _ = try await controller.refresh()
         #expect(controller.state.pages.count == 2)
     }
@@ -271,7 +271,7 @@ import Testing
         #expect(stub.received.last?.url.host == "evil.example")
     }
 
-    /// A page that is asked for with credentials of its own.
+    /// A page request with its own credentials.
     private struct GetOwn: PagedRequest {
         typealias Output = [Int]
         typealias Item = Int
@@ -286,9 +286,9 @@ import Testing
         }
     }
 
-    /// Serves a page for each URL of a list, which links to the one behind it.
+    /// Serves a page for each URL of a list, which links to the next URL.
     private func linked(_ urls: [String]) -> StubTransport {
-        // A link is resolved as in a browser: its host is in lower case, without the port of its scheme.
+        // Links are resolved as in a browser: the host in lower case, without the scheme's default port.
         let requested = urls.map { $0.replacing("API", with: "api").replacing(":443/", with: "/") }
         return StubTransport { request in
             let place = requested.firstIndex(of: request.url.absoluteString) ?? urls.endIndex
@@ -297,7 +297,6 @@ import Testing
         }
     }
 
-    /// Which of the secrets a request has.
     private func secrets(_ request: HTTPRequest) -> Int {
         [.authorization, .cookie, "X-Key"].count { request.headers.contains($0) }
     }
@@ -310,7 +309,7 @@ import Testing
             "https://API.example.com:443/7", "https://sub.api.example.com/8",
         ]
         let expected = [3, 3, 0, 0, 0, 0, 3, 0]
-        // With a base of the agent's, and with one of the request's.
+        // With the agent's base URL, and with the request's own.
         for (base, first) in [("https://api.example.com", "numbers"), ("", urls[0])] {
             let stub = linked(urls)
             let agent = NetworkAgent(baseURL: base, transport: stub)
@@ -318,7 +317,7 @@ import Testing
             for try await page in agent.pages(of: GetOwn(first: first)) { next = page.number == 2 ? page.next : next }
             #expect(stub.received.map(secrets) == expected)
             #expect(stub.received.allSatisfy { $0.headers["X-Open"] == "open" })
-            // From the middle of the list, and by a controller.
+            // From the middle of the list, and with a controller.
             let position = try #require(next)
             for try await _ in agent.pages(of: GetOwn(first: first), from: position, prefetching: true) {}
             let controller = PageController(GetOwn(first: first), on: agent)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pages that are not as they were asked for", .timeLimit(.minutes(30)), .leakChecked)
 struct UnevenPagesTests {
-    /// What a server answers to a page's number or offset, and the size that is asked for.
+    /// Returns a server's response for a page number or offset and a requested size.
     private typealias Answer = @Sendable (_ at: Int, _ size: Int) -> String
 
     private struct Server {
@@ -20,7 +20,7 @@ struct UnevenPagesTests {
             let transport = StubTransport(maximumRecordedRequests: 0) { request in
                 let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
                 func value(_ name: String) -> Int { items.first { $0.name == name }?.value.flatMap { Int($0) } ?? 0 }
-                // A list without an end would never fail by itself.
+                // Without this limit, an endless list would never fail.
                 if requests.increment() > 3_000 { return .status(429) }
                 return .json(answer(value("at"), value("size")))
             }
@@ -33,7 +33,6 @@ struct UnevenPagesTests {
         return "{\"items\":[\(list)]\(total.map { ",\"total\":\($0)" } ?? "")\(extra)}"
     }
 
-    /// Gives at most `limit` of the numbers below `count` at once.
     private static func capped(_ count: Int, limit: Int, total: Int? = nil, isOffset: Bool) -> Answer {
         { at, size in
             let size = min(size, limit)
@@ -60,7 +59,7 @@ struct UnevenPagesTests {
             let server = Server(Self.capped(count, limit: 20, total: count, isOffset: isOffset))
             let found = try await items(server, position, hasTotal: hasTotal, isPrefetching: isPrefetching)
             #expect(found == Array(0..<count))
-            // Without a total, a page that is shorter than one before is the last, and otherwise an empty one.
+            // Without a total, the last page is one shorter than an earlier page, or else an empty page.
             let isShort = count > 20 && count % 20 != 0
             #expect(server.requests.value == max(1, (count + 19) / 20) + (hasTotal || isShort || count == 0 ? 0 : 1))
         }
@@ -81,14 +80,14 @@ struct UnevenPagesTests {
                 #expect(controller.state.isLast && controller.state.isFirst == false)
                 #expect(try await controller.previous()?.items == Array(20..<40))
             }
-            // The first page tells how many items the others have.
+            // The first page shows how many items the other pages have.
             let server = Server(Self.capped(45, limit: 20, total: 45, isOffset: isOffset))
             let controller = PageController(GetNumbers(page: position), on: server.agent)
             try await controller.next()
             #expect(try await controller.load(page: 3)?.items == Array(40..<45))
             #expect(controller.state.isLast)
         }
-        // A numbered page that is the first to be loaded.
+        // The first page to be loaded is a numbered one.
         let server = Server(Self.capped(45, limit: 20, total: 45, isOffset: false))
         let controller = PageController(GetNumbers(page: .number(size: 100)), on: server.agent)
         #expect(try await controller.load(page: 2)?.items == Array(20..<40))
@@ -96,7 +95,6 @@ struct UnevenPagesTests {
         #expect(try await controller.next() == nil && controller.state.isLast)
     }
 
-    /// Serves the same items whatever page is asked for.
     private static func same(_ count: Int, total: Int? = nil, varying: Bool = false) -> Answer {
         let requests = Counter()
         return { _, _ in
@@ -119,7 +117,7 @@ struct UnevenPagesTests {
             while try await controller.next() != nil { try #require(server.requests.value < 100) }
             #expect(controller.state.items == Array(0..<count) && controller.state.isLast)
             #expect(controller.state.pages.count == 1)
-            // What is shown may be loaded again.
+            // Displayed pages may be loaded again.
             #expect(try await controller.refresh()?.items == Array(0..<count))
         }
     }
@@ -152,7 +150,7 @@ struct UnevenPagesTests {
     func movedPages() async throws {
         let requests = Counter()
         let server = Server { at, size in
-            // Ten new ones stand before the others from the second request on.
+            // From the second request on, ten new items precede the others.
             let moved = requests.increment() > 1 ? 10 : 0
             let start = (at - 1) * size
             return Self.json((start..<min(35 + moved, start + size)).map { $0 - moved })
@@ -162,7 +160,7 @@ struct UnevenPagesTests {
 
     @Test("items at the border of two pages that come twice are delivered twice, and end nothing")
     func borders() async throws {
-        // Each page begins with the last item of the one before.
+        // Each page begins with the previous page's last item.
         let server = Server { at, _ in Self.json((at - 1) * 9..<min(40, (at - 1) * 9 + 10)) }
         let found = try await items(server, .number(), hasTotal: false)
         #expect(Set(found) == Set(0..<40) && found.count == 44)
@@ -183,7 +181,7 @@ struct UnevenPagesTests {
         let server = Server { _, _ in Self.json([Int](), extra: ",\"next\":\"c\(requests.increment())\"") }
         let error = await #expect(throws: PagingError.self) { try await items(server, .cursor()) }
         #expect(error?.code == .endlessList && server.requests.value == 1_001)
-        // Some empty ones are no fault: their server has looked at items that it does not show.
+        // Some empty pages are fine: the server filtered out the items it examined.
         let some = Server { at, _ in
             Self.json(at % 10 == 9 ? [at] : [], extra: at < 99 ? ",\"next\":\"\(at + 1)\"" : "")
         }
@@ -235,7 +233,7 @@ struct UnevenPagesTests {
             #"{"text":"a","place":{"name":"x"}},{"text":"a","place":{"name":"y"}}"#
         }
         #expect(notes.items == 2 && notes.requests == 3)
-        // An identity that each decoding makes anew tells nothing; these bodies are equal.
+        // These bodies are equal, but IDs created during decoding can't show that.
         let server = Server { _, _ in #"[{"text":"a"},{"text":"b"}]"# }
         let list = PageList(.offset()) { page in Call<[Row]>(.get, "n", query: page.query("at", size: "size")) }
         var rows = 0

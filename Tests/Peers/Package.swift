@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that Errand has no dependencies, not even in its tests.
+// A separate package, because Errand has no dependencies, not even in its tests.
 let package = Package(
     name: "Peers",
     platforms: [.macOS(.v15)],

@@ -1,8 +1,8 @@
-"""Finds what the oldest macOS of the package lacks of Swift's own libraries: on Linux every version of them is new enough.
+"""Finds uses of API of Swift's own libraries that the package's oldest macOS lacks. On Linux every version is new enough.
 
-The symbol graphs of these libraries say since when Apple's systems have what; those of iOS, tvOS, watchOS and visionOS that
-came with a macOS have the same. The index that a debug build leaves says which file uses what, conditions evaluated for Linux.
-Such a use has to stand in a function that asks for the system with `#available`, before the use.
+These libraries' symbol graphs record when each API came to Apple's systems; iOS, tvOS, watchOS and visionOS have the same API
+as the macOS released with them. A debug build's index records which file uses which API, with conditions evaluated for Linux.
+Such a use must be in a function that checks the system with `#available` first.
 """
 import collections
 import json
@@ -18,7 +18,7 @@ TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 def newer(work):
-    """By identifier, the name of what came with a later macOS than the oldest; kept in the work directory."""
+    """Returns the names of API newer than the oldest macOS, by identifier; cached in the work directory."""
     version = subprocess.run(["swiftc", "--version"], capture_output=True, text=True, check=True).stdout
     file = work / "newer.json"
     kept = json.loads(file.read_text()) if file.exists() else {}
@@ -42,9 +42,9 @@ def newer(work):
 
 
 def unguarded(text, name):
-    """The lines of a source that use a name without having asked for the system before, in the same function or around it."""
+    """Returns the lines that use a name without an earlier availability check in the same function or around it."""
     word, found = re.compile(rf"(?<![\w`]){re.escape(name)}\b"), []
-    # How far the question is indented; whether the declaration that comes next has one in its attributes.
+    # The indentation of the `#available` check; whether the next declaration has an `@available` attribute.
     asked, is_next = None, False
     for number, line in enumerate(text.splitlines(), 1):
         code = TEXT.sub('""', line).split("//")[0]
@@ -63,7 +63,7 @@ def unguarded(text, name):
 
 
 def findings(work, sources):
-    """Each use of something newer, as "file:line: what"; None without an index, or with one that has none of them at all."""
+    """Returns each use of newer API, as "file:line: name", or None if there is no index or it contains no newer API at all."""
     names, by_name, seen, found = newer(work), collections.defaultdict(list), False, []
     for source in sources:
         by_name[source.name].append(source)
@@ -80,7 +80,7 @@ def findings(work, sources):
 
 
 def notices():
-    """Whether a use without a question is found, and one with it is not."""
+    """Whether `unguarded` finds an unchecked use, and not a checked one."""
     wrong = """
         func ask() { if #available(macOS 26, *) {} }
     func run() {

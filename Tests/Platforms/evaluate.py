@@ -1,11 +1,11 @@
-"""Evaluates the platform conditions of a Swift source as on another platform than this one.
+"""Evaluates the platform conditions of a Swift source for another platform.
 
-Lines that the platform does not compile become empty, so that a diagnostic names the line of the source.
+Lines that the platform doesn't compile become empty, which keeps the line numbers of diagnostics correct.
 """
 import re
 import sys
 
-# What exists everywhere, on every platform of Apple's, and on every one of Linux's kernel.
+# Exists on all platforms, on all of Apple's, and on all with a Linux kernel.
 EVERYWHERE = {"Foundation", "Dispatch", "Observation", "Synchronization", "Testing"}
 APPLE = {"Darwin", "CryptoKit", "Security", "SwiftUI", "os", "Network"}
 LINUX = {"FoundationEssentials", "FoundationNetworking", "FoundationXML", "FoundationInternationalization"}
@@ -16,7 +16,7 @@ PLATFORMS = {
     "Musl": {"os": {"Linux"}, "import": LINUX | {"Musl"}, "environment": set()},
     "Android": {"os": {"Android"}, "import": LINUX | {"Android"}, "environment": set()},
 }
-# What some platform lacks.
+# Missing on at least one platform.
 SOMEWHERE = APPLE | LINUX | {"UIKit", "AppKit", "Glibc", "Musl", "Android", "WinSDK", "WASILibc"}
 
 TOKEN = re.compile(r"\s*(&&|\|\||!|\(|\)|>=|<|,|[A-Za-z_][A-Za-z0-9_.]*|[0-9.]+)")
@@ -107,7 +107,8 @@ def evaluated(text, platform, name):
         if line.count('"""') % 2 == 1:
             in_string = not in_string
         if not directive:
-            # Without Objective-C there are no selectors; that the method fits its protocol is checked all the same.
+            # There are no selectors without Objective-C; the compiler still checks that the method matches its
+            # protocol.
             line = re.sub(r"@objc(\([\w:]*\))? *", "", line)
             lines.append(line if all(active for active, _ in stack) else "")
             continue

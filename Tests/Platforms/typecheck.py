@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Type-checks the modules of the package for other platforms; see check.
 
-A module is compiled once: the step that emits its interface also checks the bodies and the flow of isolation. What passed
-stays in the work directory and is compiled again only if its sources, those of a dependency or the stubs have changed. iOS
-comes first: its stubs declare a part of what those of macOS declare, so a module whose sources are the same on both has
-passed for both. For watchOS the libraries alone are checked, which is what an app for a watch links: that they compile
-with the conditions of that platform, and that no constant needs more than the 32 bits that `Int` has there.
+Each module is compiled once: the step that emits its interface also checks function bodies and data-race isolation. Results
+stay in the work directory, and a module is compiled again only if its sources, a dependency's sources or the stubs have
+changed. iOS comes first: its stubs are a subset of macOS's, so a module whose sources are the same on both has passed for
+both. For watchOS, only the libraries are checked, which a watch app links: they must compile with that platform's conditions,
+and no constant may need more than the 32 bits that `Int` has there.
 
-For Musl the headers of that C library stand in for those of the C library of this system, in whatever is imported: the module
-`Musl` that this makes is `Glibc` over other headers. For Android there is a stub of the C library, as for Apple's platforms.
+For Musl, its headers replace this system's C headers in all imports: the module `Musl` is `Glibc` over Musl's headers. For
+Android there is a stub of the C library, as for Apple's platforms.
 """
 import concurrent.futures
 import hashlib
@@ -28,9 +28,9 @@ WORK = pathlib.Path(sys.argv[1])
 STUBS = pathlib.Path("Tests/Platforms/Stubs")
 FRAMEWORKS = {"iOS": {"UIKit"}, "macOS": {"AppKit"}, "watchOS": {"UIKit"}}
 MUSL = pathlib.Path(f"/usr/include/{os.uname().machine}-linux-musl")
-# Where the libraries alone are checked.
+# Platforms for which only the libraries are checked.
 LIBRARIES_ONLY = {"watchOS", "Musl", "Android"}
-# Their names in the manifest, where these are others.
+# Names in the manifest that differ.
 MANIFEST_NAMES = {"Musl": "linux"}
 STUB_ORDER = ["Foundation", "os", "CryptoKit", "Security", "Network", "SwiftUI", "UIKit", "AppKit"]
 STRICT = ["ExistentialAny", "MemberImportVisibility", "InternalImportsByDefault", "NonisolatedNonsendingByDefault"]
@@ -46,9 +46,10 @@ IMPORT = re.compile(
     r"import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)", re.M)
 # Warnings count, as in the build on Linux.
 DIAGNOSTIC = re.compile(r"\S+: (error|warning): ")
-# The stub of Foundation re-exports the toolchain's essentials, so a type of those counts for no import of Foundation. That
-# of Darwin is a Clang module without a Swift module above it, as Glibc has: its types count for no re-export of it.
-# With other headers the compiler says that it has not found those of this system.
+# False warnings of this setup. The Foundation stub re-exports the toolchain's essentials, so using their types doesn't
+# count as using the import of Foundation. The Darwin stub is a Clang module without a Swift overlay such as Glibc's, so
+# its types don't count as using the re-export. With Musl's headers, the compiler reports that it hasn't found this
+# system's libc.
 ARTEFACT = re.compile(
     r"warning: (public|package) import of '(Foundation|ErrandSupport)' was not used in|warning: libc not found for")
 LEAF_LIBRARY = re.compile(r'"(lib[\w.+-]+\.(?:dylib|so)[.\d]*)"')
@@ -64,7 +65,7 @@ import ErrandSupport
 func deliberatelyWrong() { _ = getrlimit(__rlimit_resource_t(7), nil) }
 #endif
 """
-# Each of them needs more than 32 bits, at its line; what follows them does not.
+# The first six lines need more than 32 bits; the others don't.
 WIDE = """let literal: Duration = .seconds(3_155_760_000)
 let product = min(24 * 60 * 60, 24 * 60 * 60 * 1_000_000)
 let shift = Double(1 << 33)
@@ -78,7 +79,7 @@ let limits = (-2_147_483_648, 2_147_483_647, 0xffff_ffff as UInt)
 
 
 def imports(text):
-    """The modules that an evaluated source imports; what stands in a text of several lines is none."""
+    """Returns the modules that an evaluated source imports. Ignores multi-line string literals."""
     return IMPORT.findall(re.sub(r'(?s)""".*?"""', "", text))
 
 
@@ -95,7 +96,7 @@ def clang_modules(*folders):
 
 
 def musl_headers(folder):
-    """Puts together what Musl's headers and those of Linux are found in; returns the flags of a C compiler for it."""
+    """Assembles a folder with Musl's and Linux's headers, and returns the C compiler flags that use it."""
     machine = os.uname().machine
     folder.mkdir(parents=True, exist_ok=True)
     kernel = {"linux": "/usr/include/linux", "asm-generic": "/usr/include/asm-generic",
@@ -108,7 +109,7 @@ def musl_headers(folder):
 
 
 def musl_flags(work):
-    """The flags of the Swift compiler for what is imported over Musl's headers."""
+    """Returns the Swift compiler flags for importing over Musl's headers."""
     headers = work / "headers"
     flags = [*musl_headers(headers), "-Wno-#warnings", "-D_GNU_SOURCE"]
     information = subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True, check=True).stdout
@@ -120,7 +121,7 @@ def musl_flags(work):
 
 
 class Platform:
-    """The evaluated sources and the stubs of one platform, and what has been compiled of them."""
+    """The evaluated sources and the stubs of one platform, and their compiled modules."""
 
     def __init__(self, name):
         self.name, self.rules = name, evaluate.PLATFORMS[name]
@@ -128,7 +129,7 @@ class Platform:
         self.files, self.modules = WORK / name / "files", WORK / name / "modules"
         self.is_apple = "Darwin" in self.rules["import"]
         if self.is_apple:
-            # The one C shim that Apple's platforms use.
+            # The only C shim that Apple's platforms use.
             self.flags = [*COMMON, *clang_modules(STUBS / "Darwin", CODINGS / "include", NAMES / "include")]
         else:
             library = musl_flags(WORK / name) if name == "Musl" else clang_modules(STUBS / "Android")
@@ -160,10 +161,10 @@ class Platform:
         return text.splitlines()[-5:]
 
     def too_wide(self, name, sources, flags):
-        """What of a module that type-checks does not fit into the 32 bits of `Int` on a watch."""
+        """Returns the constants of a type-checked module that don't fit into the 32 bits of `Int` on a watch."""
         arguments = ["-dump-ast", "-module-name", module_name(name), "-I", str(self.modules), *self.flags[2:],
                      "-Xcc", f"-DAPPLE_{self.name}", *flags]
-        # The tree of several files is written to the standard error.
+        # The tree of several files is written to standard error.
         with subprocess.Popen(
             ["swiftc", *arguments, "-parse-as-library", *map(str, sources)], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -174,7 +175,7 @@ class Platform:
         return [line.replace(f"{self.files.resolve()}/", "").replace(f"{self.files}/", "") for line in found]
 
     def passed(self, name):
-        """The key with which a module passed last."""
+        """Returns the key with which a module last passed."""
         path = self.modules / f"{module_name(name)}.key"
         return path.read_text() if path.exists() else None
 
@@ -195,7 +196,7 @@ class Platform:
 
 
 class NotChecked(Exception):
-    """A dependency has failed."""
+    """Raised if a dependency has failed."""
 
 
 class Package:
@@ -220,7 +221,7 @@ class Package:
         return name, {p.lower() for p in (condition or {}).get("platformNames", [])}
 
     def dependencies(self, name, platform):
-        """What the manifest gives a target on a platform."""
+        """Returns a target's dependencies on a platform, according to the manifest."""
         return [
             other for other, platforms in self.declared[name]
             if other in self.targets and (not platforms or platform.manifest_name in platforms)
@@ -245,10 +246,10 @@ class Package:
         return order
 
     def imports_without_dependency(self, name, platform, text):
-        """Modules of the package that a source imports although its target has no dependency on them on this platform.
-        A manifest that forgets one builds by luck, in the order that the build happens to take."""
+        """Returns the package's modules that a source imports without a dependency of its target on this platform.
+        Without the dependency, success depends on the build order."""
         order = self.order([name], platform)
-        # C targets too, which are not compiled here.
+        # Includes C targets, which aren't compiled here.
         declared = {
             other for each in order for other, platforms in self.declared[each]
             if not platforms or platform.manifest_name in platforms
@@ -258,7 +259,7 @@ class Package:
 
 
 def check(package, platform, name, earlier):
-    """Compiles one module, if it has to be; returns its errors."""
+    """Compiles one module if necessary, and returns its errors."""
     target = package.targets[name]
     sources = [platform.write(pathlib.Path(target["path"]) / source) for source in target["sources"]]
     texts = [platform.texts[str(pathlib.Path(target["path"]) / source)] for source in target["sources"]]
@@ -273,7 +274,7 @@ def check(package, platform, name, earlier):
     undeclared = package.imports_without_dependency(name, platform, "\n".join(texts))
     if undeclared:
         return [f"Package.swift gives {name} no dependency on {', '.join(undeclared)} for {platform.name}"]
-    # The compiler would find these: the machine that rehearses has them.
+    # The compiler wouldn't report these, because this machine has the modules.
     absent = evaluate.SOMEWHERE - platform.rules["import"]
     missing = [
         f"{path}: imports {module}, which {platform.name} lacks"
@@ -295,7 +296,7 @@ def check(package, platform, name, earlier):
 
 
 def check_width(package, platform, name):
-    """Looks for constants of more than 32 bits in a module that has passed, if it was not done for the same sources."""
+    """Looks for constants of more than 32 bits in a module that has passed, unless the same sources were checked before."""
     key = platform.keys[name]
     record = platform.modules / f"{module_name(name)}.width"
     if record.exists() and record.read_text() == key:
@@ -343,7 +344,7 @@ def check_all(package, platform, wanted, earlier):
 
 
 def notices_wrong_line(package, platform):
-    """Whether a wrong line behind a fence for the platform is found."""
+    """Whether the check finds a wrong line inside a condition for the platform."""
     name = "ErrandURLSessionTransport" if platform.is_apple else "ErrandCurlTransport"
     target = package.targets[name]
     sources = [platform.write(pathlib.Path(target["path"]) / source) for source in target["sources"]]
@@ -355,7 +356,7 @@ def notices_wrong_line(package, platform):
 
 
 def leaf_libraries():
-    """Libraries that are loaded by a name without a path. Apple's dlopen looks for it in the current directory too."""
+    """Returns libraries that are loaded without a path. Apple's dlopen also searches the current directory for them."""
     found = []
     for path in sorted(p for folder in ("Sources", "Examples") for p in pathlib.Path(folder).rglob("*.*")):
         if path.suffix not in (".swift", ".c", ".h") or ".build" in path.parts:
@@ -364,13 +365,13 @@ def leaf_libraries():
         if path.suffix == ".swift":
             text = evaluate.evaluated(text, evaluate.PLATFORMS["macOS"], str(path))
         names = LEAF_LIBRARY.findall(text)
-        # What a shim loads elsewhere stands in another branch, which is not evaluated here.
+        # C isn't evaluated, so its names other than .dylib belong to branches for other platforms.
         found += [f"{path}: {name}" for name in names if path.suffix == ".swift" or name.endswith(".dylib")]
     return found
 
 
 def shim_errors():
-    """What a C compiler says of the shims over Musl's headers: with the trait and without it, and for Android too."""
+    """Returns a C compiler's errors in the shims over Musl's headers: with and without the trait, and for Android."""
     flags, errors = ["-std=gnu11", "-Wall", "-Werror", *musl_headers(WORK / "Musl" / "headers")], []
     for folder in (CODINGS, CURL, NAMES):
         for source in sorted(folder.glob("*.c")):
@@ -381,7 +382,7 @@ def shim_errors():
 
 
 def are_available(package):
-    """Whether nothing is used that the oldest macOS lacks; says what is."""
+    """Whether all API in use exists on the oldest macOS. Prints API that doesn't."""
     sources = [pathlib.Path(target["path"]) / source for target in package.targets.values() for source in target["sources"]]
     found = availability.findings(WORK, sources)
     if found is None:
@@ -395,7 +396,7 @@ def are_available(package):
 
 
 def notices_wide_constants(platform):
-    """Whether each constant that is too wide for a watch is found, and no other."""
+    """Whether the check finds every constant that is too wide for a watch, and no other."""
     wide = WORK / "Wide.swift"
     wide.write_text(WIDE)
     found = platform.too_wide("Wide", [platform.write(wide)], [])

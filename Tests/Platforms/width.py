@@ -1,9 +1,8 @@
-"""Finds constants of `Int` and `UInt` that need more than 32 bits, as these have on the devices of watchOS.
+"""Finds constants of `Int` and `UInt` that need more than 32 bits, the size of these types on watchOS devices.
 
-The toolchain of the machine that rehearses has a standard library with 64 bits only, so what the compiler would say there
-is read from the tree that it makes here, in which every literal has its type: literals and constant expressions that
-overflow, which do not compile, and shifts by 32 bits or more, which compile and become 0. What is computed when a program
-runs is not found.
+This machine's toolchain has only a 64-bit standard library, so the compiler's errors for 32 bits are derived from its syntax
+tree, in which every literal has its type. Finds literals and constant expressions that overflow, which wouldn't compile, and
+shifts by 32 bits or more, which would compile and become 0. Doesn't find values computed at run time.
 """
 import re
 
@@ -19,9 +18,9 @@ COMPUTE = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "|": lambda a, b: a | b,
     "/": lambda a, b: a // b if b else None, "<<": lambda a, b: a << b if 0 <= b < 1024 else None,
 }
-# What an operator is wrapped in.
+# Nodes that wrap an operator.
 OPERATOR_PARTS = {"dot_syntax_call_expr", "function_conversion_expr"}
-# What has the value of the one expression in it.
+# Nodes with the value of their only expression.
 TRANSPARENT = {"paren_expr", "argument"}
 
 
@@ -31,7 +30,7 @@ class Node:
         self.children, self.operator, self.value = [], None, None
 
     def close(self, report):
-        """Computes the value, once the children have theirs."""
+        """Computes the value. The children must have theirs already."""
         typed = TYPE.search(self.text)
         if self.kind == "integer_literal_expr":
             value = VALUE.search(self.text)
@@ -44,7 +43,7 @@ class Node:
         elif self.kind in TRANSPARENT and len(self.children) == 1:
             self.value = self.children[0].value
         elif self.kind == "binary_expr":
-            # An assignment has no value; its operator knows the type.
+            # An assignment has no value; its operator has the type.
             assigned = None if typed else ASSIGNED.search(" ".join(c.text for c in self.children))
             if typed or assigned:
                 self.compute((typed or assigned)[1], report)
@@ -66,7 +65,7 @@ class Node:
 
 
 def findings(lines):
-    """The places in a dump of the tree, as `file:line:column: what is wrong`."""
+    """Returns the problems in a dump of the tree, as `file:line:column: problem`."""
     found, stack = {}, []
 
     def report(node, text):

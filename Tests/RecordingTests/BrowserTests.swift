@@ -9,23 +9,20 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The waterfall in a real browser.
 @Suite(
     "The waterfall in Chromium", .serialized, .enabled(if: Program("chromium") != nil, "chromium is needed"),
     .timeLimit(.minutes(30)), .leakChecked)
 struct BrowserTests {
-    /// What the page measures of itself.
     private struct Measured: Decodable {
         let width: Double
         let isDark: Bool
-        /// How far the widest element reaches beyond the window.
+        /// How far the widest element extends beyond the window.
         let overflow: Double
         let contrast: Double
         /// The text with the least contrast.
         let text: String
     }
 
-    /// A batch, a chain, a redirect, a retry, a cache hit, a failure, a cancellation and a long name.
     private func page() async throws -> String {
         let server = try TestServer()
         let gate = Gate()
@@ -55,7 +52,7 @@ struct BrowserTests {
         return recorder.waterfallPage(title: "One morning").html
     }
 
-    /// The document as the browser holds it.
+    /// Returns the document as the browser has parsed it.
     private func open(_ html: String, width: Int, isDark: Bool) async throws -> String {
         let directory = try Folder(["page.html": html])
         let folder = directory.url.path
@@ -71,8 +68,8 @@ struct BrowserTests {
         return output.text
     }
 
-    /// The page as it is, but for a script that looks at it; in a frame of the width asked for, as a window may not
-    /// become that narrow.
+    /// Measures the unchanged page with an added script. Uses a frame of the requested width, because a window may
+    /// not become that narrow.
     private func measure(_ html: String, width: Int, isDark: Bool) async throws -> Measured {
         let policy = try #require(html.firstMatch(of: #/<meta http-equiv="Content-Security-Policy"[^>]*>/#))
         let open = html.replacingCharacters(in: policy.range, with: "")
@@ -95,7 +92,7 @@ struct BrowserTests {
     @Test("its text names every request without a script")
     func withoutScripts() async throws {
         let html = try await page()
-        // There is none, and the page allows none.
+        // The page contains no scripts and forbids them.
         #expect(!html.contains("<script") && html.contains("default-src 'none'"))
         let dom = try await open(html, width: 1200, isDark: false)
         let text = dom.replacing(#/<style>[\s\S]*?<\/style>/#, with: "").replacing(#/<[^>]*>/#, with: " ")
@@ -127,7 +124,7 @@ struct BrowserTests {
         #expect(measured.overflow > 200 && measured.contrast < 3 && measured.contrast > 2 && measured.text == "pale")
     }
 
-    /// Contrast by WCAG 2.1, section 1.4.3; a text over bars is measured against its element's own ground.
+    /// Contrast by WCAG 2.1, section 1.4.3; text over bars is measured against its element's own background.
     private static let script = """
         addEventListener("load", () => {
           const probe = document.createElement("i");

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The values that archive, page and counters are made of.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ExchangeRecorderTests {
     private let time = ManualTimeSource()
@@ -48,7 +47,7 @@ struct ExchangeRecorderTests {
         #expect(activity.offset == .seconds(2) && activity.duration == .seconds(1))
     }
 
-    /// Sends the request twice at the same time; the first one gets its response last.
+    /// Sends the request twice concurrently; the first gets its response last.
     private struct Twice: Filter {
         let first: Gate
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
@@ -74,7 +73,7 @@ struct ExchangeRecorderTests {
         #expect(exchanges.map(\.attempt) == [1, 2] && exchanges.map(\.response?.status) == [206, 200])
     }
 
-    /// Reports the timings of a request when its response is there: of the first one last.
+    /// Reports a request's timings when its response arrives; the first request's last.
     private struct Timed: Transport {
         let first: Gate
         func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
@@ -87,7 +86,7 @@ struct ExchangeRecorderTests {
         }
     }
 
-    /// Sends two requests at the same time, as attempts of one activity.
+    /// Sends two concurrent requests as attempts of one activity.
     private struct Both: Filter {
         let first: Gate
         func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {

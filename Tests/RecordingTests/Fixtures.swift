@@ -1,13 +1,11 @@
 import Errand
 import ErrandEssentials
 
-/// A text at a path.
 struct Get: Request {
     typealias Output = String
     var path = "text"
 }
 
-/// Sends a request once more after a 404.
 struct Again: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         let response = try await next(exchange)
@@ -17,7 +15,7 @@ struct Again: Filter {
 
 let base = "https://api.example.com/v1"
 
-/// A request that says all of itself.
+/// A request with every property set.
 struct Post: Request {
     typealias Output = Data
     var path = "items"

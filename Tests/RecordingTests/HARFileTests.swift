@@ -5,7 +5,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Archives, read back.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct HARFileTests {
     @Test("a real exchange with its phases, a redirect as two entries, all fields that the format requires")
@@ -58,7 +57,7 @@ struct HARFileTests {
         #expect(!String(decoding: data, as: UTF8.self).contains("abcdefgh"))
     }
 
-    /// The bodies of the entries of a recording of one POST.
+    /// Records one POST, and returns the bodies of its entry.
     private func recorded(
         _ body: String, _ type: String, cutTo limit: Int = 1 << 20, response: StubResponse = .text("ok")
     ) async throws -> (request: String, response: String, whole: String) {
@@ -138,7 +137,7 @@ struct HARFileTests {
         ] {
             #expect(try await !recorded(nested, type).whole.contains("canary"), "\(type)")
         }
-        // A head that cannot be read, and line ends of another kind.
+        // An unparseable head, and other line endings.
         for text in [
             "--b\r\nnonsense\r\n\r\ncanary\r\n--b--",
             "--b\nContent-Disposition: form-data; name=password\n\ncanary\n--b--",

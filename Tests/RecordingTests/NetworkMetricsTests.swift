@@ -5,7 +5,6 @@ import Testing
 
 @testable import ErrandRecording
 
-/// Counters, read while and after.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct NetworkMetricsTests {
     private let time = ManualTimeSource()

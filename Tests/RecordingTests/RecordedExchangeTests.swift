@@ -3,7 +3,7 @@ import ErrandRecording
 import Foundation
 import Testing
 
-/// Exchanges that are made of a request and its response as they are.
+/// Exchanges created directly from a request and its response.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct RecordedExchangeTests {
     private let secret = "abcdefgh12345678"

@@ -11,13 +11,13 @@ private struct Echo: WebSocketRequest {
     var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
-/// The messages of WebSockets, as Chromium's archives have them.
+/// WebSocket messages in the form of Chromium's archives.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct SocketRecordingTests {
     private let time = ManualTimeSource()
     private let events = RecordingAccessory()
 
-    /// A socket that a stub echoes, after some messages went both ways, one at a time.
+    /// Sends messages one at a time over a socket that a stub echoes, and returns the socket.
     private func talk(
         _ messages: [WebSocketMessage], _ recorder: ExchangeRecorder, closes: Bool = true,
         path: String = "socket"

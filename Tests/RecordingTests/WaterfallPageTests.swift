@@ -13,10 +13,9 @@ import Testing
 import FoundationXML
 #endif
 
-/// The page, read as a browser without scripts would.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct WaterfallPageTests {
-    /// What stands on the page, tags left out; checks that every element that has to be closed is.
+    /// Collects the page's text without tags, and checks that every element that needs closing is closed.
     private final class Text: NSObject, XMLParserDelegate {
         var text = ""
         var elements: [String] = []

@@ -4,9 +4,8 @@ import ErrandTestSupport
 import Foundation
 import Testing
 
-/// The rules for secrets against the plainest code that follows them, over names and texts that are made at random.
+/// Compares the rules for secrets with a plain implementation, over random names and texts.
 @Suite(.timeLimit(.minutes(30)), .leakChecked) struct RedactionRuleTests {
-    /// Whether a name is secret, word by word.
     private func isSecret(_ name: String, by redaction: Redaction) -> Bool {
         let decoded = decoded(name)
         let plain = String(
@@ -50,7 +49,7 @@ import Testing
         }.joined()
     }
 
-    /// Rules with other words than the defaults.
+    /// Returns rules with other words than the defaults.
     private func rules(_ generator: inout SeededGenerator, of pieces: [String]) -> Redaction {
         var redaction = Redaction()
         if generator.chance(2) { return redaction }
@@ -99,7 +98,7 @@ import Testing
         }
     }
 
-    /// The text with a mask for each run of bytes that secrets cover.
+    /// Returns the text with a mask for each run of bytes that secrets cover.
     private func masked(_ text: [UInt8], _ secrets: [[UInt8]]) -> [UInt8] {
         var ranges: [Range<Int>] = []
         for secret in secrets where secret.count <= text.count {

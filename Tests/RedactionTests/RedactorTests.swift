@@ -3,7 +3,6 @@ import ErrandRedaction
 import Foundation
 import Testing
 
-/// What a log or a recording may show.
 @Suite(.timeLimit(.minutes(30)), .leakChecked) struct RedactorTests {
     @Test(
         "names look secret in any case, with any punctuation and encoding",
@@ -59,17 +58,17 @@ import Testing
         }
         var redactor = Redactor()
         #expect(shown("X-Key: canary-1\r\n canary-2\n\tcanary-3", &redactor) == "X-Key: •••\r\n•••\n•••\r\n\r\nopen")
-        // Elsewhere as it was, as one line and in part.
+        // Elsewhere: unchanged, as one line, and in part.
         #expect(redactor.masking("<canary-1 canary-2\tcanary-3> <canary-3>") == "<•••> <•••>")
-        // What Unicode joins with a blank or a colon to one character.
+        // Scalars that Unicode combines with a blank or a colon into one character.
         #expect(shown("X-Key: canary-1\r\n \u{301}canary-2", &redactor) == "X-Key: •••\r\n•••\r\n\r\nopen")
         #expect(shown("X-Key:\u{301}canary-4", &redactor) == "X-Key: •••\r\n\r\nopen")
-        // Lines that are no field hide the content too.
+        // Lines that aren't fields hide the content too.
         #expect(
             shown("canary-5\r\nContent-Type: text/plain", &redactor) == "•••\r\nContent-Type: text/plain\r\n\r\n•••")
         #expect(
             shown("Content-Type: text/plain;\r\n charset=utf-8", &redactor)?.hasSuffix("=utf-8\r\n\r\nopen") == true)
-        // Joining all before each of them would take hours.
+        // Joining everything before each line would take hours.
         let lines = String(repeating: "\r\n canary-6-canary-6", count: 100_000)
         #expect(
             shown("X-Key: canary-6\(lines)", &redactor)

@@ -5,7 +5,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What browsers write in their own way, and an app's own requests.
+/// Browsers' own spellings against an app's requests.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct BrowserArchiveTests {
     private func matches(_ recorded: String, _ request: some Request) async throws -> Bool {
@@ -21,7 +21,7 @@ struct BrowserArchiveTests {
         var acceptableStatuses: StatusCodes { .any }
     }
 
-    /// What a browser leaves as it is in a query.
+    /// Characters that a browser doesn't escape in a query.
     @Test(
         "an app's parameters equal a browser's query, in which few characters are escaped",
         arguments: [
@@ -32,7 +32,7 @@ struct BrowserArchiveTests {
         for (name, written) in [("q", "q"), ("page[number]", "page[number]"), ("a:b", "a:b"), ("a|b{c}", "a|b{c}")] {
             let request = Search(query: [name: value])
             #expect(try await matches("\(site)/search?\(written)=\(value)", request), "\(name)")
-            // As a form of a browser, or its URLSearchParams, writes it.
+            // As a browser's form, or its URLSearchParams, writes it.
             let escaped = value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             #expect(try await matches("\(site)/search?\(written)=\(escaped)", request))
             #expect(try await !matches("\(site)/search?\(written)=\(value)x", request))
@@ -76,7 +76,7 @@ struct BrowserArchiveTests {
         #expect(try await agent(both).send(Get(path: "a?q=1+1")).value == "plus")
         let error = await #expect(throws: ReplayError.self) { try await agent(both).send(Get(path: "a?q=1+1")) }
         #expect(error?.code == .exhausted)
-        // Each entry is used once, whatever has found it.
+        // Each entry is used once, no matter which spelling matched it.
         let twice = try ReplayTransport(har: archive(entry("\(site)/a?q=1+1"), entry("\(site)/a?q=1+1")))
         for path in ["a?q=1%201", "a?q=1%201"] { _ = try await agent(twice).send(Raw(path: path)) }
         try twice.checkAllUsed()
@@ -108,7 +108,7 @@ struct BrowserArchiveTests {
         #expect(file.log.entries[0].response.headers.map(\.value) == ["12", "true", ""])
         #expect(file.log.entries[0].request.queryString.map(\.value) == ["1.5"])
         #expect(file.log.entries[0].request.postData?.text == "42")
-        // What is no text at all is still an error, with its place.
+        // A value of a wrong type is still an error, with its location.
         let error = #expect(throws: HARError.self) {
             try ReplayTransport(
                 har: archive(entry("\(site)/a").replacing("\"redirectURL\":\"\"", with: "\"redirectURL\":{}")))
@@ -139,7 +139,7 @@ struct BrowserArchiveTests {
         let response = try await agent.send(GetUser(path: "json"))
         #expect(
             response.value.name == "Ada" && response.http.headers[.contentType] == "application/json; charset=utf-8")
-        // The field counts, where there is one.
+        // The field takes precedence, if there is one.
         #expect(try await agent.send(GetUser(path: "html")).http.headers[.contentType] == "application/json")
         await #expect(throws: ErrandError.self) { try await agent.send(GetUser(path: "page")) }
         #expect(try await agent.send(Raw(path: "empty")).value.headers[.contentType] == nil)

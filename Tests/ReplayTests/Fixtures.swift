@@ -2,14 +2,14 @@ import Errand
 import ErrandReplay
 import Foundation
 
-/// An archive as text, of entries that say only what a test is about.
+/// Returns an archive of entries with only the properties that a test needs.
 func archive(_ entries: String...) -> Data {
     Data(
         #"{"log":{"version":"1.2","creator":{"name":"t","version":"1"},"entries":[\#(entries.joined(separator: ","))]}}"#
             .utf8)
 }
 
-/// An entry; what is given as JSON stands in it as it is.
+/// Returns an entry. JSON arguments are inserted unchanged.
 func entry(
     _ method: String, _ url: String, status: Int = 200, headers: [(String, String)] = [],
     requestHeaders: [(String, String)] = [], post: String? = nil, content: String = #""size":0"#,
@@ -29,16 +29,15 @@ func entry(
         """
 }
 
-/// The content of a text, as it stands in JSON.
+/// Returns the content of a text, given as escaped JSON.
 func text(_ json: String) -> String { #""size":\#(json.utf8.count),"mimeType":"text/plain","text":"\#(json)""# }
 
-/// A text at a path.
 struct Get: Request {
     typealias Output = String
     var path = "text"
 }
 
-/// A call whose response is taken as it is.
+/// A call that returns the response unprocessed.
 struct Raw: Request {
     typealias Output = HTTPResponse
     var path: String
@@ -56,7 +55,6 @@ func agent(_ replay: ReplayTransport, _ time: any TimeSource = SystemTimeSource(
         configuration: AgentConfiguration(baseURL: "https://api.example.com"), transport: replay, time: time)
 }
 
-/// An entry of a GET.
 func entry(
     _ url: String, status: Int = 200, headers: [(String, String)] = [], content: String = #""size":0"#,
     redirectURL: String = "", timings: String = "", error: String = ""

@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Files that are damaged, cut off, hostile or large.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayFileTests {
     private func fault(_ text: String) -> HARError? {
@@ -128,7 +127,7 @@ struct ReplayFileTests {
         try Data().write(to: url)
         let file = try FileHandle(forWritingTo: url)
         try file.write(contentsOf: Data(#"{"log":{"entries":[\#(before),\#(large[0])"#.utf8))
-        // A piece begins within an escape sequence of three bytes now and then.
+        // Some pieces begin within an escape sequence.
         let piece = Data(String(repeating: #"0123456789abc\u00fc"#, count: (1 << 20) / 19).utf8)
         for _ in 0..<pieces { try file.write(contentsOf: piece) }
         try file.write(contentsOf: Data("\(large[1]),\(after)]}}".utf8))

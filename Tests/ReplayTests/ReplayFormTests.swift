@@ -8,12 +8,12 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Bodies of requests that are never the same twice: multipart bodies, and coded ones.
+/// Request bodies whose bytes never repeat: multipart and coded bodies.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayFormTests {
     private let rule = ReplayMatching(body: true, headers: [.contentType])
 
-    /// The parts of a post, and the lines of a body as a browser writes them.
+    /// Returns the parts of a post and the lines of a body as a browser writes them.
     private func browser(_ lines: String...) -> String {
         let text = lines.joined(separator: "\r\n") + "\r\n"
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\r\n", with: "\\r\\n")
@@ -49,7 +49,7 @@ struct ReplayFormTests {
         #expect(try await !matches(recorded, .multipart(.field("title", "Sea & sun"))))
         #expect(try await !matches(recorded, .multipart(.field("title", "Sea & sun"), .field("file", "abc"))))
         #expect(try await !matches(recorded, .form(["title": "Sea & sun"]), ReplayMatching(body: true)))
-        // The error says which part, and not what it contains.
+        // The error names the part, but doesn't reveal its content.
         let replay = try ReplayTransport(har: archive(recorded), matching: rule)
         let request = Raw(path: "a", method: .post, body: form("Sea & sun", file: "s3cr3t"))
         let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(request) }
@@ -92,7 +92,7 @@ struct ReplayFormTests {
         #expect(try await !matches(recorded, .text(text + "y", contentType: "multipart/mixed; boundary=b")))
     }
 
-    /// Requests whose bodies differ in bytes from one sending to the next, or are sent while they are made.
+    /// Bodies whose bytes differ each time, or which are streamed.
     private func bodies(_ folder: Folder) throws -> [RequestBody] {
         let large = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         try large.write(to: folder.file("large.bin"))
@@ -131,11 +131,11 @@ struct ReplayFormTests {
         #expect(Set(numbers).count == numbers.count)
         #expect(cassette.newExchanges.allSatisfy { $0.request.body.copiedBytes > 0 && $0.request.body.omission == nil })
         try cassette.save()
-        // In another order: each is found by what it says.
+        // In another order: each is found by its content.
         let replay = try ReplayTransport(har: file, matching: ReplayMatching(body: true))
         #expect(try await send(bodies(folder).reversed(), over: replay) == numbers.reversed())
         try replay.checkAllUsed()
-        // The same without the coding: it is not part of the content.
+        // Without the content coding, which isn't part of the content.
         let plain = try ReplayTransport(har: file, matching: ReplayMatching(body: true))
         let agent = NetworkAgent(baseURL: server.url, transport: plain)
         for (body, number) in zip(try bodies(folder), numbers) {

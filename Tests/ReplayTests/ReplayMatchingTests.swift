@@ -4,7 +4,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Which recorded request a request is equal to, and what an error says where it is equal to none.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayMatchingTests {
     /// Whether a replay of one entry responds.
@@ -16,7 +15,6 @@ struct ReplayMatchingTests {
         return true
     }
 
-    /// Whether a recorded body of JSON equals a requested one.
     private func matches(json recorded: String, _ requested: String) async throws -> Bool {
         let escaped = recorded.replacing("\"", with: "\\\"")
         return try await matches(
@@ -76,7 +74,7 @@ struct ReplayMatchingTests {
         #expect(try await !matches(json: recorded, #"{"\#(long)a":3,"\#(long)b":{"\#(long)c":2}}"#))
         #expect(try await !matches(json: recorded, #"{"\#(long)b":{"\#(long)c":2}}"#))
         #expect(try await !matches(json: recorded, #"{"\#(long)a":1,"\#(long)b":{"\#(long)d":2}}"#))
-        // With a mask, which a table of keys does not find.
+        // With a mask, which a table of keys doesn't find.
         let masked = #"{"x":"\#(Redaction.mask)","\#(long)b":{"\#(long)c":2}}"#
         #expect(try await matches(json: masked, #"{"\#(long)b":{"\#(long)c":2},"x":"secret"}"#))
         #expect(try await !matches(json: masked, #"{"\#(long)b":{"\#(long)d":2},"x":"secret"}"#))
@@ -108,7 +106,6 @@ struct ReplayMatchingTests {
         let none = entry("POST", "\(site)/a")
         #expect(try await matches(none, Raw(path: "a", method: .post), rule))
         #expect(try await !matches(none, requested("text/plain", "x"), rule))
-        // A form that has items and no text.
         let items = entry(
             "POST", "\(site)/a",
             post: #"{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"a","value":"b"}]}"#)
@@ -130,7 +127,7 @@ struct ReplayMatchingTests {
         ])
     func numbers(recorded: String, requested: String, isEqual: Bool) async throws {
         let rule = ReplayMatching(body: true)
-        // The second one is found by its masks, and not by its key.
+        // The second one is found by its masks, not by its key.
         for mask in ["\\\"x\\\"", "\\\"•••\\\""] {
             let escaped = recorded.replacing("\"", with: "\\\"")
             let post = #"{"mimeType":"application/json","text":"{\"n\":[\#(escaped)],\"m\":\#(mask)}"}"#
@@ -152,7 +149,7 @@ struct ReplayMatchingTests {
         }
     }
 
-    /// The processor's time for the work of a replay with one entry, the least of several times.
+    /// Returns the CPU time of a replay with one entry, as the minimum of several runs.
     private func work(_ recorded: String, _ request: HTTPRequest, _ matching: ReplayMatching) async throws -> Double {
         func processorTime() -> Double {
             var time = timespec()
@@ -177,7 +174,7 @@ struct ReplayMatchingTests {
             let (small, large) = (try make(1), try make(8))
             let one = try await work(small.recorded, small.request, small.matching)
             let eight = try await work(large.recorded, large.request, large.matching)
-            // Eight times the bytes; with the square it would be 64 times the work.
+            // Eight times the bytes; quadratic work would take 64 times as long.
             #expect(eight < max(one, 0.0005) * 24, "\(one) s, \(eight) s")
         }
         func run(_ count: Int) -> String { String(repeating: "a", count: count) }

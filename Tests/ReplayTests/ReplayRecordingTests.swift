@@ -6,7 +6,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Recordings that a replay makes.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayRecordingTests {
     private let canary = "c4n4ry-s3cr3t"
@@ -57,7 +56,7 @@ struct ReplayRecordingTests {
         #expect(server.requestCount == requests && folder.names == ["round.har"])
         let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
         #expect(permissions == 0o600)
-        // Any reader of the format takes it.
+        // Any reader of the format accepts it.
         #expect(try JSONDecoder().decode(HARFile.self, from: Data(contentsOf: file)).log.entries.count == 11)
     }
 
@@ -82,7 +81,7 @@ struct ReplayRecordingTests {
         #expect(text.contains(old) && text.contains("data:,x"))
         let replay = try ReplayTransport(har: file)
         #expect(replay.report.entryCount == 2 && replay.report.ignoredEntryCount == 1)
-        // What repeats more often than it was recorded is new, too.
+        // Repetitions beyond the recorded number are new, too.
         let cassette = try ReplayTransport(har: file, mode: .recordNew(over: stub))
         #expect(try await agent(cassette).send(Get(path: "old")).value == "old")
         #expect(try await agent(cassette).send(Get(path: "old")).value == "changed")
@@ -172,7 +171,7 @@ struct ReplayRecordingTests {
                     path: "v1/sign-in?api_key=\(secret)", method: .post,
                     body: .json(["password": secret, "user": "ada"])),
                 Raw(path: "v1/sign-in", method: .post, body: .form(["password": .string(secret)])),
-                // A secret of another exchange, in the path and without a name.
+                // A secret of another exchange, unnamed in the path.
                 Raw(path: "v1/users/\(secret)"),
                 Raw(path: "v1/users/7", headers: ["Authorization": "Bearer \(secret)", "Cookie": "a=\(secret)"]),
                 Raw(path: "v1/old"),
@@ -191,7 +190,7 @@ struct ReplayRecordingTests {
             #expect(try await all(agent(replay), secret) == statuses)
             try replay.checkAllUsed()
         }
-        // Recorded again it is the same file, but for the times.
+        // Recorded again, the file is the same except for times.
         let again = try ReplayTransport(har: folder.file("b.har"), mode: .recordAll(over: stub))
         _ = try await all(agent(again), "another-secret")
         #expect(again.newExchanges.map(\.request.url) == cassette.newExchanges.map(\.request.url))
@@ -224,7 +223,6 @@ struct ReplayRecordingTests {
         let count = isLong ? 70 << 20 : 3 << 20
         let folder = try Folder()
         try Data(count: count).write(to: folder.file("upload"))
-        /// Responds with the number of bytes that it was sent.
         struct Counting: Transport {
             func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
                 var count = 0

@@ -7,7 +7,6 @@ import ErrandWebSocket
 import Foundation
 import Testing
 
-/// What a recording responds.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayTests {
     @Test("requests that repeat get their responses in the order of the file, each once, whatever is between them")
@@ -96,7 +95,7 @@ struct ReplayTests {
             ("text/plain; charset=big5", Data([0xA4, 0x40, 0x87, 0x45]), "一\u{27267}", 0),
             ("text/plain; charset=koi8-r", Data([0xC1]), "а", 0),
             ("text/plain; charset=us-ascii", Data([0x93]), "“", 0),
-            // What went over the wire was shorter, as mitmproxy has it.
+            // The text was shorter on the wire, as in mitmproxy.
             ("text/plain; charset=latin1", Data([0xFC, 0xFC, 0xFC]), "üüü", 2),
         ])
     func charsets(type: String, bytes: Data, text: String, saved: Int) async throws {
@@ -121,7 +120,7 @@ struct ReplayTests {
         let agent = agent(replay)
         func head(_ path: String) async throws -> HTTPHeaders {
             var headers = try await agent.send(Raw(path: path)).value.headers
-            // From the type of the recorded content.
+            // From the recorded content's type.
             headers.remove(.contentType)
             return headers
         }
@@ -179,7 +178,7 @@ struct ReplayTests {
         let archive = recorder.harFile()
         #expect(archive.log.entries.compactMap(\.webSocketMessages).map(\.count) == [2])
         #expect(try JSONDecoder().decode(HARFile.self, from: try archive.encoded()) == archive)
-        // One of a program that writes the URL of the handshake.
+        // An archive from a program that writes the handshake's URL.
         var other = archive
         for index in other.log.entries.indices {
             other.log.entries[index].request.url.replace("wss:", with: "https:")

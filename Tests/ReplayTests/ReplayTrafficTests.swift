@@ -5,15 +5,15 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Archives of Chromium, Firefox and mitmproxy, against what the server sent; Tests/Traffic/make makes them.
+/// Compares archives of Chromium, Firefox and mitmproxy with the data the server sent. Tests/Traffic/make creates
+/// them.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayTrafficTests {
-    /// What the server sent.
     private struct Sent: Decodable {
         let method: String
         let path: String
         let status: Int
-        /// In Base64.
+        /// Base64-encoded.
         let body: Data
         let type: String
         let requestType: String
@@ -35,7 +35,7 @@ struct ReplayTrafficTests {
             redirects: RedirectPolicy.off)
     }
 
-    /// Chromium has U+FFFD in the place of a byte that is no text of its charset.
+    /// Chromium records U+FFFD for a byte that its charset can't decode.
     private func isLost(_ sent: Sent, _ name: String) -> Bool { name == "chromium" && sent.path == "/broken" }
 
     @Test(
@@ -58,7 +58,7 @@ struct ReplayTrafficTests {
             }
         }
         #expect(replay.report.incompleteBodies.isEmpty)
-        // A browser has the page itself, and a request that was refused.
+        // A browser also has the page itself and a refused request.
         #expect(replay.unusedEntries.map(\.status) == (name == "mitmproxy" ? [] : [200, 0]))
     }
 
@@ -73,7 +73,7 @@ struct ReplayTrafficTests {
             let error = await #expect(throws: ErrandError.self) {
                 try await agent.send(Raw(path: "http://127.0.0.1:8081/refused"))
             }
-            // Firefox does not say why.
+            // Firefox doesn't record the reason.
             #expect(error?.code == (name == "chromium" ? .cannotConnect : .connectionLost))
         }
     }
@@ -81,7 +81,7 @@ struct ReplayTrafficTests {
     @Test("an archive of another program can be read as a value", arguments: ["chromium", "firefox", "mitmproxy"])
     func values(name: String) throws {
         let text = try String(contentsOf: Self.folder.appending(path: "\(name).har"), encoding: .utf8)
-        // Foundation refuses the unpaired surrogate in which mitmproxy keeps a byte that is no text.
+        // Foundation refuses the unpaired surrogate with which mitmproxy preserves an undecodable byte.
         let data = Data(text.replacing(#"\udcff"#, with: "?").utf8)
         let file = try JSONDecoder().decode(HARFile.self, from: data)
         #expect(file.log.version == "1.2" && file.log.entries.count > 28)

@@ -11,7 +11,6 @@ private struct Echo: WebSocketRequest {
     var path: String { "socket?token=c4n4ry-s3cr3t" }
 }
 
-/// WebSockets over a transport that replays.
 @Suite(.timeLimit(.minutes(30)), .leakChecked)
 struct ReplayedSocketTests {
     private func echoes(over replay: ReplayTransport, at url: String = site) async throws {

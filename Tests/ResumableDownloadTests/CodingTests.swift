@@ -50,7 +50,7 @@ import Testing
         }
         try await agent(origin.server, wire).send(Get(folder.file("a"), path: "a"))
         #expect(try folder.data("a") == film && folder.names == ["a"])
-        // Nothing of it can be resumed by a later run.
+        // A later run can't resume a coded response.
         origin.set {
             $0.twist = { _, _, response in response.header("Content-Encoding", "gzip").truncated(to: 300_000) }
         }
@@ -91,7 +91,7 @@ import Testing
         }
         #expect((error as? TransferError)?.code == .tooLarge && folder.names.isEmpty)
         #expect("\(error as Any)".contains("maximumDecodedBytes"))
-        // What is sent as it is has no such bound.
+        // This limit doesn't apply to uncoded responses.
         origin.set { _ in }
         origin.set { $0.twist = { _, _, response in response } }
         try await agent(origin.server, .system, options).send(Get(folder.file("b"), path: "b"))
@@ -99,7 +99,6 @@ import Testing
     }
 }
 
-/// Everything that a download reports, and how it ends.
 struct Events {
     var progress: [TransferStatus] = []
     var notices: [TransferNotice] = []
@@ -120,7 +119,7 @@ func events(of download: Download) async throws -> Events {
     return events
 }
 
-/// A gzip member of stored blocks (RFC 1951, section 3.2.4; RFC 1952).
+/// Returns a gzip member of stored blocks (RFC 1951, section 3.2.4; RFC 1952).
 func gzip(_ data: Data) -> Data {
     var result = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
     func little(_ value: UInt32, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) } }

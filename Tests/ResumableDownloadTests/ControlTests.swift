@@ -81,7 +81,7 @@ import Testing
         #expect(abs(middle.rate - 10_000) < 1000)
         let left = try #require(middle.timeLeft)
         #expect(abs(left.seconds - Double(101_000 - middle.transferred) / middle.rate) < 0.01)
-        // A new version that is shorter, or a wait, reports no nonsense.
+        // Neither a shorter new version nor a wait may produce absurd values.
         meter.begin(at: 0, total: 50_000)
         #expect(reported.withLock { $0.last?.transferred } == 50_000)
         #expect(Throughput().value(.now) == 0)
@@ -259,7 +259,7 @@ import Testing
             filters: isFirst ? [cache, .downloads] : [.downloads, cache])
         try await agent.send(Plain())
         try await agent.send(Get(folder.file("a")))
-        // On a loaded machine a download may send a request more.
+        // On a loaded machine a download may send one more request.
         let count = origin.server.requestCount
         #expect(try folder.data("a") == film && count >= 2)
         try await agent.send(Plain())

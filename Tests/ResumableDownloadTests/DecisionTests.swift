@@ -79,7 +79,7 @@ import Testing
                     #expect(place <= part.start || place < part.next || place >= part.end ?? 0)
                 }
                 #expect(Set(plan.parts.map(\.start)).count == plan.parts.count)
-                // What was flushed is never more than what was here, however it is divided now.
+                // The flushed bytes are always a subset of the received bytes, however they are divided now.
                 let flushed = plan.limited(to: before)
                 #expect(flushed == plan && RangePlan(checking: flushed.parts, total: total) == plan)
                 #expect(plan.limited(to: RangePlan(total: total)).received == 0)

@@ -17,7 +17,7 @@ import Testing
         origin = try Origin(film)
     }
 
-    /// Breaks a download off, and returns the names of the partial file and its sidecar.
+    /// Interrupts a download, and returns the names of the partial file and its sidecar.
     private func leave(_ count: Int = 300_000, segments: Int = 1) async throws -> (data: String, sidecar: String) {
         origin.breakFirst(after: count)
         let request = Get(folder.file("a")).with { $0.downloadOptions = quick(segments: segments, tries: 1) }
@@ -49,7 +49,7 @@ import Testing
             let (written, counted) = (file.plan.received, try recorded())
             #expect(written < 16 << 20 ? counted == written : counted <= written && written - counted < 1 << 20)
             isBehind = isBehind || counted < written
-            // Room is reserved behind the end, which stays where the bytes end.
+            // Space is reserved beyond the end without changing the file's size.
             try file.check(size: written)
         }
         file.count()
@@ -77,7 +77,7 @@ import Testing
             }
         }
         try sidecar.write(to: folder.file(names.sidecar))
-        // A counter is a claim that the file can refute, but not every time: the checksum has the last word.
+        // The file can contradict a recorded count, but doesn't always; the checksum decides.
         let digest = Checksum.sha256(sha256(film))
         try await agent(origin.server).send(Get(folder.file("a")).with { $0.checksum = digest })
         #expect(try folder.data("a") == film && folder.names == ["a"])
@@ -101,7 +101,7 @@ import Testing
             let error = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
             #expect(try folder.data("precious") == Data("precious".utf8))
             if way == 1, !isSidecar {
-                // What was moved to its place by a process that was killed then.
+                // A file moved into place by a process that was then killed.
                 #expect(error == nil)
             } else {
                 #expect((error as? TransferError)?.code == .notAFile, "\(isSidecar)")
@@ -219,7 +219,7 @@ import Testing
     @Test("what was whole before a kill is finished with one byte more")
     func wholeBefore() async throws {
         let names = try await leave(499_999)
-        // As if the last byte had come and the process had died before the rename.
+        // As if the process had died after the last byte and before the rename.
         try film.write(to: folder.file(names.data))
         var sidecar = try folder.data(names.sidecar)
         let (record, _, _) = try #require(SidecarFormat.read(Array(sidecar), session: PartialFile.session))
@@ -263,7 +263,7 @@ import Testing
         #expect(await code(URL(filePath: "/sys/errand")) == .noPermission)
         #endif
         #expect(origin.server.requestCount == 0)
-        // A directory in the way of a name in a directory gets a number, or is reported.
+        // If a directory has the name already, the file gets a number, or the download fails.
         let file = try await agent.send(Get(folder.file("dir"))).value
         #expect(file.lastPathComponent == "film (2).mp4")
         let options = quick(clash: .replace)
@@ -313,7 +313,7 @@ import Testing
         #expect(folder.names.isEmpty)
         _ = try await leave()
         #expect(try ResumableDownloadFilter.removePartialDownloads(in: folder.url) == 1 && folder.names.isEmpty)
-        // A file that is gone for good leaves nothing either; one that is not found may come back.
+        // After a 404 the file may come back, so the partial file stays; after a 410 it is removed.
         _ = try await leave()
         origin.set { $0.twist = { _, _, _ in .status(404) } }
         _ = await failure { try await agent(origin.server).send(Get(folder.file("a"))) }
@@ -347,7 +347,7 @@ import Testing
         func removed(_ age: Duration) throws -> Int {
             try ResumableDownloadFilter.removePartialDownloads(in: folder.url, olderThan: age)
         }
-        // Beyond what 64 bits of seconds hold.
+        // Beyond 64 bits of seconds.
         let endless = Duration.seconds(Int64.max) * 18
         try change(Date(timeIntervalSince1970: -2_000_000_000))
         #expect(try removed(endless) == 0 && removed(.seconds(Int64.max)) == 0)

@@ -45,7 +45,7 @@ import Testing
         try await eventually { reports.withLock { $0.last?.state } == .stalled }
         let stalled = try #require(reports.withLock { $0.last })
         #expect(stalled.transferred == 400 && stalled.rate == 0 && stalled.timeLeft == nil)
-        // The timer's thread may still be delivering, and would deliver the next report, too, when it gets its turn.
+        // The timer's thread may still be delivering, and would then deliver the next report too.
         await meter.allDelivered()
         meter.add(1)
         meter.set(.paused)
@@ -182,7 +182,6 @@ import Testing
     }
 }
 
-/// The notices that an accessory receives.
 private final class RecordingNotes: Accessory {
     private let state = Mutex<[TransferNotice]>([])
     var notices: [TransferNotice] { state.withLock { $0 } }

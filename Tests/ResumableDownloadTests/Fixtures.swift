@@ -7,7 +7,6 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A download as a test describes it.
 struct Get: DownloadRequest {
     var path = "film.mp4"
     var destination: URL
@@ -29,7 +28,7 @@ struct Get: DownloadRequest {
     }
 }
 
-/// The transports that everything is tested on: two on Linux, one elsewhere.
+/// The transports to test: two on Linux, one elsewhere.
 enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case system, urlSession
 
@@ -47,7 +46,7 @@ enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 }
 
-/// Bytes that differ from place to place, and from seed to seed.
+/// Returns bytes that vary by position and seed.
 func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     var words = [UInt64](repeating: 0, count: count / 8 + 1)
@@ -60,7 +59,6 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
-/// Options of a test that waits for nothing.
 func quick(segments: Int = 1, tries: Int = 5, clash: NameCollisionPolicy = .number) -> DownloadOptions {
     DownloadOptions(
         maximumSegments: segments, minimumSegmentBytes: 64 << 10, nameCollisionPolicy: clash,
@@ -73,7 +71,6 @@ func agent(_ server: TestServer, _ wire: Wire = .system, _ options: DownloadOpti
     NetworkAgent(baseURL: server.url, transport: wire.transport, filters: [.downloads(options)])
 }
 
-/// The error of a body that has to fail.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()
@@ -86,8 +83,8 @@ extension RecordedRequest {
 }
 
 extension RequestHandle {
-    /// The result of a download. Whenever nothing has come for a while, time passes; so a download that is merely slow, on a
-    /// loaded machine, is not taken for one that has stopped.
+    /// Returns the download's result, and advances the time whenever no bytes have arrived for a while. A slow
+    /// download on a loaded machine therefore isn't mistaken for one that has stopped.
     func value(passing time: ManualTimeSource, by step: Duration) async throws -> Success {
         let passing = Task {
             var (last, looks) = (Int64(-1), 0)
@@ -105,7 +102,7 @@ extension RequestHandle {
 }
 
 extension CallOptions {
-    /// Options that watch every report of a transfer, which the reader of the events may not see.
+    /// Returns options that observe every report of a transfer; a reader of the events may miss some.
     static func watching(_ report: @escaping @Sendable (TransferStatus) -> Void) -> CallOptions {
         var options = CallOptions()
         options.tags[TransferCall.self] = TransferCall {

@@ -12,8 +12,8 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    /// Servers that hold the same file with the same strong tag, each response cut short, behind one that sends the
-    /// requests to them in an order.
+    /// Servers with the same file and strong tag, whose responses are all truncated. A front server distributes the
+    /// requests to them in a given order.
     private final class Mirrors: Sendable {
         let front: TestServer
         let all: [TestServer]
@@ -105,7 +105,6 @@ import Testing
             let whole = origin.ranges.filter { $0 == nil }.count
             #expect(whole == (segments == 1 ? 2 : 1), "\(origin.ranges)")
         }
-        // Damage on the way, once.
         let origin = try Origin(film)
         let right = "sha-256=:\(Data(sha256(film)).base64EncodedString()):"
         origin.set { [film] in

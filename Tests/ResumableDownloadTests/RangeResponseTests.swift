@@ -4,9 +4,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Each response that a server may send to the request for the rest, honest or not.
 @Suite("Every response to a request for the rest", .leakChecked) struct RangeResponseTests {
-    /// What the server does from the second request on, or from the first one that asks for a range.
+    /// The server's behaviour from the second request on, or from the first range request on.
     enum Server: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case honest, ignoresRange, refusesRange412, refusesRange416, noContentRange, wrongStart, wrongTotal, wrongUnit
         case multipart, lyingLength, otherValidator, vanishedValidator, weakValidator, gzipped, shorterParts, longBody
@@ -16,7 +15,7 @@ import Testing
     }
 
     private let folder: Folder
-    // Once: the servers of all cases respond at the same time.
+    // Shared, because the servers of all cases respond at the same time.
     private static let film = bytes(1_000_000)
     private static let another = bytes(1_000_000, seed: 9)
     private var film: Data { Self.film }
@@ -32,7 +31,7 @@ import Testing
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(file))
             #expect(try Data(contentsOf: file) == film, "\(segments) segments")
             #expect(origin.server.requestCount < 40)
-            // More, where the machine is so busy that one segment helps another.
+            // More ranges, if the machine is so busy that one segment takes over part of another.
             if segments > 1, kind == .honest { #expect(origin.ranges.count > segments) }
         }
         #expect(folder.names == ["1", "2", "8"])
@@ -42,7 +41,7 @@ import Testing
         _ kind: Server, _ segments: Int, _ number: Int, _ request: RecordedRequest, _ response: TestResponse
     ) -> TestResponse {
         if kind == .unaskedPart, number == 1, request.range != nil { return response }
-        // The first response breaks, or is the first of several segments.
+        // The first response is truncated, or is the first of several segments.
         if number == 1 { return segments == 1 ? response.truncated(to: 250_000) : response }
         guard let range = request.range, let first = Int(range.dropFirst(6).prefix { $0 != "-" }) else {
             return response
@@ -127,7 +126,7 @@ import Testing
         try await agent(origin.server, .system, quick(segments: segments)).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film)
         #expect(origin.ranges.dropFirst().allSatisfy { $0 == nil })
-        // And nothing is kept of it.
+        // No partial file is kept either.
         origin.set { $0.twist = { _, _, response in response.truncated(to: 400_000) } }
         let request = Get(folder.file("b")).with { $0.downloadOptions = quick(tries: 1) }
         #expect(await failure { try await agent(origin.server).send(request) } != nil)

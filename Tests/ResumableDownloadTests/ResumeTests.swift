@@ -5,12 +5,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A file on a server that behaves as a test says, and counts what it sends.
+/// A server with one file. It behaves as a test requires, and counts the bytes it sends.
 final class Origin: Sendable {
     struct Resource: Sendable {
         var data: Data
         var etag: String? = "\"1\""
-        /// Changes the response for the request of a number, counted from 1.
+        /// Changes the response to a request, given its number, counted from 1.
         var twist: @Sendable (Int, RecordedRequest, TestResponse) -> TestResponse = { _, _, response in response }
     }
 
@@ -31,7 +31,7 @@ final class Origin: Sendable {
         }
     }
 
-    /// From the next request on, which is number 1 again.
+    /// Takes effect with the next request, which is number 1 again.
     func set(_ change: (inout Resource) -> Void) {
         state.withLock { state in
             change(&state.resource)
@@ -39,12 +39,12 @@ final class Origin: Sendable {
         }
     }
 
-    /// Ends the first response after so many bytes of its body.
+    /// Ends the first response after this many bytes of its body.
     func breakFirst(after count: Int) {
         set { $0.twist = { number, _, response in number == 1 ? response.truncated(to: count) : response } }
     }
 
-    /// Holds the first response at a gate, after so many bytes of its body.
+    /// Holds the first response at a gate after this many bytes of its body.
     func holdFirst(at gate: Gate, after count: Int) {
         set {
             $0.twist = { number, _, response in
@@ -185,7 +185,7 @@ final class Origin: Sendable {
             _ = await failure { try await agent(origin.server, wire).send(request) }
             origin.set { resource in
                 (resource.data, resource.etag) = (new, "\"2\"")
-                // A server that knows no If-Range sends the part all the same.
+                // A server without If-Range support sends the range anyway.
                 if !hasConditions { resource.twist = { _, request, _ in Self.part(new, "\"2\"", request) } }
             }
             try await agent(origin.server, wire, quick(segments: segments)).send(Get(folder.file("a")))
@@ -207,7 +207,7 @@ final class Origin: Sendable {
         #expect(try folder.data("a") == new && folder.names == ["a"])
     }
 
-    /// The part asked for, whatever `If-Range` says.
+    /// Returns the requested range, regardless of `If-Range`.
     private static func part(_ data: Data, _ etag: String?, _ request: RecordedRequest) -> TestResponse {
         guard let text = request.range, let first = Int(text.dropFirst(6).prefix { $0 != "-" }), first < data.count
         else {

@@ -29,7 +29,7 @@ import Testing
     func stopped(minimum: Int64, after count: Int) async throws {
         let (time, gate) = (ManualTimeSource(), Gate())
         defer { gate.open() }
-        // The gate stays closed: who waits for that response waits for ever.
+        // The gate stays closed, so code that waits for that response hangs.
         origin.set {
             $0.twist = { number, _, response in
                 guard number == 3 else { return response }
@@ -56,7 +56,7 @@ import Testing
         }
         _ = try await agent(time, minimum: minimum).start(request).value(passing: time, by: .milliseconds(50))
         #expect(try folder.data("a") == film && folder.names == ["a"])
-        // Dripping, that range would have taken six minutes; its later half was requested again.
+        // At this speed, the range would have taken six minutes; its second half was requested again.
         #expect(origin.ranges.count > 5)
     }
 
@@ -74,7 +74,7 @@ import Testing
         handle.cancel()
         _ = await passing.result
         origin.set { $0.twist = { _, _, response in response } }
-        // A cancelled run ends at once, and lets go of the file a moment later.
+        // A cancelled run ends at once, but releases the file a moment later.
         while folder.names != ["a"] {
             do { try await agent.send(request) } catch let error as TransferError where error.code == .busy {
                 await Task.yield()
@@ -93,7 +93,7 @@ import Testing
             total: Int64(film.count))
         representation.source = ""
         try file.startOver(representation)
-        // Each takes what is left of a part, in halves, while another writes.
+        // Each task claims half of a remaining part, while another task writes.
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try Self.fill(file, 0, film) }
             group.addTask {

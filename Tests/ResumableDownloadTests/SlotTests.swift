@@ -50,7 +50,7 @@ import Testing
         }
         let first = start(0, weight: 3)
         try await eventually { log.order.withLock { $0.count } == 1 }
-        // The second is too large for what is left, and the third would fit: it waits for its turn all the same.
+        // The second is too large for the free slots. The third would fit, but must wait for its turn.
         var waiting: [Task<Void, any Error>] = []
         for (number, weight) in [(1, 4), (2, 1), (3, 2), (4, 9)] {
             waiting.append(start(number, weight: weight))
@@ -86,7 +86,7 @@ import Testing
         #expect(DescriptorBudget.capacity(limit: .max) == 4096)
     }
 
-    /// Runs the program with a limit of open files; returns what it prints.
+    /// Runs the program with a limit on open files, and returns its output.
     private func run(_ limit: Int, _ arguments: String...) async throws -> String {
         let program = try Program(built: "errand-download-process").path
         let files = try Folder()

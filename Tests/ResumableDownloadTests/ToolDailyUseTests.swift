@@ -20,7 +20,6 @@ import Testing
 
     private var url: String { server.url("film.mp4") }
 
-    /// Refuses the first request of a path.
     private func busyOnce(_ path: String) {
         let count = Mutex(0)
         let film = film
@@ -39,7 +38,7 @@ import Testing
         try await Tool(arguments: arguments, in: folder.url, input: input, environment: environment).ended()
     }
 
-    /// A path as the system gives it to a process.
+    /// Returns a path as a process receives it from the system.
     private func path(_ name: String) -> String { folder.file(name).resolvingSymlinksInPath().path }
 
     @Test("without a destination the server or the final URL names the file, and nothing is replaced")
@@ -215,7 +214,7 @@ import Testing
         }
         let start = time.now
         while !isRead.withLock({ $0 }) {
-            // A later one is the transport's timeout.
+            // A later wake-up is the transport's timeout.
             if let wake = time.nextWake, time.now.duration(to: wake) < .seconds(1) { time.advance(to: wake) }
             await Task.yield()
         }

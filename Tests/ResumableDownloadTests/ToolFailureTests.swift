@@ -23,7 +23,7 @@ import Testing
     func signals(number: Int32, name: String) async throws {
         let before = signal(number, SIG_DFL)
         signal(number, before)
-        // What nohup ignores stays ignored, and tests may run under it.
+        // Tests may run under nohup, and a signal that it ignores stays ignored.
         if number == SIGHUP, unsafeBitCast(before, to: Int.self) == 1 { return }
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
@@ -94,7 +94,7 @@ import Testing
             for wrong in ["Optional(", "canary", "Error", "code:", "seconds)", "...29"] {
                 #expect(!line.contains(wrong), "\(line)")
             }
-            // No name of a case, such as connectionLost.
+            // The message must not contain a case name, such as connectionLost.
             let isCase = line.split { !$0.isLetter }.contains { word in
                 word.first?.isLowercase == true && word.contains { $0.isUppercase }
             }

@@ -1,10 +1,9 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// errand-download as a process of its own.
 final class Tool: Sendable {
     private let process: RunningProgram
-    /// Holds the input while the process reads it.
+    /// Keeps the input file while the process reads it.
     private let files: Folder?
 
     convenience init(_ arguments: String...) throws { try self.init(arguments: arguments) }
@@ -14,7 +13,7 @@ final class Tool: Sendable {
             path: "/bin/bash", ["-c", script, "errand", try Program(built: "errand-download").path] + arguments)
     }
 
-    /// - Parameter environment: added to the test's own, less what would change proxies.
+    /// - Parameter environment: Added to the test's environment, from which proxy settings are removed.
     convenience init(
         arguments: [String], in directory: URL? = nil, input: String? = nil, environment: [String: String] = [:]
     ) throws {

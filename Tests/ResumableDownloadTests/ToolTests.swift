@@ -83,7 +83,7 @@ import Testing
     func interrupt() async throws {
         let gate = Gate()
         origin.holdFirst(at: gate, after: 4 << 20)
-        // A gate is silence, and other tests may keep this one waiting.
+        // The server is silent until the gate opens, and other tests may slow this test down.
         let tool = try Tool(url, destination, "--timeout", "600")
         try await eventually {
             try ResumableDownloadFilter.partialDownloads(in: folder.url).contains { $0.received > 1 << 20 }
@@ -106,7 +106,7 @@ import Testing
         #expect(second.status == 1 && second.complaint.contains("another download"))
         gate.open()
         #expect(try await first.ended().status == 0)
-        // A limit on the size of files is the disk that is full in the middle.
+        // A file size limit simulates a disk that fills up midway.
         let full = try await Tool(shell: "trap '' XFSZ; ulimit -f 4096; exec \"$@\"", url, destination).ended()
         #expect(full.status == 2 && full.complaint.contains("written"))
         #expect(try folder.data("a") == film)
@@ -134,14 +134,14 @@ import Testing
             #expect(folder.names.allSatisfy { $0 == "a" || $0.hasPrefix("errand-") })
             #expect(ended.status == 0 || ended.wasKilled, "\(ended)")
             if ended.status != 0 { kills += 1 }
-            // Put in place already, or not at all.
+            // Either the whole file is in place, or no file.
             isWhole = FileManager.default.fileExists(atPath: destination)
             if !isWhole { continue }
             #expect(try folder.data("a") == film)
             try FileManager.default.removeItem(at: folder.file("a"))
             files += 1
         }
-        // What the server handed to the system counts as fetched, though a process that is killed has not read it all.
+        // Bytes that the server handed to the system count as fetched, though a killed process hasn't read them all.
         try await origin.server.waitUntilNoConnections()
         let twice = origin.server.sentBytes - Int64(files * film.count)
         #expect(twice <= Int64(kills) << 20, "\(twice) bytes for \(kills) kills")

@@ -14,12 +14,12 @@ import Testing
         origin = try Origin(film)
     }
 
-    /// The first byte of each range that was requested; nil for the whole.
+    /// The first byte of each requested range; nil for the whole file.
     private var firsts: [Int?] {
         origin.ranges.map { range in range.flatMap { Int($0.dropFirst(6).prefix { $0 != "-" }) } }
     }
 
-    /// Sends the first response in chunks, and ends it after so many bytes of the body as it is framed.
+    /// Sends the first response in chunks, and ends it after this many bytes of the chunked body.
     private func cutChunks(after count: Int) {
         origin.set { resource in
             resource.twist = { number, _, response in
@@ -62,7 +62,7 @@ import Testing
 
     @Test("if only the end of the body was lost, one byte is requested")
     func lostEnd() async throws {
-        // All chunks, and not the empty one that ends them.
+        // All chunks, but not the empty chunk that terminates them.
         cutChunks(after: 7 + 400_000 + 2 + 7 + 500_000 + 2)
         try await agent(origin.server).send(Get(folder.file("a")))
         #expect(try folder.data("a") == film && firsts == [nil, 899_999])

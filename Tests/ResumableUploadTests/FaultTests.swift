@@ -8,7 +8,8 @@ import Testing
 @Suite("Servers that misbehave during an upload", .leakChecked) struct FaultTests {
     private let film = bytes(500_000)
 
-    /// A fault, met with all protocols unless it says otherwise: by the number of the request, of which the first carries the body.
+    /// A fault, tested with all protocols unless the case restricts them. It depends on the request's number; the
+    /// first request carries the body.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let fault: @Sendable (Int, RecordedRequest) -> UploadOrigin.Fault?
@@ -109,7 +110,7 @@ import Testing
             number == 1 ? .cut(250_000) : number == 3 ? .repeatResponse : nil
         },
         Case("names no place before it breaks off", kinds: draft) { number, _ in
-            // Nobody has the whole body, so it may be sent again.
+            // No server has the whole body, so it may be sent again.
             number == 1 ? .silent : nil
         },
         Case("says an incomplete upload is one after the last byte", kinds: draft) { number, _ in
@@ -138,7 +139,7 @@ import Testing
         let time = ManualTimeSource()
         let agent = NetworkAgent(baseURL: origin.url, transport: .system, filters: [.uploads(quick())], time: time)
         let handle = agent.start(Send(.data(film)))
-        // The request falls silent once its bytes are there.
+        // The request stalls once its bytes have arrived.
         try await eventually { origin.snapshot.uploads["1"]?.count == 250_000 }
         let passing = Task {
             while !Task.isCancelled {
@@ -227,7 +228,7 @@ import Testing
         let origin = try UploadOrigin(kind)
         let (targets, begun) = (Log<String>(), Counter())
         origin.set {
-            // One sends the body after it has the place, the others go on after a cut.
+            // tus sends the body after it has the upload's URL; the other protocols continue after a cut.
             if kind == .tus { $0.extensions = "creation" }
             $0.ending = "?key=a%20b[0]|%&c='{}'"
             $0.fault = { _, request in

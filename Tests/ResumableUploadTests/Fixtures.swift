@@ -5,7 +5,6 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// An upload as a test describes it.
 struct Send: UploadRequest {
     typealias Output = HTTPResponse
     var path = "files"
@@ -27,11 +26,11 @@ struct Send: UploadRequest {
 }
 
 extension UploadOrigin.Kind {
-    /// The number of the request that carries the first byte of a long body: behind OPTIONS, and for tus behind the creation.
+    /// The number of the request with the first byte of a long body: after OPTIONS and, for tus, after the creation.
     var firstRequest: Int { self == .tus ? 3 : 2 }
 }
 
-/// Bytes that differ from place to place, and from seed to seed.
+/// Returns bytes that vary by position and seed.
 func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     var words = [UInt64](repeating: 0, count: count / 8 + 1)
@@ -44,7 +43,6 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
     return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
-/// Options of a test that waits for nothing.
 func quick(
     _ uploadProtocol: UploadProtocol = .automatic, in directory: URL? = nil, tries: Int = 5, part: Int64? = nil,
     segments: Int = 1, minimum: Int64 = 1, digest: Bool = false
@@ -61,10 +59,9 @@ func agent(_ origin: UploadOrigin, _ options: UploadOptions = quick()) -> Networ
     NetworkAgent(baseURL: origin.url, transport: .system, filters: [.uploads(options)])
 }
 
-/// The contents of the uploads that a server has whole.
+/// Returns the contents of the server's complete uploads.
 func bodies(of origin: UploadOrigin) -> [Data] { origin.snapshot.bodies.map { Data($0) } }
 
-/// The error of a body that has to fail.
 func failure(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()
@@ -72,7 +69,6 @@ func failure(_ body: () async throws -> Void) async -> (any Error)? {
     } catch { return error }
 }
 
-/// The notices of an upload.
 func notices(of upload: Upload<HTTPResponse>) async throws -> [TransferNotice] {
     var notices: [TransferNotice] = []
     for try await event in upload {
@@ -82,7 +78,6 @@ func notices(of upload: Upload<HTTPResponse>) async throws -> [TransferNotice] {
 }
 
 extension TransferNotice {
-    /// The name of its case.
     var name: String {
         switch self {
         case .queued: "queued"
@@ -98,7 +93,7 @@ extension TransferNotice {
 }
 
 extension CallOptions {
-    /// Options that watch every report of a transfer, which the reader of the events may not see.
+    /// Returns options that observe every report of a transfer; a reader of the events may miss some.
     static func watching(_ report: @escaping @Sendable (TransferStatus) -> Void) -> CallOptions {
         var options = CallOptions()
         options.tags[TransferCall.self] = TransferCall {

@@ -22,7 +22,7 @@ import Testing
 
     enum Kind: CaseIterable { case data, file, stream }
 
-    /// Two bodies of one length, in files of one name.
+    /// Returns two bodies of the same length, in files of the same name.
     private func bodies(_ kind: Kind) -> (first: RequestBody, second: RequestBody) {
         func stream(_ data: Data) -> RequestBody {
             .stream(length: Int64(data.count)) { offset in HTTPBody(data.dropFirst(Int(offset))) }
@@ -38,7 +38,6 @@ import Testing
         ErrandResumableUploadTests.agent(origin, quick(in: records, tries: tries))
     }
 
-    /// Breaks an upload off after some bytes.
     private func leave(_ origin: UploadOrigin, _ send: Send) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(250_000) } }
         _ = await failure { _ = try await agent(origin, tries: 1).send(send) }

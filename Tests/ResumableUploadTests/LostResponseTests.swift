@@ -17,7 +17,7 @@ import Testing
         let error = await failure { _ = try await agent(origin).send(Send(.data(Data(body)))) }
         #expect(bodies(of: origin) == [Data(body)], "\(origin.snapshot.log)")
         #expect(origin.snapshot.uploads.values.count { $0.isComplete } == 1)
-        // An upload of no byte is whole once tus has begun it.
+        // An empty upload is complete once tus has created it.
         #expect((error == nil) == (kind != .tus || count > 0), "\(String(describing: error))")
     }
 
@@ -42,14 +42,14 @@ import Testing
         let stream = length.map { RequestBody.stream(length: $0) { HTTPBody(film) } } ?? .stream { HTTPBody(film) }
         let error = await failure { _ = try await agent(origin).send(Send(stream)) }
         #expect(bodies(of: origin) == [film], "\(origin.snapshot.log)")
-        // The draft can't ask for what has no place.
+        // The draft can't query an upload without a URL.
         #expect((error == nil) == (kind == .tus))
     }
 
     @Test("a body of unknown length that was cut before its end is sent again", arguments: [true, false])
     func cutBeforeItsEnd(isSilent: Bool) async throws {
         let origin = try UploadOrigin(.draft(8))
-        // More than the buffers of sockets hold, in pieces: the body ends after the cut.
+        // More than socket buffers hold, in pieces, so the body ends after the cut.
         let (piece, count) = (Data(count: 64 << 10), 512)
         origin.set { $0.fault = { number, _ in number == 2 ? isSilent ? .cutSilently(9000) : .cut(9000) : nil } }
         let body = RequestBody.stream {
@@ -133,7 +133,7 @@ import Testing
         ) { _ in .status(201).header("Upload-Complete", "?1").waiting(for: confirmed) }
         let agent = NetworkAgent(baseURL: server.url, transport: .system, filters: [.uploads(quick())])
         let reports = Log<TransferStatus>()
-        // The end would hide the confirmation from a reader that sees the newest report only.
+        // The end would hide the confirmation from a reader that sees only the newest report.
         let options = CallOptions.watching {
             reports.add($0)
             if 1..<600_000 ~= $0.acknowledged { confirmed.open() }

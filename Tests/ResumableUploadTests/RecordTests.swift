@@ -27,7 +27,6 @@ import Testing
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: records.path)) ?? [] }
 
-    /// Breaks an upload off after some bytes.
     private func leave(_ origin: UploadOrigin, _ count: Int = 250_000, _ send: Send? = nil) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(count) } }
         _ = await failure { _ = try await agent(origin, tries: 1).send(send ?? self.send) }
@@ -209,7 +208,7 @@ import Testing
     }
 }
 
-/// Holds what it was given, as a transport does whose loop still ends a request.
+/// Keeps its options, as a transport does whose event loop is still finishing a request.
 private struct Keeping: Transport {
     let base: any Transport = .system
     let kept = Log<TransportOptions>()

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    /// Decides a fault once for each place that a request goes to.
+    /// Triggers a fault once for each URL.
     private final class Once: Sendable {
         private let seen = Mutex<Set<String>>([])
         func first(_ request: RecordedRequest) -> Bool { seen.withLock { $0.insert(request.path).inserted } }
@@ -55,7 +55,7 @@ import Testing
         let names = try await notices(of: upload).map(\.name)
         #expect(names.filter { $0 == "restarting" }.count == 1)
         #expect(bodies(of: origin) == [film])
-        // The new place of the forgotten segment is cut once more.
+        // The forgotten segment's new URL is cut once more.
         #expect(origin.snapshot.log.filter { $0 == "PATCH 0" }.count == 5)
         #expect(origin.snapshot.received == 800_003 + 100_000)
     }
@@ -93,7 +93,7 @@ import Testing
         #expect(bodies(of: origin) == [film])
     }
 
-    /// Lets the segments but the first wait, and does something else to the first.
+    /// Applies a fault to the first segment, and holds back the others.
     private func breakFirst(_ origin: UploadOrigin, _ fault: UploadOrigin.Fault) {
         origin.set { state in
             state.fault = { _, request in
@@ -140,7 +140,7 @@ import Testing
         #expect(transport.joined.value == 1)
     }
 
-    /// A server of segments that claims huge offsets for all of them before it has one.
+    /// A server of segments that reports huge offsets for all of them before it has received one.
     private final class Boasting: Transport {
         let joined = Counter()
         private let segments: Int
@@ -183,7 +183,7 @@ import Testing
         #expect(origin.snapshot.uploads.count == 1)
     }
 
-    /// Meets the request that joins the segments, once.
+    /// Applies a fault once, to the request that joins the segments.
     private func breakJoining(_ origin: UploadOrigin, _ fault: UploadOrigin.Fault) {
         let joins = Counter()
         origin.set { state in

@@ -23,7 +23,7 @@ import Testing
         ErrandResumableUploadTests.agent(origin, quick(in: records, tries: tries, segments: segments))
     }
 
-    /// Breaks an upload off once each segment has some bytes.
+    /// Interrupts an upload once each segment has some bytes.
     private func leave(_ origin: UploadOrigin, _ count: Int = 100_000) async throws {
         let stalls = origin.snapshot.stalls
         origin.set { $0.fault = { _, request in request.method == .patch ? .cut(count, .stall) : nil } }
@@ -111,7 +111,7 @@ import Testing
         }
         _ = try await agent(origin).send(send)
         #expect(bodies(of: origin) == [other])
-        // Of the segments that were begun none is left.
+        // Every segment that was begun is deleted.
         #expect(origin.snapshot.log.filter { $0 == "DELETE" }.count == 4)
     }
 

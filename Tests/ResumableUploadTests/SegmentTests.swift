@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A tus server that joins segments, and takes no byte with the request that begins one.
+/// Returns a tus server that joins segments, and that doesn't accept bytes with the request that creates one.
 func joiningOrigin() throws -> UploadOrigin {
     let origin = try UploadOrigin(.tus)
     origin.set { $0.extensions = "creation,expiration,checksum,termination,concatenation" }

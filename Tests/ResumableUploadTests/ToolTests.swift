@@ -61,7 +61,7 @@ import Testing
         var random = SeededGenerator(seed: 7)
         var kills = 0
         while kills < 20, origin.snapshot.bodies.isEmpty {
-            // The server holds each body back after a random part of it until the kill has come.
+            // The server stops each body after a random number of bytes until the kill.
             let most = Int.random(in: 0...(film.count / 25), using: &random)
             origin.set {
                 $0.fault = { _, request in

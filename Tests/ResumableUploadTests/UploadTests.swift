@@ -5,7 +5,6 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The protocols that everything is tested with.
 let kinds: [UploadOrigin.Kind] = [.draft(8), .draft(6), .tus]
 
 @Suite("Uploads", .leakChecked) struct UploadTests {

@@ -3,8 +3,8 @@ import ErrandEssentials
 import ErrandSystemTransport
 import ErrandWebSocket
 
-/// Runs the cases of an Autobahn fuzzing server over sockets of one agent: `errand-sockets http://127.0.0.1:9001`, and
-/// `--forgetful` for an offer of compression without a window of the client's.
+/// Runs the cases of an Autobahn fuzzing server over one agent's sockets: `errand-sockets http://127.0.0.1:9001`.
+/// `--forgetful` offers compression without a client window.
 @main
 struct SocketProcess {
     private struct Case: WebSocketRequest {
@@ -28,7 +28,7 @@ struct SocketProcess {
             let path = "runCase?case=\(number + 1)&agent=errand"
             let socket = agent.webSocket(Case(path: path, compression: compression))
             do { for try await message in socket { try await socket.send(message) } } catch {
-                // What a case provokes.
+                // Cases provoke errors.
             }
         }
         // A server may end this connection without a close frame.

@@ -1,6 +1,6 @@
 import ErrandLoadingIndicatorLog
 
-/// Shows a spinner as standard input says, a command a line, for tests of what a terminal then shows.
+/// Shows a spinner as directed by standard input, one command per line. Tests check the resulting terminal screen.
 ///
 /// `show LABEL`, `progress FRACTION RUNNING`, `print LINE`, `hide`
 @main

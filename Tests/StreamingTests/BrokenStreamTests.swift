@@ -6,13 +6,13 @@ import ErrandTesting
 import Synchronization
 import Testing
 
-/// A server that breaks off anywhere and resumes by the id.
+/// A server that breaks off anywhere and resumes by ID.
 @Suite("Event streams that break off", .timeLimit(.minutes(30)), .leakChecked) struct BrokenStreamTests {
     private static func events(_ count: Int) -> [TestEvent] {
         (1...count).map { TestEvent("event \($0)\nof \(count) €", name: $0 % 3 == 0 ? "third" : nil, id: "\($0)") }
     }
 
-    /// Breaks each response off at a seeded place, in seeded chunks, now and then before its head.
+    /// Breaks off each response at a seeded position, in seeded chunks, sometimes before its head.
     private final class BreakingTransport: Transport {
         private let events: [TestEvent]
         private let generator: Mutex<SeededGenerator>
@@ -82,7 +82,7 @@ import Testing
             handler: { request in
                 let rest = TestResponse.resumableEvents(events)
                 let place = Int(request.headers["X-Place"] ?? "") ?? 0
-                // The first connection breaks at the place, later ones anywhere behind the head.
+                // The first connection breaks off at this position, later connections anywhere after the head.
                 if request.headers["Last-Event-ID"] == nil { return rest.closing(afterBytes: place) }
                 return generator.withLock { generator in
                     let place = Int.random(in: 120...400, using: &generator)
@@ -96,7 +96,8 @@ import Testing
                 $0.filters = [
                     .closure { exchange, next in
                         var exchange = exchange
-                        // Once at the place, then never again there: a stream that breaks before its first id goes on.
+                        // Breaks off at this position only once, so a stream that breaks off before its first ID
+                        // still makes progress.
                         let count = tries.withLock { tries in
                             tries += 1
                             return tries

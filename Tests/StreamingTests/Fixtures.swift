@@ -5,21 +5,20 @@ import ErrandTesting
 import Synchronization
 
 extension HTTPBody {
-    /// A stream of chunks, each pulled by itself.
+    /// Creates a stream of chunks that are pulled one at a time.
     init(chunks: [Data]) {
         let left = Mutex(chunks[...])
         self.init { left.withLock { $0.popFirst() } }
     }
 
-    /// A stream of one chunk.
     init(stream text: String) { self.init(chunks: [Data(text.utf8)]) }
 
-    /// A stream that is cut at a place.
+    /// Creates a stream that is split at a position.
     init(_ data: Data, cutAt place: Int) {
         self.init(chunks: [Data(data.prefix(place)), Data(data.dropFirst(place))])
     }
 
-    /// A stream in pieces of random sizes, many of them of one byte.
+    /// Creates a stream of chunks of random sizes, many of them one byte.
     init(_ data: Data, splitBy generator: inout SeededGenerator) {
         let longest = [1, 2, 3, 8, 64].randomElement(using: &generator) ?? 1
         var (chunks, place) = ([Data](), 0)
@@ -33,7 +32,6 @@ extension HTTPBody {
 }
 
 extension AsyncSequence {
-    /// Everything up to the end.
     func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
@@ -42,36 +40,33 @@ extension AsyncSequence {
 }
 
 extension StreamingError {
-    /// What a test compares.
+    /// The properties that tests compare.
     var summary: String { "\(code) \(element) \(byte)" }
 }
 
-/// A request for an event stream that is resumed without a pause.
+/// A request for an event stream that reconnects without a delay.
 struct GetFeed: EventRequest {
     var path = "feed"
     var eventOptions = EventOptions(reconnection: .immediate)
 }
 
 extension ReconnectionPolicy {
-    /// Without a pause.
     static let immediate = ReconnectionPolicy(
         backoff: Backoff(base: .zero, maximumDelay: .seconds(60)), minimumDelay: .zero)
 }
 
-/// A request for a stream.
 struct GetStream: Request {
     typealias Output = HTTPBody
     var path = "stream"
 }
 
-/// The values so far, for closures.
 final class Collected<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
     func add(_ value: Value) { values.withLock { $0.append(value) } }
     var all: [Value] { values.withLock { $0 } }
 }
 
-/// What a test wants to know of the activities, in the order of their starts; not the activities, which hold their
+/// Records properties of the activities in starting order. It doesn't keep the activities, which would retain their
 /// accessories.
 final class StartedActivities: Accessory {
     struct Started: Sendable {
@@ -106,7 +101,7 @@ final class StartedActivities: Accessory {
 }
 
 extension Backoff {
-    /// No wait, however often.
+    /// No delay, however often.
     static let noDelay = Backoff(base: .zero, maximumDelay: .zero)
 
     /// Without jitter.

@@ -5,7 +5,7 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-/// The HTML standard, section 9.2.3: connecting, failing, connecting again.
+/// The HTML standard, section 9.2.3: connecting, failing, reconnecting.
 @Suite("Connecting to an event stream, and again", .timeLimit(.minutes(30)), .leakChecked) struct ReconnectionTests {
     private let server: TestServer
     private let agent: NetworkAgent
@@ -182,7 +182,7 @@ import Testing
         let impatient = EventOptions(reconnection: Self.impatient(3))
         let stream = agent.events(GetFeed(eventOptions: impatient))
         let attempts = Collected<Int>()
-        // From here on, not from when the task gets its turn.
+        // Subscribes now, before the task gets to run.
         let states = stream.states
         let watching = Task {
             for await state in states { if case .connecting(let attempt) = state { attempts.add(attempt) } }
@@ -366,8 +366,8 @@ import Testing
             for try await event in stream { seen.add(event.id) }
         }
         try await eventually { seen.all == ["1"] }
-        // What came counts from when it is noted, so one step may not be enough. The last one may come too late, and is
-        // too short to end the second connection.
+        // Received bytes count from when they are noted, so one step may not be enough. The last step may come too
+        // late, but is too short to end the second connection.
         try await eventually {
             if case .open = stream.state, server.requestCount == 1 { time.advance(by: .seconds(6)) }
             return server.requestCount > 1

@@ -12,7 +12,7 @@ import Testing
         "\n\n\r\r\r\n:\r:\n:\r\ndata:\r\n\r\n",
     ]
 
-    /// The standard, read literally and at once.
+    /// A literal implementation of the standard that parses the whole stream at once.
     static func plainEvents(_ bytes: [UInt8]) -> [ServerSentEvent] {
         let text = String(
             decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
@@ -55,7 +55,7 @@ import Testing
         return events
     }
 
-    /// Lines of pieces that are likely to go wrong, with a few wild bytes.
+    /// Returns lines of error-prone pieces and a few random bytes.
     static func wildStream(_ generator: inout SeededGenerator) -> [UInt8] {
         let pieces: [[UInt8]] = [
             [0x0A], [0x0D], [0x0D, 0x0A], [0x0A, 0x0A], [0x0D, 0x0D], Array("data".utf8), Array("data:".utf8),

@@ -7,7 +7,6 @@ import ErrandSystemTransport
 import ErrandTesting
 import Testing
 
-/// What accessories see of a stream, and how it is cancelled.
 @Suite("Streams as activities", .timeLimit(.minutes(30)), .leakChecked) struct StreamActivityTests {
     private let server: TestServer
     private let accessory = RecordingAccessory()
@@ -127,7 +126,7 @@ import Testing
         try await recording.waitUntilQuiet()
         #expect(recording.problems().isEmpty && agent.activities.isEmpty)
         #expect(started.all.first { $0.kind == .stream }?.isCancelled == true, "\(way) \(moment)")
-        // A connection that was kept may stay; one in use is closed.
+        // An idle kept connection may stay; a connection in use is closed.
         if moment == .open { try await server.waitUntilNoConnections() }
         #expect(server.received.count == 1)
     }

@@ -9,7 +9,6 @@ import Testing
 
 @testable import ErrandStreaming
 
-/// Streams on each transport, on an actor, beside a cache, within a composite.
 @Suite("Streams and what is around them", .timeLimit(.minutes(30)), .leakChecked) struct StreamSurroundingsTests {
     private let server: TestServer
 
@@ -123,7 +122,7 @@ import Testing
         let agent = NetworkAgent(baseURL: server.url, transport: .system)
         var iterator = agent.lines(GetStream(path: "log")).makeAsyncIterator()
         #expect(try await iterator.next()?.isEmpty == false)
-        // What the sockets and the transport hold, however long the reader waits.
+        // The amount that the sockets and the transport buffer, however long the reader waits.
         var (before, now) = (Int64(-1), server.sentBytes)
         while before != now {
             before = now

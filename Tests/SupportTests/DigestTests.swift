@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Digests", .leakChecked)
 struct DigestTests {
-    /// FIPS 180-4's examples, RFC 1321's suite, and the lengths around the padding's border.
+    /// FIPS 180-4's examples, RFC 1321's suite, and lengths around the padding boundary.
     static let vectors: [(text: String, md5: String, sha1: String, sha256: String)] = [
         (
             "", "d41d8cd98f00b204e9800998ecf8427e", "da39a3ee5e6b4b0d3255bfef95601890afd80709",

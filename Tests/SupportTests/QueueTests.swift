@@ -48,7 +48,7 @@ import Testing
         #expect(line.remove(numbers[3]) == "3" && line.count == 4)
         #expect(line.removeLast(upTo: 3) == ["5"])
         #expect(line.popFirst() == "1" && line.removeAll() == ["2", "4"] && line.isEmpty && line.popFirst() == nil)
-        // Those that leave are forgotten, though nobody is taken.
+        // Waiters that leave are removed, even if no waiter is taken.
         line.append("waits", line.nextNumber())
         for index in 0..<10_000 {
             let number = line.nextNumber()

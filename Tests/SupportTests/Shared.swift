@@ -1,2 +1,2 @@
-/// Every file of this suite has what the suites share.
+/// Every file of this suite can use the shared test code.
 @_exported import ErrandTestSupport

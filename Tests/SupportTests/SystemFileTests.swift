@@ -154,8 +154,8 @@ import Darwin
         #expect(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
         let data = [UInt8](repeating: 7, count: 1 << 20)
         #expect(data.withUnsafeBytes { SystemFile.write($0, to: writer, waits: false) } == EAGAIN)
-        // The pipe is full now: the rest arrives while another thread reads. No task, since this one holds one of the few
-        // threads that tasks run on.
+        // The pipe is full now; the rest arrives while another thread reads. A thread rather than a task, because
+        // this test blocks one of the few threads that tasks run on.
         let received = Log<Int>()
         Thread.detachNewThread {
             var count = 0

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Testing
 
-/// The code of docs/testing.md, run.
+/// Runs the code of docs/testing.md.
 @Suite("The guide to testing", .timeLimit(.minutes(30)), .leakChecked)
 struct GuideTests {
     struct User: Decodable, Sendable, Equatable { let id: Int, name: String }

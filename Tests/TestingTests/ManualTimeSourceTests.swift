@@ -70,7 +70,7 @@ struct ManualTimeSourceTests {
         }
         time.advance(by: .seconds(60))
         for task in tasks { try await task.value }
-        // All run on the main actor, which takes them in the order in which they were woken.
+        // All tasks run on the main actor, which resumes them in the order in which they were woken.
         #expect(woken.values.withLock { $0 } == [1, 3, 2, 0])
     }
 

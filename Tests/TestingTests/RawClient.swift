@@ -1,6 +1,6 @@
 import Foundation
 
-/// A client that sends and receives bytes and knows nothing of HTTP beyond the end of a message.
+/// A client that sends and receives bytes. Of HTTP it knows only how to find the end of a message.
 final class RawClient: Sendable {
     struct Failure: Error, Equatable {
         let operation: String, code: Int32
@@ -8,7 +8,6 @@ final class RawClient: Sendable {
         static let taken = Failure(operation: "bind", code: EADDRINUSE)
     }
 
-    /// What came before the connection ended, and how it ended.
     struct Rest {
         var bytes = Data()
         var wasReset = false
@@ -17,10 +16,9 @@ final class RawClient: Sendable {
 
     let socket: Int32
 
-    /// Connects to a port of the loopback interface.
     convenience init(port: Int) throws { try self.init(port, "connect") { connect($0, $1, $2) } }
 
-    /// Takes a port of the loopback interface, which fails if anything has it.
+    /// Takes a port of the loopback interface, and fails if it is in use.
     convenience init(taking port: Int) throws { try self.init(port, "bind") { bind($0, $1, $2) } }
 
     private init(
@@ -30,7 +28,7 @@ final class RawClient: Sendable {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #else
         socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        // `send` has no flag here that keeps SIGPIPE away.
+        // On these systems, `send` doesn't have a flag that prevents SIGPIPE.
         var isQuiet: Int32 = 1
         setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &isQuiet, socklen_t(MemoryLayout<Int32>.size))
         #endif
@@ -43,9 +41,9 @@ final class RawClient: Sendable {
                 begin(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // The deinitializer closes it.
+        // The deinitializer closes the socket.
         guard result == 0 else { throw Failure(operation: operation, code: errno) }
-        // No receive waits for ever.
+        // Prevents endless receives.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
@@ -72,7 +70,7 @@ final class RawClient: Sendable {
 
     func finishSending() { _ = shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Some bytes; empty at the end.
+    /// Returns some bytes; empty at the end.
     func receive(upTo limit: Int = 65536) throws -> Data {
         var data = Data(count: limit)
         let count = data.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
@@ -80,7 +78,7 @@ final class RawClient: Sendable {
         return data.prefix(count)
     }
 
-    /// Everything until it has been seen that the text has come.
+    /// Receives until the text has arrived, and returns everything received.
     func receive(until text: String) throws -> String {
         var received = Data()
         while received.firstRange(of: Data(text.utf8)) == nil {
@@ -91,7 +89,7 @@ final class RawClient: Sendable {
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// Everything until the connection ends.
+    /// Receives until the connection ends.
     func receiveAll() throws -> Rest {
         var rest = Rest()
         while true {
@@ -111,14 +109,14 @@ private func systemSend(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: In
     send(socket, bytes, count, flags)
 }
 
-/// Runs blocking work on a thread of its own, so that no task waits for another's socket.
+/// Runs blocking work on a separate thread, so tasks don't wait for each other's sockets.
 func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue(label: "raw client").async { continuation.resume(with: Swift.Result { try body() }) }
     }
 }
 
-/// One request on one connection that the client asks to close; everything that came back.
+/// Sends one request over a connection that the client asks to close, and returns everything received.
 func exchange(_ port: Int, _ request: String) async throws -> RawClient.Rest {
     try await blocking {
         let client = try RawClient(port: port)

@@ -179,7 +179,7 @@ struct ServerFaultTests {
         server.on("/next", .text("hi").closingSilently(atNextRequest: true))
         let now = try await exchange(server.port, get("/now", close: false)).text
         #expect(now.hasSuffix("\r\n\r\nhi") && !now.contains("Connection"))
-        // The client sees the end before the server has taken the connection off its list.
+        // The client sees the end before the server has removed the connection from its list.
         try await server.waitUntilNoConnections()
         try await blocking {
             let client = try RawClient(port: server.port)

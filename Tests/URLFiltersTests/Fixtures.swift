@@ -5,7 +5,6 @@ import ErrandURLFilters
 import Synchronization
 import Testing
 
-/// A request of which everything can be said.
 struct Call: Request {
     var method = HTTPMethod.get
     var path = "users"
@@ -23,7 +22,6 @@ struct Call: Request {
     }
 }
 
-/// An agent over a stub, and what the stub was sent.
 struct Bench {
     let stub = StubTransport(.text("ok"))
     let agent: NetworkAgent
@@ -36,7 +34,7 @@ struct Bench {
 
     static var time: ManualTimeSource { ManualTimeSource(date: Date(timeIntervalSince1970: 1_700_000_000)) }
 
-    /// The request as it reached the transport.
+    /// Sends a call, and returns the request that reached the transport.
     func sent(_ call: some Request, tags: Tags = Tags()) async throws -> HTTPRequest {
         let before = stub.received.count
         _ = try await agent.send(call, options: CallOptions(tags: tags))
@@ -52,7 +50,6 @@ struct Bench {
         String(decoding: try #require(try await sent(call).body.data), as: UTF8.self)
     }
 
-    /// The error that sending throws.
     func failure(_ call: some Request = Call()) async throws -> any Error {
         do { _ = try await agent.send(call) } catch { return error }
         throw Missing()
@@ -61,7 +58,7 @@ struct Bench {
     struct Missing: Error {}
 }
 
-/// Keeps the URL that a cache would make its key of; stands where a cache stands.
+/// Takes a cache's place in the filters, and records the URLs that the cache would use as keys.
 final class KeyWatch: Filter {
     private let seen = Mutex<[String?]>([])
     var keys: [String?] { seen.withLock { $0 } }

@@ -1,11 +1,13 @@
-// References and bases, with what the URL of this program makes of them: one JSON array a line, [base, reference, expected].
+// Writes references and bases with the URLs that this program's URL class makes of them: one JSON array per line,
+// [base, reference, expected].
 //
-//   node Tests/URLs/generate.js 300000 7 >cases.jsonl      a number of cases, and a seed
+//   node Tests/URLs/generate.js 300000 7 >cases.jsonl      arguments: number of cases, seed
 //
-// `expected` is null for a failure, and where node 20 is wrong, by its ada 2.9: it takes `a#b` as relative to `mailto:x`, and
-// leaves no slash where `..` removes the last segment of `foo://h/a`, and takes the segment `c:x` of a file as a drive; such
-// cases are corrected, or left out. Errand percent-encodes whatever RFC 3986 doesn't allow, which the standard leaves in
-// some places, and refuses host names with " ` { or }; `expected` says so. docs/urls.md lists these differences.
+// `expected` is null if the reference is invalid. Node 20 (ada 2.9) makes three mistakes, which are corrected or left
+// out: it resolves `a#b` against `mailto:x`, leaves no slash if `..` removes the last segment of `foo://h/a`, and takes
+// a file's segment `c:x` as a drive. Errand percent-encodes every character that RFC 3986 doesn't allow, some of which
+// the standard leaves unencoded, and refuses host names with " ` { or }; `expected` follows Errand. docs/urls.md lists
+// these differences.
 "use strict"
 
 const [count, seed] = process.argv.slice(2).map(Number)
@@ -100,12 +102,12 @@ function strict(href) {
         + (fragment === undefined ? "" : "#" + encode(fragment.slice(1), queryBytes))
 }
 
-// Whether the standard lets nothing but a fragment be relative to the base, and the text is something else.
+// Whether the standard allows only a fragment to be relative to the base, and the text isn't a fragment.
 function isUnrelated(text, base) {
     const trimmed = text.replace(/[\t\n\r]/g, "").replace(/^[\0-\x20]+/, "")
     return /^(mailto|data):/.test(base) && !/^(#|[A-Za-z][A-Za-z0-9+.-]*:)/.test(trimmed)
 }
-// Whether node may have lost the slash of an empty path, or have kept a segment that is no drive.
+// Whether node may have dropped the slash of an empty path, or taken a segment for a drive by mistake.
 function isDoubtful(url, text) {
     if (url.protocol === "file:" && /^\/[A-Za-z]:[^/]/.test(url.pathname)) return true
     return url.pathname === "" && /\.|%2e/i.test(text.replace(/[\t\n\r]/g, ""))

@@ -4,8 +4,9 @@ import ErrandSystemTransport
 import Foundation
 import Synchronization
 
-/// `errand-upload-process URL file|form|stream PATH|BYTES`: one upload, in a process whose memory is its own. Prints the bytes
-/// sent, their total, how often the fraction fell, and how many KiB the memory grew at most; 0 where that is not known.
+/// `errand-upload-process URL file|form|stream PATH|BYTES` runs one upload in a separate process, to measure its
+/// memory. Prints the sent bytes, their total, how often the fraction decreased, and the largest memory growth in KiB
+/// (0 if unknown).
 @main
 struct UploadProcess {
     static func main() async { exit(await run(CommandLine.arguments)) }
@@ -16,7 +17,7 @@ struct UploadProcess {
         let last = Mutex(TransferProgress())
         let falls = Atomic(0)
         do {
-            // What every first request loads is no part of an upload.
+            // A warm-up request loads everything that an upload shouldn't be charged for.
             try await agent.send(Call<Void>(.post, "upload", body: .text("first")))
             let before = memory("VmRSS:")
             let options = CallOptions(progress: { now in
@@ -48,7 +49,7 @@ struct UploadProcess {
         }
     }
 
-    /// So many bytes, of a length that is not known.
+    /// Returns a body of this many bytes, with unknown length.
     private static func zeros(_ count: Int) -> HTTPBody {
         let rest = Mutex(count)
         return HTTPBody(next: {
@@ -61,7 +62,7 @@ struct UploadProcess {
         })
     }
 
-    /// KiB of this process; 0 where the system does not say.
+    /// In KiB, for this process; 0 if the system doesn't report it.
     private static func memory(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(name) }

@@ -4,7 +4,7 @@ import ErrandCache
 import ErrandEssentials
 import ErrandTesting
 
-/// A service whose response says whose data it is, by whatever tells users apart.
+/// A service whose response names the user, identified by any kind of credential.
 final class Service: Sendable {
     static let home = "https://api.example.com"
     private let log = Log<HTTPRequest>()
@@ -25,7 +25,7 @@ final class Service: Sendable {
         }
     }
 
-    /// The user of a request, by the part of a credential before a dot: a token has a number behind it.
+    /// Returns a request's user: the part of a credential before a dot. In a token, a number follows the dot.
     static func user(of request: HTTPRequest) -> String {
         let headers = request.headers
         let credentials = [
@@ -71,14 +71,14 @@ extension NetworkAgent {
         try await send(request, options: options).value
     }
 
-    /// What a POST throws; nil if it is carried out.
+    /// Returns the error that a POST throws; nil if it succeeds.
     func failure(_ path: String = "orders", body: RequestBody = .text("1 book")) async -> (any Error)? {
         do { try await send(Call<Void>(.post, path, body: body)) } catch { return error }
         return nil
     }
 }
 
-/// Two header fields that it does not mark itself.
+/// A credential in two header fields that it doesn't mark as sensitive.
 struct DeviceKey: Credential {
     let key: String
 
@@ -88,7 +88,6 @@ struct DeviceKey: Credential {
     }
 }
 
-/// An item of the query.
 struct QueryKey: Credential {
     let key: String
 
@@ -97,7 +96,6 @@ struct QueryKey: Credential {
     }
 }
 
-/// An item of a form.
 struct FormKey: Credential {
     let key: String
 

@@ -28,7 +28,7 @@ struct FlightTests {
         let error = try #require(await agent.failure() as? AuthenticationError)
         #expect(error.response?.status == 401)
         #expect(service.requests.map(Service.user) == ["ada"])
-        // The next one is Bob's own.
+        // The next request is Bob's.
         #expect(await agent.failure() == nil && service.requests.map(Service.user) == ["ada", "bob"])
     }
 
@@ -239,9 +239,9 @@ struct FlightTests {
         time.advance(by: .seconds(61))
         let hit = try await agent.send(request)
         #expect(hit.value == "data of ada" && hit.http.source.isCache && refreshes.value == 0 && service.count == 1)
-        // What is not stored needs the credential.
+        // A response that isn't stored needs the credential.
         await #expect(throws: AuthenticationError.self) { try await agent.text(Get(.http, "other")) }
-        // And so does what is stale.
+        // So does a stale response.
         time.advance(by: .seconds(600))
         await #expect(throws: AuthenticationError.self) { try await agent.text(request) }
         #expect(refreshes.value == 2 && service.count == 1)

@@ -21,7 +21,7 @@ struct OperationTests {
         Call<[Item]>(.get, "items", query: page.query("page", size: "size"))
     }
 
-    /// Pages without end, of items that say whose they are.
+    /// An agent for endless pages whose items name their owner.
     private var agent: NetworkAgent {
         let transport = service.transport { request, _ in
             let owner = Service.user(of: request)
@@ -171,7 +171,6 @@ struct OperationTests {
 
     private var users: [String] { service.requests.map(Service.user) }
 
-    /// Steps that may change the user in between.
     private struct Steps: Composite {
         var activityKind: ActivityKind { ActivityKind(rawValue: "steps") }
         let modes: [AuthenticationMode]
@@ -222,7 +221,7 @@ struct OperationTests {
             .text("data of \(Service.user(of: request))").waiting(for: gate)
         }
         let (sharing, session) = (CoalescingFilter(in: stage), session)
-        // As a call filter it has to know the credential.
+        // In the call stage, the filter has to know the credential.
         let comesFirst = isFirst && stage == .hop
         let filters: [any Filter] =
             comesFirst ? [sharing, .authentication(session)] : [.authentication(session), sharing]

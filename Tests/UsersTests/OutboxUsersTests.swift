@@ -139,7 +139,7 @@ struct OutboxUsersTests {
     func firstAttempt() async throws {
         let user = Log<String>()
         user.add("ada")
-        // Its marks show on the wire only: it isn't said to change requests.
+        // The filter isn't declared to change requests, so only the sent request shows the credential.
         let adding = ClosureFilter(.hop) { exchange, next in
             var exchange = exchange
             exchange.http.headers[.authorization] = "Key \(user.all.last ?? "")"

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandTesting
 import Synchronization
 
-/// A server that refuses, fails, redirects and validates as it is drawn, and looks at what it is sent.
+/// A server that randomly refuses, fails, redirects and validates, and checks the requests it receives.
 final class Shop: Sendable {
     private struct State {
         /// How often each order was carried out.
@@ -64,7 +64,7 @@ final class Shop: Sendable {
         return .text("data of \(user)").header("ETag", tag).header("Cache-Control", caching)
     }
 
-    /// No credential twice, and none for a stranger.
+    /// Checks that no credential appears twice in a request or goes to another host.
     private func check(_ request: HTTPRequest) {
         let fields: [HTTPHeaderName] = [.authorization, .cookie, "X-Device-Key", "X-Signature"]
         let items = Service.items(of: request, "api_key") + Service.formItems(of: request, "api_key")

@@ -12,7 +12,7 @@ import Testing
 struct StoredTests {
     private static let policies: [CachePolicy] = [.timed(.seconds(600)), .http, .timed(.seconds(600)).and(.http)]
 
-    /// Asks as Ada, as Bob, and as Ada again, whose response is stored by then.
+    /// Sends the request as Ada, as Bob, and again as Ada, whose response is stored by then.
     private func check(_ agent: NetworkAgent, _ service: Service, _ policy: CachePolicy, become: (String) -> Void)
         async throws
     {
@@ -112,13 +112,13 @@ struct StoredTests {
         #expect(service.count == 3)
     }
 
-    // MARK: Under what was sent
+    // MARK: Under the sent credential
 
     @Test("a sign-in while a request is in flight: what the other user brought is not stored as the first one's")
     func signInMeanwhile() async throws {
         let service = Service()
         let user = Mutex("ada")
-        // A filter of one's own in both stages, and a sign-in between these.
+        // A custom filter in both stages, and a sign-in between them.
         let own = ClosureFilter([.call, .hop]) { exchange, next in
             var exchange = exchange
             exchange.http.headers.set(.authorization, "Bearer \(user.withLock { $0 })", sensitive: true)
@@ -134,7 +134,7 @@ struct StoredTests {
         agent.configure { $0.filters.removeLast() }
         user.withLock { $0 = "ada" }
         #expect(try await agent.text(request) == "data of ada")
-        // It was stored as what it is.
+        // It was stored for the right user.
         user.withLock { $0 = "bob" }
         #expect(try await agent.text(request) == "data of bob" && service.count == 2)
     }
@@ -169,7 +169,7 @@ struct StoredTests {
 }
 
 extension CookieJar {
-    /// The cookie of a user, and no other.
+    /// Replaces all cookies with this user's cookie.
     func hold(_ user: String) {
         remove()
         try? insert(Cookie("user", user, domain: "api.example.com"))

@@ -17,18 +17,18 @@ struct TransferTests {
 
     init() throws { folder = try Folder() }
 
-    /// How the app tells its users apart.
+    /// How the app distinguishes its users.
     enum Identity: CaseIterable, Sendable {
         case session, sessionBefore, owner, header, cookie, own
 
-        /// The filters of an app in which this user is signed in.
+        /// Returns an app's filters while this user is signed in.
         func filters(_ user: String, around filter: any Filter, for server: String) throws -> [any Filter] {
             switch self {
             case .session:
                 return [filter, .authentication(AuthenticationSession(BearerToken(user)) { (_: BearerToken?) in nil })]
             case .sessionBefore:
                 return [.authentication(AuthenticationSession(BearerToken(user)) { (_: BearerToken?) in nil }), filter]
-            // Each start has another token.
+            // The token changes with each start.
             case .owner:
                 let token = BearerToken("\(user).\(UInt32.random(in: 0 ... .max))", owner: user)
                 return [filter, .authentication(AuthenticationSession(token) { (_: BearerToken?) in nil })]
@@ -74,7 +74,6 @@ struct TransferTests {
         _ = try await agent.send(Send(body: .data(film), uploadKey: key))
     }
 
-    /// Breaks an upload off after 250,000 bytes.
     private func leave(_ user: String, _ identity: Identity, _ origin: UploadOrigin, key: String? = nil) async {
         origin.set { $0.fault = { _, request in request.method == .options ? nil : .cut(250_000) } }
         await #expect(throws: (any Error).self) { try await upload(user, identity, to: origin, key: key) }

@@ -9,7 +9,7 @@ import ErrandTesting
 import ErrandURLFilters
 import Synchronization
 
-/// An agent with filters in an order that is drawn, and users who change.
+/// An agent with filters in a random order, and changing users.
 final class World: Sendable {
     enum Style: CaseIterable { case bearer, device, query, form, cookies, own }
 
@@ -20,9 +20,9 @@ final class World: Sendable {
     private let style: Style
     private let credentials: Credentials
     private let agent: NetworkAgent
-    /// The requests that have passed the filter with the credential, and those that have ended.
+    /// The numbers of requests that have passed the filter with the credential, or have ended.
     private let begun = Log<Int>()
-    /// How many requests got a response, so that a world in which nothing happens is found.
+    /// The number of requests with a response, to detect a world in which every request fails.
     let successes = Counter()
 
     init(seed: Int) {
@@ -86,8 +86,8 @@ final class World: Sendable {
         }
     }
 
-    /// Whether the order has no known problem, for whatever policy the requests have. Without a cache a policy does nothing,
-    /// which is no matter of order.
+    /// Whether the filter order has no known problem for any policy of the requests. Without a cache, policies have
+    /// no effect, which isn't a problem of the order.
     var isAccepted: Bool {
         let hasCache = agent.configuration.filters.contains { $0 is ResponseCache }
         return (hasCache ? Self.policies(of: "ada") : [.off]).allSatisfy { agent.explain(Get($0)).problems.isEmpty }
@@ -101,7 +101,7 @@ final class World: Sendable {
             + [.timed(.seconds(60), partition: user)]
     }
 
-    /// Three users one after the other, each with some requests; what went wrong.
+    /// Sends requests as three users in turn, and returns the faults found.
     func run() async throws -> [String] {
         var number = 0
         for name in ["ada", "bob", "eve"] {
@@ -112,7 +112,7 @@ final class World: Sendable {
                     let own = number
                     group.addTask { [self] in await request(own, of: name) }
                 }
-                // A user of a session may change while requests are on their way: these belong to the one before.
+                // A session's user may change while requests run, which then belong to the previous user.
                 let isPinned = style != .cookies && style != .own
                 guard isPinned, random.below(2) == 0 else { return try await group.waitForAll() }
                 let last = number
@@ -149,7 +149,6 @@ final class World: Sendable {
     }
 }
 
-/// The number of a request.
 private enum Number: TagKey {
     static let defaultValue = 0
 }

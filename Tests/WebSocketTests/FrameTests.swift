@@ -7,7 +7,7 @@ import Testing
 
 /// RFC 6455, section 5, and RFC 7692: bytes to messages and back, without a connection.
 @Suite("Frames of a WebSocket") struct FrameTests {
-    /// The events of bytes that come in pieces.
+    /// Returns the events from bytes that arrive in pieces.
     private static func events(
         _ bytes: Data, pieces: Int = .max, limit: Int = 1 << 20, _ agreement: DeflateAgreement? = nil
     ) throws -> [MessageReader.Event] {
@@ -64,7 +64,7 @@ import Testing
             Array(repeating: 0x41, count: 17) + [0xFF],
         ]
         for text in wrong {
-            // Of a frame that has a hundred more bytes to come.
+            // The start of a frame with a hundred more bytes to come.
             let frame = Data([0x81, UInt8(text.count + 100)] + text)
             let error = #expect(throws: WebSocketError.self) { try Self.events(frame, pieces: 1) }
             #expect(error?.code == .invalidText && error?.closeCode == .invalidPayload)
@@ -163,7 +163,7 @@ import Testing
         let agreement = DeflateAgreement(clientWindow: 15, clientKeepsWindow: true)
         let bare = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]), reserved: 4)
         let padded = TestFrame(opcode: 1, Data([0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x00]), reserved: 4)
-        // "Hello" as a reference to the message before, RFC 7692, section 7.2.3.2.
+        // "Hello" as a reference to the previous message, RFC 7692, section 7.2.3.2.
         let reference = TestFrame(opcode: 1, Data([0xF2, 0x00, 0x11, 0x00, 0x00]), reserved: 4)
         let frames = [bare, bare, reference, padded, reference, bare, reference, reference]
         let bytes = frames.reduce(Data()) { $0 + $1.wireBytes() }
@@ -202,7 +202,6 @@ import Testing
         #expect(throws: WebSocketError.self) { try Self.events(corrupt, agreement) }
     }
 
-    /// How many mutations each fuzz test tries.
     static let fuzzRounds = ProcessInfo.processInfo.environment["ERRAND_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 3_000
 
     @Test("mutated frames are messages or a typed error, and never more than the limit")

@@ -1,7 +1,7 @@
 import Errand
 import ErrandWebSocket
 
-/// Texts, without pings of its own, and without a wait for the close frame of a server.
+/// A socket of texts that sends no pings and doesn't wait for the server's close frame.
 struct QuietLines: WebSocketRequest {
     typealias Incoming = String
     typealias Outgoing = String

@@ -4,7 +4,6 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-/// What a caller may do with a socket beside sending and reading.
 @Suite("Controls of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketControlTests {
     private let stub = StubTransport()
     private let time = ManualTimeSource()
@@ -19,7 +18,7 @@ import Testing
             "/socket",
             response: .webSocket { socket in
                 for _ in 0..<2 { if let frame = try await socket.receive() { pinged.add(frame) } }
-                // None of them is a pong of these.
+                // None of these answers a ping.
                 for content in [Data(), Data(count: 8), Data(repeating: 0xFF, count: 8)] {
                     try await socket.send(.pong(content))
                 }
@@ -97,7 +96,7 @@ import Testing
                 try await socket.close()
             })
         let socket = agent.webSocket(QuietLines())
-        // The socket has the agent's clock from here on.
+        // From here on, the socket uses the agent's clock.
         try await socket.open()
         let reading = Task {
             var messages = socket.makeAsyncIterator()
@@ -111,7 +110,7 @@ import Testing
             #expect(rest == ["second", nil])
         }
         try await started.wait()
-        // The sleeper of the first wait may still be there.
+        // The sleeper of the first wait may still exist.
         try await eventually {
             time.advance(by: .seconds(5))
             return gate.isOpen

@@ -12,28 +12,28 @@ import Glibc
 import Musl
 #endif
 
-/// Ends of sockets at the points of their lives at which nothing is read or sent.
+/// Sockets that end while they aren't reading or sending.
 @Suite("The end of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketEndingTests {
     enum Stage: String, CaseIterable {
-        /// The server does not speak TLS.
+        /// The server doesn't speak TLS.
         case securing
-        /// The server does not respond.
+        /// The server doesn't respond.
         case opening
-        /// The closure for a new connection has not returned.
+        /// The closure for a new connection hasn't returned.
         case greeting
-        /// The server takes in no more of a message.
+        /// The server doesn't receive the rest of a message.
         case sending
         /// The server sends more than is read.
         case holding
-        /// The first connection is lost, and the next one is made in an hour.
+        /// The first connection is lost, and the next one is due in an hour.
         case waiting
-        /// The server does not respond to the close frame.
+        /// The server doesn't respond to the close frame.
         case closing
     }
 
     enum Way: CaseIterable {
         case cancelled, allCancelled
-        /// Its user's task is cancelled, and nothing holds it any longer.
+        /// Its user's task is cancelled, and the last reference is released.
         case released
     }
 
@@ -49,7 +49,8 @@ import Musl
         }
     }
 
-    /// A server that goes as far as a stage, and notes when that is reached, and when a connection has ended.
+    /// Returns a server that proceeds up to a stage, and logs when it reaches that stage and when a connection has
+    /// ended.
     private func server(_ stage: Stage, _ reached: Log<Int>, _ ended: Log<Int>) throws -> RawServer {
         try RawServer { peer in
             defer { ended.add(1) }
@@ -81,11 +82,11 @@ import Musl
         }
     }
 
-    /// A socket that goes as far as a stage.
+    /// A socket that proceeds up to a stage.
     private struct Subject: Sendable {
         let socket: WebSocket<String, String>
         let work: Task<Void, any Error>
-        /// Where it greets the server.
+        /// Blocks the greeting.
         let gate = Gate()
 
         init(_ stage: Stage, _ agent: NetworkAgent) async throws {
@@ -103,7 +104,7 @@ import Musl
             }
         }
 
-        /// Returns where the client alone knows that it is there.
+        /// Waits for the stages that only the client can observe.
         func arrives(at stage: Stage) async throws {
             if stage == .greeting { try await gate.reached() }
             if stage == .waiting { for await state in socket.states { if case .waiting = state { break } } }
@@ -150,7 +151,7 @@ import Musl
             let stage = try #require(Stage(rawValue: name))
             let subject = try await Subject(stage, Self.agent(stage, port: port))
             try await subject.arrives(at: stage)
-            // The server is there too.
+            // The server has reached the stage too.
             try await Self.agent(.opening, port: signal).send(Call<Void>(.get, "/"))
             withExtendedLifetime(subject) {}
         }

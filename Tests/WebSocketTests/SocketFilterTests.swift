@@ -17,7 +17,7 @@ private struct Lines: WebSocketRequest {
     var webSocketOptions = WebSocketOptions(pingInterval: nil)
 }
 
-/// The handshake passes what an agent has for its requests.
+/// The handshake passes through the agent's filters and accessories.
 @Suite("WebSockets behind filters and accessories", .timeLimit(.minutes(30)), .leakChecked) struct SocketFilterTests {
     private static func echoes(_ socket: WebSocket<String, String>) async throws -> Bool {
         try await socket.send("x")
@@ -53,7 +53,7 @@ private struct Lines: WebSocketRequest {
             await socket.close()
         }
         #expect(renewals.value == 1 && stub.received.count == 10)
-        // Each handshake has a key of its own, the second one of a socket too.
+        // Each handshake has its own key, including the second handshake of a socket.
         #expect(Set(stub.received.map { $0.headers["Sec-WebSocket-Key"] }).count == 10)
     }
 

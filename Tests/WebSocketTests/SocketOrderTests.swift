@@ -7,14 +7,14 @@ import Testing
 
 @testable import ErrandWebSocket
 
-/// In which order messages go, and what they leave behind.
+/// The order of messages, and the memory they leave allocated.
 @Suite("Messages of a WebSocket in their order", .timeLimit(.minutes(5)), .leakChecked) struct SocketOrderTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
 
     init() { agent = NetworkAgent(baseURL: "https://example.com", transport: stub) }
 
-    /// Numbers, of which the even ones take until a signal to encode.
+    /// A socket of numbers. Encoding an even number waits for a signal.
     private struct Numbers: WebSocketRequest {
         typealias Incoming = String
         typealias Outgoing = Int
@@ -50,7 +50,7 @@ import Testing
             others.append(Task { try await socket.send(number) })
             try await eventually { socket.core.turns.waitingCount == number }
         }
-        // One that leaves the line holds nobody up.
+        // A message that leaves the queue doesn't block the others.
         others[1].cancel()
         await #expect(throws: CancellationError.self) { try await others[1].value }
         numbers.signal.signal()
@@ -107,7 +107,7 @@ import Testing
             pingInterval: nil, closeTimeout: .zero)
         let socket = agent.webSocket(lines)
         try await socket.open()
-        // The reader is held back, and has not noticed that the connection is over.
+        // The reader is held back and hasn't noticed that the connection is over.
         try await eventually { (try? await socket.send("lost")) == nil }
         let sending = Task { try await socket.send("again") }
         try await eventually { socket.core.turns.isTaken }
@@ -117,7 +117,6 @@ import Testing
         #expect(received == ["0", "1", "2", "3"] && seen.all == ["again"])
     }
 
-    /// Counts the sleeps.
     private final class Sleeps: TimeSource {
         let count = Counter()
         var now: ContinuousClock.Instant { .now }

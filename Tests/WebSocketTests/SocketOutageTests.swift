@@ -6,7 +6,7 @@ import ErrandWebSocket
 import Synchronization
 import Testing
 
-/// What senders and screens see where a connection ends: no message is lost without an error, and none counts as cancelled.
+/// No message is lost without an error, and none counts as cancelled.
 @Suite("Outages of a WebSocket", .timeLimit(.minutes(30)), .leakChecked) struct SocketOutageTests {
     private let stub = StubTransport()
     private let agent: NetworkAgent
@@ -25,7 +25,7 @@ import Testing
                 reconnection: policy, whileDisconnected: whileDisconnected, pingInterval: nil, closeTimeout: .zero))
     }
 
-    /// Starts to send what the connection has no room for, and returns when it is on its way.
+    /// Starts to send more than the connection has room for, and returns once the message is being sent.
     private func sending(
         _ socket: WebSocket<String, String>, _ accessory: RecordingAccessory
     ) async throws -> Task<any Error, any Error> {
@@ -124,7 +124,7 @@ import Testing
         lines.webSocketOptions.closeTimeout = .seconds(3600)
         let socket = agent.webSocket(lines)
         try await socket.open()
-        // The close frames have crossed, and the connection stands.
+        // The close frames have crossed, and the connection is still open.
         try await closing.reached()
         closing.open()
         let sending = Task { try await socket.send("later") }
@@ -221,7 +221,7 @@ import Testing
         server.on(
             "/socket",
             .webSocket { socket in
-                // The length of a masked frame of so many bytes.
+                // The length of a masked frame with this much content.
                 var missing = size + 14
                 func read(_ count: Int) throws {
                     let end = missing - count
@@ -260,7 +260,7 @@ import Testing
                 #expect(error?.code == .timedOut)
                 ended.open()
             }
-            // The system may still have room for some of it.
+            // The system may still have room for part of it.
             try await eventually {
                 time.advance(by: .seconds(10))
                 return ended.isOpen

@@ -367,7 +367,7 @@ private struct Lines: WebSocketRequest {
         }
         let agent = NetworkAgent(baseURL: raw.url(), transport: .system)
         var count = 0
-        // The last byte completes the close frame, which ends the socket by itself.
+        // The last byte completes the close frame, which ends the socket.
         while count < total.withLock({ $0 }) {
             var socket: WebSocket<String, String>? = agent.webSocket(Lines())
             let reading = Task { [socket] in try await error { for try await _ in try #require(socket) {} } }

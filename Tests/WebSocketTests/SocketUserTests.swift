@@ -5,12 +5,12 @@ import ErrandTesting
 import ErrandWebSocket
 import Testing
 
-/// What one user has said to a server, or is to hear from it, when another one has signed in.
+/// Messages to and from one user's server, after another user has signed in.
 @Suite("Users of a WebSocket", .timeLimit(.minutes(5)), .leakChecked) struct SocketUserTests {
     private let stub = StubTransport()
     private let seen = Log<String>()
 
-    /// A server that adds what it receives to the log, and restarts once the first connection has sent a message.
+    /// Starts a server that logs received messages, and restarts after the first connection's first message.
     private func serve(_ restart: Gate = Gate()) {
         stub.on(
             "/socket",

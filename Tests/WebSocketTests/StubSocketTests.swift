@@ -96,7 +96,7 @@ private struct Lines: WebSocketRequest {
             })
         let socket = agent.webSocket(Bytes())
         try await socket.open()
-        // Its queue takes 10, the connection less than another one, and one waits to be delivered.
+        // The socket's queue takes 10, the connection less than one more, and one waits to be delivered.
         try await eventually { sent.value >= 10 }
         for try await message in socket.prefix(20) { #expect(message.count == 100_000) }
         #expect(sent.value <= 40)

@@ -9,11 +9,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The body of a response that a redirect or a filter discards by its head.
+/// A body that a redirect or a filter discards after reading the response's head.
 private enum Trouble: String, CaseIterable {
     case never, drips, endless, huge, cut, badlyCoded, compressed, lateEnd
 
-    /// Sends a response with it. Returns whether the connection goes on; else waits until the client has gone.
+    /// Sends a response with such a body. Returns true if the connection continues; otherwise waits until the client
+    /// has disconnected, and returns false.
     func respond(_ head: String, _ peer: Peer) -> Bool {
         let chunked = "\(head)\r\nTransfer-Encoding: chunked\r\n"
         switch self {
@@ -40,9 +41,9 @@ private enum Trouble: String, CaseIterable {
     }
 }
 
-/// What the head of a response settles does not wait for the body.
+/// The body doesn't delay decisions that need only the response's head.
 @Suite("The head decides", .timeLimit(.minutes(10)), .leakChecked) struct HeadDecidesTests {
-    /// Responds with trouble to the requests for which the closure returns a head, and with "there" to all others.
+    /// Sends such a body to the requests for which the closure returns a head, and "there" to all others.
     private static func server(
         _ trouble: Trouble, _ head: @escaping @Sendable (_ request: String, _ number: Int) -> String?
     ) throws -> RawServer {
@@ -136,7 +137,7 @@ private enum Trouble: String, CaseIterable {
         arguments: ["Content-Length: 4\r\n\r\nnone", "Transfer-Encoding: chunked\r\n\r\n4\r\nnone\r\n0\r\n\r\n"],
         [BodyDelivery.data, .stream])
     func reuse(body: String, delivery: BodyDelivery) async throws {
-        // A stream of unknown length is not waited for.
+        // The client doesn't wait for a stream of unknown length.
         if delivery == .stream, body.contains("chunked") { return }
         let server = try RawServer { peer in
             while let request = peer.readHead() {
@@ -150,7 +151,7 @@ private enum Trouble: String, CaseIterable {
             }
         }
         let session = AuthenticationSession(BearerToken("old")) { _ in BearerToken("new") }
-        // The wait for the body does not end by itself on a loaded machine.
+        // With a manual clock, the wait for the body can't time out on a loaded machine.
         let agent = NetworkAgent(
             baseURL: server.url(""), transport: .system, filters: [.authentication(session)],
             time: ManualTimeSource())

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite("References on the wire", .leakChecked) struct ReferenceTests {
-    /// The request lines that a server gets whose first response has these bytes as its `Location`.
+    /// Returns the request lines that a server receives if its first response has these bytes as its `Location`.
     private func lines(after location: [UInt8], host: String = "127.0.0.1", ipv6: Bool = false) async throws -> [String]
     {
         let heads = Log<String>()

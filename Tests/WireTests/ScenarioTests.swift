@@ -75,7 +75,8 @@ import Testing
     func redirect() async throws {
         server.on("/echo", .redirect(to: "/there"))
         server.on("/there", .text("there"))
-        // The rest of the first response is read for a second at most, which may pass on a loaded machine.
+        // The rest of the first response is read for at most one second, which may elapse on a loaded machine; a
+        // manual clock avoids that.
         let agent = NetworkAgent(baseURL: server.url, transport: .system, time: ManualTimeSource())
         let response = try await agent.send(Call()).value
         #expect(response.data == Data("there".utf8) && response.url.path == "/there")
@@ -142,7 +143,7 @@ import Testing
             try await agent.send(Call(path: "stall", timeout: .milliseconds(200)))
             Issue.record("silence was accepted")
         } catch let error as ErrandError { #expect(error.code == .timedOut && error.isRetryable) }
-        // On a loaded machine the first request may have been left before it was sent.
+        // On a loaded machine the first request may have been abandoned before it was sent.
         server.on("/held", .text("abc").stalled(afterBytes: 0))
         let handle = agent.start(Call(path: "held"))
         try await eventually { server.received.contains { $0.path == "/held" } }
@@ -189,7 +190,6 @@ import Testing
     }
 }
 
-/// Data in pieces of odd sizes.
 private final class Pieces: HTTPBodySource {
     private let rest: Mutex<Data>
     init(_ data: Data) { rest = Mutex(data) }

@@ -3,7 +3,7 @@ import ErrandEssentials
 import ErrandXML
 import Synchronization
 
-/// A document with everything that the tests are about.
+/// A document with every construct under test.
 let atom = """
     <?xml version="1.0" encoding="utf-8"?>
     <!-- a feed -->
@@ -18,13 +18,12 @@ let atom = """
 let atomNamespace = "http://www.w3.org/2005/Atom"
 
 extension XMLTree {
-    /// A tree of a text in UTF-8.
     init(_ text: String, limits: XMLLimits = .standard) throws(XMLError) {
         try self.init(Data(text.utf8), limits: limits)
     }
 }
 
-/// The error that a document gets as a tree; nil for one that is read.
+/// Returns the error of parsing a document as a tree; nil if it succeeds.
 func failure(of data: Data, charset: String? = nil, limits: XMLLimits = .standard) -> XMLError? {
     do throws(XMLError) {
         _ = try XMLTree(data, charset: charset, limits: limits)
@@ -32,12 +31,11 @@ func failure(of data: Data, charset: String? = nil, limits: XMLLimits = .standar
     } catch { return error }
 }
 
-/// The error that a document gets as a tree; nil for one that is read.
 func failure(of text: String, limits: XMLLimits = .standard) -> XMLError? {
     failure(of: Data(text.utf8), limits: limits)
 }
 
-/// The error that a document gets as a stream; nil for one that is read.
+/// Returns the error of parsing a document as a stream; nil if it succeeds.
 func streamFailure(of data: Data, charset: String? = nil, limits: XMLLimits = .streaming) async throws -> XMLError? {
     do {
         for try await _ in XMLEvents(HTTPBody(chunks: [data]), charset: charset, limits: limits) {}
@@ -46,7 +44,7 @@ func streamFailure(of data: Data, charset: String? = nil, limits: XMLLimits = .s
 }
 
 extension HTTPBody {
-    /// A stream of chunks, each pulled by itself.
+    /// Creates a stream of chunks that are pulled one at a time.
     init(chunks: [Data]) {
         let left = Mutex(chunks[...])
         self.init { left.withLock { $0.popFirst() } }
@@ -54,7 +52,6 @@ extension HTTPBody {
 }
 
 extension AsyncSequence {
-    /// Everything up to the end.
     func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
@@ -62,7 +59,7 @@ extension AsyncSequence {
     }
 }
 
-/// The events with neighbouring texts joined, which come at any split.
+/// Joins adjacent texts, which arrive split at arbitrary positions.
 func joined(_ events: [XMLEvent]) -> [XMLEvent] {
     events.reduce(into: []) { all, event in
         if case .text(let more) = event, case .text(let before)? = all.last {
@@ -73,7 +70,6 @@ func joined(_ events: [XMLEvent]) -> [XMLEvent] {
     }
 }
 
-/// A text in UTF-16.
 func utf16(_ text: String, isBigEndian: Bool, mark: Bool) -> Data {
     let units = (mark ? [0xFEFF] : []) + Array(text.utf16)
     return Data(

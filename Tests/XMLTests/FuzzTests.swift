@@ -4,7 +4,7 @@ import ErrandXML
 import Testing
 
 @Suite("XML at random", .leakChecked) struct FuzzTests {
-    /// The events up to the end or the error, with neighbouring texts joined.
+    /// Returns the events up to the end or the error, with adjacent texts joined.
     private func read(
         _ pieces: [Data], charset: String? = nil
     ) async throws -> (events: [XMLEvent], error: XMLError?) {

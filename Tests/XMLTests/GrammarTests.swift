@@ -11,7 +11,7 @@ import Testing
         "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>", "<?x?><!DOCTYPE a [<!ENTITY % b 'expanded'> %b;]><a/>",
     ]
 
-    /// A text in UTF-7 in which nothing but letters and digits is what it is in ASCII.
+    /// Encodes a text in UTF-7, in which only letters and digits are the same as in ASCII.
     private func utf7(_ text: String) -> Data {
         Data(
             text.map { character in
@@ -56,7 +56,7 @@ import Testing
         #expect(failure(of: inUTF7 + utf7("<a>\u{E9}</a>"))?.code == .invalidCharset)
         let twice = Data([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF])
         #expect(failure(of: twice + inUTF7 + utf7(Self.attacks[0]))?.code == .malformed)
-        // What the declaration says does not change what is UTF-8 already.
+        // The declaration is ignored if the document is already known to be UTF-8.
         let latin = Data("<?xml version='1.0' encoding='ISO-8859-1'?><a>\u{E9}</a>".utf8)
         #expect(try XMLTree(twice.prefix(3) + latin).text == "\u{E9}")
     }

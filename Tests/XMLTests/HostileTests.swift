@@ -60,7 +60,7 @@ import Testing
 
     @Test("markup that comes in tiny chunks is not counted again with each of them")
     func tinyChunks() async throws {
-        // Counting all of it with each chunk would take hours.
+        // Counting from the start with each chunk would take hours.
         let (count, chunk) = (100_000, Data("x\n\u{E9}xxxxxxxxxxxxxxxxxxxxxxxxxxxx".utf8))
         let left = Mutex(count + 2)
         let body = HTTPBody {

@@ -2,7 +2,7 @@ import Errand
 import ErrandEssentials
 import ErrandXML
 
-/// Documents that are changed at random; the same for the same seed.
+/// Random changes to documents, reproducible by seed.
 struct Mutations {
     private var random: SeededGenerator
 
@@ -43,7 +43,6 @@ struct Mutations {
         return bytes
     }
 
-    /// The bytes in pieces of random lengths.
     mutating func split(_ bytes: [UInt8]) -> [Data] {
         var (pieces, rest) = ([Data](), bytes[...])
         let longest = 1 + random.below(30)
@@ -55,7 +54,7 @@ struct Mutations {
         return pieces
     }
 
-    /// A tree, and a document that says the same.
+    /// Returns a tree and an equivalent document.
     mutating func tree(_ depth: Int = 0) -> (tree: XMLTree, text: String) {
         let names = ["a", "_b", "c-1", "d.e", "\u{E9}l\u{E9}ment", "\u{6F22}\u{5B57}", "x"]
         let name = random.pick(names)
@@ -79,7 +78,7 @@ struct Mutations {
             case 1: body += random.pick(["<!-- - <a> & -->", "<?p?>", "<?p <a> ?>"])
             default:
                 let (value, written) = self.text(isAttribute: false)
-                // CR LF is one line end, whatever stands before LF; and ]]> is none of text.
+                // CR LF counts as one line end wherever LF comes from, and text can't contain ]]>.
                 if body.utf8.last == 0x0D, written.utf8.first == 0x0A { continue }
                 if body.utf8.last == 0x5D, written.utf8.first != 0x61 { continue }
                 last.unicodeScalars += value.unicodeScalars

@@ -6,13 +6,13 @@ import ErrandXML
 import Foundation
 import Testing
 
-/// The first of the path: lxml may be installed for it alone.
+/// The first Python in PATH, because lxml may be installed only for it.
 private let python: Program? = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     return folders.compactMap { Program("\($0)/python3") }.first
 }()
 
-/// Python's expat, and lxml where it is installed, on the same documents.
+/// Parses the same documents with Python's expat, and with lxml if it is installed.
 @Suite(
     "XML beside other parsers", .enabled(if: python != nil, "python3 is not installed"),
     .timeLimit(.minutes(30)))
@@ -70,10 +70,10 @@ struct OracleTests {
         for (document, verdict) in zip(documents, verdicts) {
             let error = failure(of: Data(document))
             if error == nil { read += 1 }
-            // What is refused by choice, and what only namespaces forbid, says nothing about the grammar.
+            // Documents refused by choice, or invalid only because of namespaces, don't test the grammar.
             if error?.code == .refusedDocumentType || error?.code == .invalidNamespace { continue }
             let mine: Character = error == nil ? "y" : "n"
-            // expat knows the names of an older edition, and takes any version.
+            // expat implements an older edition's names and accepts any version.
             let isForExpat =
                 document.allSatisfy { $0 < 0x80 } && error?.message != "the XML declaration is not well-formed"
             if verdict.last != "-" && verdict.last != mine || isForExpat && verdict.first != mine {

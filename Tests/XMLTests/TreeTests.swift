@@ -89,7 +89,7 @@ import Testing
         #expect(bytes?.code == .invalidCharset && bytes?.line == 2 && bytes?.column == 2)
         let type = failure(of: "<!-- x -->\n  <!DOCTYPE a [<!ENTITY b 'c'>]>\n<a/>")
         #expect(type?.code == .refusedDocumentType && type?.line == 2 && type?.column == 3)
-        // What is taken out before the parser leaves the places as they are.
+        // Text removed before the parser runs doesn't shift positions.
         let behind = failure(of: "<?xml version='1.0' encoding='utf-8'?><!DOCTYPE \u{E9}\n><a></b>")
         #expect(behind?.line == 2 && behind?.column == 9)
     }

@@ -11,7 +11,7 @@ long errand_heap_calls(void) { return calls; }
 long errand_heap_bytes(void) { return bytes; }
 
 #ifdef __GLIBC__
-// The program's own functions stand before those of the C library, also for the libraries that it loads.
+// The program's functions take precedence over the C library's, even in the libraries that it loads.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

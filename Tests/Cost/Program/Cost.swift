@@ -17,8 +17,8 @@ import Darwin
 import CErrandCounter
 #endif
 
-/// Prints what one send asks of the heap, a line each, for Tests/Cost/check: allocations and bytes; with the argument
-/// `plugins`, the allocations of a send with each of some plugins, and with `times` its nanoseconds.
+/// Prints the heap allocations and bytes of one send, one per line, for Tests/Cost/check. With the argument
+/// `plugins`, prints the allocations of a send with each of some plugins; with `times`, its nanoseconds.
 @main
 struct Cost {
     private struct GetData: Request { let path = "users/7" }
@@ -27,8 +27,8 @@ struct Cost {
     }
     private struct Deaf: Accessory { func activity(_ activity: Activity, did event: ActivityEvent) {} }
 
-    /// Off the main actor, as a server would, and on the main thread all the same, which is all that profilers of
-    /// instructions see reliably. Numbers of sends, of idle filters and of accessories that drop all events may be given.
+    /// Runs off the main actor, as a server would, but on the main thread, the only thread that instruction profilers
+    /// see reliably. Optional arguments: numbers of sends, of idle filters, and of accessories that drop all events.
     static func main() {
         let names = CommandLine.arguments.dropFirst()
         if names.first == "plugins" {
@@ -54,7 +54,7 @@ struct Cost {
         precondition(done.withLock { $0 }, "a send through a stub has left its thread")
     }
 
-    /// A profiler splits its counts at the marks: 200 sends lie between two.
+    /// A profiler splits its counts at the marks; there are 200 sends between two.
     private static func measurePlugins(named names: Set<String>) async throws {
         for row in PluginRow.all() where names.isEmpty || names.contains(row.name) {
             try await row.send(300)
@@ -69,7 +69,7 @@ struct Cost {
         }
     }
 
-    /// Processor time of the thread that sends, the least of rounds in turn.
+    /// Measures CPU time of the sending thread; takes the minimum of interleaved rounds.
     private static func timePlugins(named names: Set<String>) async throws {
         let rows = PluginRow.all().filter { names.isEmpty || names.contains($0.name) }
         var best = [Double](repeating: .infinity, count: rows.count)

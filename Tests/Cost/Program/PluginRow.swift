@@ -9,7 +9,7 @@ import ErrandRecording
 import ErrandRetry
 import ErrandTesting
 
-/// An agent with some plugins: what they add to a send, where they have nothing to do, is their price.
+/// An agent with some plugins. A plugin's cost is the difference it makes to a send on which it doesn't act.
 struct PluginRow {
     let name: String
     private let agent: NetworkAgent
@@ -42,7 +42,7 @@ struct PluginRow {
         (self.name, self.path, post) = (name, path, isPost ? Post() : nil)
     }
 
-    /// All, the one without a plugin first.
+    /// All rows, beginning with the one without plugins.
     static func all() -> [PluginRow] {
         let token = BearerToken("0123456789abcdefghij", expiry: Date(timeIntervalSinceNow: 86_400))
         let session = AuthenticationSession(token) { $0 }

@@ -1,5 +1,5 @@
-// A program of Core and the transport over libcurl, for Tests/Linkage/static: prints the body of a GET. The URL is in its
-// environment, since arguments are read from /proc, and so are the transport's options.
+// A program that uses Core and the libcurl transport, for Tests/Linkage/static. Prints the body of a GET. Reads the
+// URL and the transport's options from the environment, because arguments are read from /proc.
 import Errand
 import ErrandCurlTransport
 import ErrandEssentials

@@ -1,4 +1,4 @@
-// A program of Core with a transport of its own, for Tests/Linkage/check.
+// A program that uses Core and its own transport, for Tests/Linkage/check.
 import Errand
 import ErrandEssentials
 

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// A server of NIOWebSocket's, which sends each message back in two fragments, with a ping between them.
+/// A NIOWebSocket server that echoes each message in two fragments, with a ping between them.
 final class NIOSocketServer: Sendable {
     private let channel: any Channel
 
@@ -68,7 +68,7 @@ private final class Echo: ChannelInboundHandler {
     }
 }
 
-/// Responds to what is not upgraded.
+/// Responds to requests that aren't upgraded.
 private final class Refusal: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

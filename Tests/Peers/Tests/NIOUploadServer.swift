@@ -8,9 +8,8 @@ import NIOPosix
 import NIOResumableUpload
 import Synchronization
 
-/// A server with NIOResumableUpload, which keeps the bodies of finished uploads, and cuts some of its connections.
+/// A server that uses NIOResumableUpload, keeps the bodies of finished uploads, and cuts some of its connections.
 final class NIOUploadServer: Sendable {
-    /// What the server has, and what it is to do.
     final class Record: Sendable {
         private let state: Mutex<(bodies: [Data], cuts: [Int])>
 
@@ -24,7 +23,8 @@ final class NIOUploadServer: Sendable {
     private let channel: any Channel
     private let record: Record
 
-    /// - Parameter cuts: the bytes after which connections that carry a body are cut, one each, in order.
+    /// - Parameter cuts: The numbers of bytes after which connections with a body are cut, one per connection, in
+    ///   order.
     init(cutting cuts: [Int] = []) async throws {
         let record = Record(cuts)
         let uploads = Uploads()
@@ -52,7 +52,7 @@ final class NIOUploadServer: Sendable {
     func stop() async throws { try await channel.close() }
 }
 
-/// The uploads of a server, whose URLs have a port that is known once it listens.
+/// A server's uploads. Their URLs contain the port, which is known only once the server listens.
 private final class Uploads: Sendable {
     private let state = Mutex(HTTPResumableUploadContext(origin: ""))
 
@@ -60,7 +60,7 @@ private final class Uploads: Sendable {
     func begin(at origin: String) { state.withLock { $0 = HTTPResumableUploadContext(origin: origin) } }
 }
 
-/// Closes a connection after so many bytes of a request with a body.
+/// Closes a connection after a number of bytes of a request with a body.
 private final class Cutter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -87,7 +87,6 @@ private final class Cutter: ChannelInboundHandler {
     }
 }
 
-/// Takes a body, and responds once it has all of it.
 private final class Receiver: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart

@@ -1,5 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
-// What Foundation adds to the types of the essentials, and its readers of formats.
+// Foundation's extensions of FoundationEssentials types, and its parsers.
 
 public struct ObjCBool: ExpressibleByBooleanLiteral, Sendable {
     public var boolValue: Bool

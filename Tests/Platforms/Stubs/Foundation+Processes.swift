@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Programs, descriptors and what surrounds them. `Process` is on macOS only, and NSTask.h says NS_SWIFT_SENDABLE.
+// Processes, file descriptors and related types. `Process` exists on macOS only; NSTask.h marks it NS_SWIFT_SENDABLE.
 @_exported public import Darwin
 
 #if os(macOS)

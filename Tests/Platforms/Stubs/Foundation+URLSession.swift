@@ -68,7 +68,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
 public let NSURLAuthenticationMethodServerTrust = ""
 public let NSURLAuthenticationMethodClientCertificate = ""
-/// Declared by Security; here since both stubs need them. Not Sendable, as in the SDK.
+/// Security declares these; declared here because both stubs need them. Not Sendable, as in the SDK.
 open class SecTrust {}
 open class SecIdentity {}
 public enum tls_protocol_version_t: UInt16, @unchecked Sendable {
@@ -166,8 +166,8 @@ open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     open var transactionMetrics: [URLSessionTaskTransactionMetrics] { fatalError() }
 }
 
-// The methods are optional in the SDK. Here those that Errand writes are required, so that one with another signature,
-// which nothing would call, does not pass.
+// The methods are optional in the SDK. Errand's are required here, so the compiler rejects a wrong signature, which the
+// system would never call.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
@@ -238,7 +238,7 @@ open class RunLoop: NSObject {
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 }
-/// The two are bridged, which is one here.
+/// The SDK bridges the two types; here they are the same.
 public typealias CFWriteStream = OutputStream
 public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ q: DispatchQueue!) { fatalError() }
 open class InputStream: Stream {

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Foundation of Apple's platforms, as far as Errand uses it. The essentials are the toolchain's own, which are the same
-// code on both; the rest is declared as the SDK declares it, with its annotations.
+// Foundation of Apple's platforms, as far as Errand uses it. The essentials come from the toolchain, which has the
+// same code on both; the rest is declared as in the SDK, with its annotations.
 @_exported public import Dispatch
 @_exported public import FoundationEssentials
 
@@ -15,7 +15,7 @@ open class NSObject: NSObjectProtocol, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { fatalError() }
 }
 
-/// Declared by Darwin, with all of the system's codes.
+/// Darwin declares this, with all of the system's codes.
 public enum POSIXErrorCode: Int32, Hashable, Sendable {
     case EPERM = 1, EMFILE = 24
     case EACCES = 13, EPIPE = 32, EADDRNOTAVAIL = 49, ENETDOWN, ENETUNREACH

@@ -1,2 +1,2 @@
-// Under this name the C library of this system is imported, over the headers of Musl.
+// Imports this system's C library under Musl's name, compiled against Musl's headers.
 @_exported public import Glibc

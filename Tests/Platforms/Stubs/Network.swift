@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Network.framework, as far as Errand uses it, with the annotations of the SDK.
+// Network.framework, as far as Errand uses it, with the SDK's annotations.
 @_exported public import Foundation
 @_exported public import Security
 
@@ -11,7 +11,7 @@ public enum NWError: Error, Equatable, CustomDebugStringConvertible, Sendable {
     case wifiAware(Int32)
     public var debugDescription: String { fatalError() }
 }
-/// Declared by dnssd.
+/// dnssd declares this.
 public typealias DNSServiceErrorType = Int32
 
 public enum NWEndpoint: Hashable, Sendable {

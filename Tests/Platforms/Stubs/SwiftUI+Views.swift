@@ -2,7 +2,7 @@
 
 public import Foundation
 
-// Apple's is a type of its own, which converts to Double and back.
+// Apple's CGFloat is a separate type that converts to and from Double.
 public typealias CGFloat = Double
 
 public struct Text: View {

@@ -2,7 +2,7 @@
 
 @_exported public import Foundation
 
-// UIKit of watchOS has no views.
+// UIKit has no views on watchOS.
 #if !os(watchOS)
 @MainActor open class UIView: NSObject {}
 

@@ -1,12 +1,12 @@
-// Counts what a thread asks of the heap, on Linux: calls of malloc and its like, and the bytes asked for. Elsewhere both
-// stay 0.
+// Counts a thread's heap allocations on Linux: the calls of malloc and related functions, and the requested bytes. On
+// other systems both stay 0.
 #ifndef CERRANDCOUNTER_H
 #define CERRANDCOUNTER_H
 
 long errand_heap_calls(void);
 long errand_heap_bytes(void);
 
-// Does nothing: callgrind splits its counts here.
+// An empty function at which callgrind splits its counts.
 void errand_cost_mark(void);
 
 #endif

@@ -1,5 +1,5 @@
-// The C library of Android, bionic, as far as Errand uses it, for 64 bits: types, and which pointers may be null, are those of
-// its headers. The C names differ, so that they do not meet those of the library of the system that this is compiled on.
+// Android's C library, bionic, as far as Errand uses it, for 64 bits. Types and the nullability of pointers match its
+// headers. The C names differ, to avoid conflicts with the build system's library.
 #define NAMED(name) __attribute__((swift_name(name)))
 #define NEWTYPE(type, name) typedef type android_##name NAMED(#name)
 
@@ -54,7 +54,7 @@ struct NAMED("sockaddr") android_sockaddr { android_sa_family_t sa_family; char 
 struct NAMED("sockaddr_in") android_sockaddr_in {
     android_sa_family_t sin_family; android_in_port_t sin_port; struct android_in_addr sin_addr; unsigned char __pad[8];
 };
-// A union; `s6_addr` is a macro for a member of it, which Swift does not import.
+// A union; `s6_addr` is a macro for one of its members, which Swift doesn't import.
 struct NAMED("in6_addr") android_in6_addr {
     union { unsigned char u6_addr8[16]; unsigned short u6_addr16[8]; unsigned int u6_addr32[4]; } in6_u;
 };
@@ -162,7 +162,7 @@ FUNCTION(int, "pthread_attr_init(_:)", pthread_attr_init, android_pthread_attr_t
 FUNCTION(int, "pthread_attr_destroy(_:)", pthread_attr_destroy, android_pthread_attr_t *_Nonnull);
 FUNCTION(int, "pthread_attr_setstacksize(_:_:)", pthread_attr_setstacksize, android_pthread_attr_t *_Nonnull, size_t);
 FUNCTION(int, "pthread_attr_setdetachstate(_:_:)", pthread_attr_setdetachstate, android_pthread_attr_t *_Nonnull, int);
-// As NDK 27 has it; NDK 28 lets the argument and the result of the thread be null.
+// As in NDK 27; NDK 28 allows a null argument and a null thread result.
 FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, android_pthread_t *_Nonnull,
          const android_pthread_attr_t *_Nullable, void *_Nonnull (*_Nonnull)(void *_Nonnull), void *_Nullable);
 FUNCTION(int, "pthread_mutex_init(_:_:)", pthread_mutex_init, android_pthread_mutex_t *_Nonnull, const long *_Nullable);
@@ -236,7 +236,7 @@ CONSTANT(int, TCP_NODELAY, 1);
 CONSTANT(int, MSG_PEEK, 2);
 CONSTANT(int, MSG_DONTWAIT, 0x40);
 CONSTANT(int, MSG_NOSIGNAL, 0x4000);
-// Enumerations without a name there, which Swift imports as Int.
+// Unnamed enumerations in the headers, which Swift imports as Int.
 CONSTANT(long, IPPROTO_TCP, 6);
 CONSTANT(long, SHUT_WR, 1);
 CONSTANT(long, SHUT_RDWR, 2);

@@ -1,5 +1,5 @@
-// The C library of Apple's platforms, as far as Errand uses it: names and types are those of its headers (xnu, Libc). The
-// C names differ, so that they do not meet those of the library of the system that this is compiled on.
+// The C library of Apple's platforms, as far as Errand uses it. Names and types match its headers (xnu, Libc). The C
+// names differ, to avoid conflicts with the build system's library.
 #define NAMED(name) __attribute__((swift_name(name)))
 #define NEWTYPE(type, name) typedef type apple_##name NAMED(#name)
 
@@ -25,7 +25,7 @@ NEWTYPE(unsigned int, sigset_t);
 NEWTYPE(unsigned int, useconds_t);
 NEWTYPE(unsigned long, tcflag_t);
 NEWTYPE(unsigned long, clock_t);
-// An enumeration without a name, which Swift imports as a structure.
+// An unnamed enumeration, which Swift imports as a structure.
 typedef enum : unsigned int {
     apple_CLOCK_REALTIME NAMED("CLOCK_REALTIME") = 0,
     apple_CLOCK_MONOTONIC NAMED("CLOCK_MONOTONIC") = 6,
@@ -63,7 +63,7 @@ struct NAMED("sockaddr_in") apple_sockaddr_in {
     unsigned char sin_len; apple_sa_family_t sin_family; apple_in_port_t sin_port; struct apple_in_addr sin_addr;
     char sin_zero[8];
 };
-// A union; `s6_addr` is a macro for a member of it, which Swift does not import.
+// A union; `s6_addr` is a macro for one of its members, which Swift doesn't import.
 struct NAMED("in6_addr") apple_in6_addr {
     union { unsigned char __u6_addr8[16]; unsigned short __u6_addr16[8]; unsigned int __u6_addr32[4]; } __u6_addr;
 };
@@ -202,7 +202,7 @@ FUNCTION(int, "pthread_create(_:_:_:_:)", pthread_create, apple_pthread_t _Nulla
 FUNCTION(int, "pthread_join(_:_:)", pthread_join, apple_pthread_t _Nonnull, void * _Nullable * _Nullable);
 FUNCTION(int, "clock_gettime(_:_:)", clock_gettime, apple_clockid_t, struct apple_timespec *);
 FUNCTION(int, "getrusage(_:_:)", getrusage, int, struct apple_rusage *);
-// Prohibited or without use on the other systems.
+// Prohibited or useless on the other systems.
 #ifdef APPLE_macOS
 FUNCTION(int, "posix_spawn(_:_:_:_:_:_:)", posix_spawn, apple_pid_t *, const char *,
     const apple_posix_spawn_file_actions_t *, const apple_posix_spawnattr_t *, char *const *, char *const *);
