@@ -155,7 +155,7 @@ public final class CookieJar: Sendable {
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The number of cookies.
-    public var description: String { "\(count) cookies" }
+    public var description: String { "\(count) \(count == 1 ? "cookie" : "cookies")" }
     /// The same text as `description`, so a dump doesn't reveal cookies.
     public var debugDescription: String { description }
     /// Empty, because children would reveal cookies.

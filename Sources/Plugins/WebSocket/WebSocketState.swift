@@ -13,3 +13,16 @@ public enum WebSocketState: Sendable {
     /// The socket has ended, with the error that its reader receives, or `nil` if it was closed normally.
     case closed((any Error)?)
 }
+
+extension WebSocketState: CustomStringConvertible {
+    /// The state in a few words, for logs.
+    public var description: String {
+        switch self {
+        case .idle: "idle"
+        case .connecting(let attempt): "connecting, attempt \(attempt)"
+        case .open(let response): "open: \(response)"
+        case .waiting(_, let error): "waiting to reconnect after \(error)"
+        case .closed(let error): error.map { "closed: \($0)" } ?? "closed"
+        }
+    }
+}

@@ -19,7 +19,7 @@ struct CallLedger: ~Copyable, Sendable {
     private let isMarked = Atomic(false)
     private let attempts = Atomic(0)
     private let transfers = Atomic(0)
-    private let finalFailureCounterer = Atomic(0)
+    private let finalFailures = Atomic(0)
     private let deliveries = Atomic(0)
 
     // Keep replaced values until the lock is released, because releasing a user's object can run its code.
@@ -141,8 +141,8 @@ struct CallLedger: ~Copyable, Sendable {
     func countTransfer() -> Int { transfers.add(1, ordering: .relaxed).newValue }
     var transferCount: Int { transfers.load(ordering: .relaxed) }
 
-    var finalFailureCounter: Int { finalFailureCounterer.load(ordering: .acquiring) }
-    func markFailureAsFinal() { finalFailureCounterer.add(1, ordering: .acquiringAndReleasing) }
+    var finalFailureCount: Int { finalFailures.load(ordering: .acquiring) }
+    func markFailureAsFinal() { finalFailures.add(1, ordering: .acquiringAndReleasing) }
 
     var possiblyReceivedCount: Int { deliveries.load(ordering: .acquiring) }
     func addDeliveries(_ count: Int) { deliveries.add(count, ordering: .acquiringAndReleasing) }

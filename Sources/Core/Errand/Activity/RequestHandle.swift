@@ -49,3 +49,8 @@ public struct RequestHandle<Success: Sendable>: Sendable {
         return try read(running.result)
     }
 }
+
+extension RequestHandle: CustomStringConvertible {
+    /// The activity and how far it is: "request 7 users/7: running", for logs.
+    public var description: String { "\(activity): \(outcome.map { "\($0)" } ?? "running")" }
+}

@@ -1,5 +1,6 @@
 public import ErrandEssentials
 public import ErrandHTTP
+import ErrandMessageSyntax
 import ErrandSupport
 import Synchronization
 
@@ -228,5 +229,13 @@ public final class NetworkAgent: Agent {
         return Activity(
             kind, request: request, label: options.label, tags: tags.merging(options.tags), parent: options.parent?.id,
             deadline: deadline, accessories: all, registry: registry, progress: options.progress)
+    }
+}
+
+extension NetworkAgent: CustomStringConvertible {
+    /// The base URL without secrets, and the number of running activities: "https://api.example.com, 2 running".
+    public var description: String {
+        let baseURL = configuration.baseURL
+        return "\(baseURL.isEmpty ? "no base URL" : URLSyntax.redacted(baseURL)), \(activities.count) running"
     }
 }

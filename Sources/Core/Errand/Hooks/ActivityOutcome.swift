@@ -10,3 +10,14 @@ public enum ActivityOutcome: Sendable {
     /// Cancellation, with its cause.
     case cancelled(CancellationCause)
 }
+
+extension ActivityOutcome: CustomStringConvertible {
+    /// "success: 200 https://example.com/a", "failure: timedOut: …" or "cancelled by agent", for logs.
+    public var description: String {
+        switch self {
+        case .success(let response): response.map { "success: \($0)" } ?? "success"
+        case .failure(let error): "failure: \(error)"
+        case .cancelled(let cause): "cancelled by \(cause)"
+        }
+    }
+}

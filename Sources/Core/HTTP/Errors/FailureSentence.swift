@@ -47,6 +47,11 @@ public struct FailureSentence: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
+extension FailureSentence: CustomStringConvertible {
+    /// The name.
+    public var description: String { name }
+}
+
 extension FailureSentence {
     /// Returns the app's own text for an error, or `nil` for the default text.
     public typealias Provider = @Sendable (_ error: any Error, _ sentence: FailureSentence) -> String?

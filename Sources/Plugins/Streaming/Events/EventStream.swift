@@ -81,3 +81,16 @@ public enum EventStreamState: Sendable {
     /// The stream has ended, with the error that its reader received, if any.
     case closed((any Error)?)
 }
+
+extension EventStreamState: CustomStringConvertible {
+    /// The state in a few words, for logs.
+    public var description: String {
+        switch self {
+        case .idle: "idle"
+        case .connecting(let attempt): "connecting, attempt \(attempt)"
+        case .open(let response): "open: \(response)"
+        case .waiting(_, let error): "waiting to reconnect" + (error.map { " after \($0)" } ?? "")
+        case .closed(let error): error.map { "closed: \($0)" } ?? "closed"
+        }
+    }
+}
