@@ -92,7 +92,7 @@ final class HARSource: Sendable {
 
     /// - Throws: ``HARError/Code/fileFailed``.
     convenience init(contentsOf url: URL) throws(HARError) {
-        guard url.isFileURL else { throw HARError(.fileFailed, "the URL is not that of a file") }
+        guard url.isFileURL else { throw HARError(.fileFailed, "the URL isn't a file URL") }
         do throws(SystemFile.Failure) {
             let size = Int(try SystemFile.size(of: url.path))
             let file = try SystemFile(url.path, [.read, .onlyRegular])
