@@ -35,7 +35,7 @@ struct PartHead {
     private func disposition() throws -> String? {
         if subtype == .formData {
             guard let name = part.name else {
-                throw MultipartError.sending(.invalidRequest, .invalidPart, "a part of a form has no name")
+                throw MultipartError.sending(.invalidRequest, .invalidPart, "a form part has no name")
             }
             let file = part.fileName.map { "; filename=\"\(Self.escaped($0))\"" } ?? ""
             return "form-data; name=\"\(Self.escaped(name))\"" + file
@@ -69,7 +69,7 @@ struct PartHead {
     private func check(_ name: String, _ value: String) throws {
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw MultipartError.sending(
-                .invalidRequest, .invalidPart, "the value of \(name) of a part has a control character")
+                .invalidRequest, .invalidPart, "a part's \(name) contains a control character")
         }
     }
 }
