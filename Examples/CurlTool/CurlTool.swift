@@ -17,7 +17,7 @@ struct CurlTool: Transport {
             throw ErrandError(.encodingFailed, "the body could not be read", underlying: error)
         }
         if let length = request.body.length, length != Int64(upload.count) {
-            throw ErrandError(.invalidRequest, "the body announced \(length) bytes, and \(upload.count) came")
+            throw ErrandError(.invalidRequest, "the body declared \(length) bytes but delivered \(upload.count)")
         }
         try upload.write(to: folder.appendingPathComponent("upload"))
         // In a file, not on the command line: every user of the machine may read that.
@@ -86,7 +86,7 @@ struct CurlTool: Transport {
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")
         let lines = blocks.last { $0.hasPrefix("HTTP/") }?.split(separator: "\n") ?? []
         guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else {
-            throw ErrandError(.invalidResponse, "there is no head in the response")
+            throw ErrandError(.invalidResponse, "the response has no head")
         }
         var headers = HTTPHeaders()
         for line in lines.dropFirst() {
