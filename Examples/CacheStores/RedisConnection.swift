@@ -98,7 +98,7 @@ nonisolated final class RedisConnection: Sendable {
         case UInt8(ascii: "*"):
             guard let count = Int(text), count <= 100_000 else { throw RedisError(description: "too many") }
             return count < 0 ? .none : .list(try (0..<count).map { _ in try read(&state) })
-        default: throw RedisError(description: "this is no reply of Redis")
+        default: throw RedisError(description: "invalid reply from Redis")
         }
     }
 

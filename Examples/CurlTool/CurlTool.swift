@@ -86,7 +86,7 @@ struct CurlTool: Transport {
         let blocks = head.replacing("\r\n", with: "\n").split(separator: "\n\n")
         let lines = blocks.last { $0.hasPrefix("HTTP/") }?.split(separator: "\n") ?? []
         guard let first = lines.first, let status = Int(first.split(separator: " ").dropFirst().first ?? "") else {
-            throw ErrandError(.invalidResponse, "there is no head in the response")
+            throw ErrandError(.invalidResponse, "the response has no head")
         }
         var headers = HTTPHeaders()
         for line in lines.dropFirst() {

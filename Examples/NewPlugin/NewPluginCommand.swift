@@ -56,17 +56,17 @@ struct NewPluginCommand {
                 continue
             }
             guard ["--directory", "--errand", "--prefix"].contains(argument) else {
-                throw Problem("there is no option \(argument)")
+                throw Problem("unknown option \(argument)")
             }
-            guard options[argument] == nil else { throw Problem("\(argument) is there twice") }
+            guard options[argument] == nil else { throw Problem("\(argument) is given twice") }
             guard let value = rest.popFirst(), !value.isEmpty, !value.hasPrefix("--") else {
                 throw Problem("\(argument) needs a value")
             }
             options[argument] = value
         }
         guard let kindName = words.first else { throw Problem("a kind and a name are missing") }
-        guard let kind = PluginKind(rawValue: kindName) else { throw Problem("there is no kind \(kindName)") }
-        guard words.count == 2 else { throw Problem(words.count < 2 ? "a name is missing" : "one name is enough") }
+        guard let kind = PluginKind(rawValue: kindName) else { throw Problem("unknown kind \(kindName)") }
+        guard words.count == 2 else { throw Problem(words.count < 2 ? "a name is missing" : "one name is expected") }
         let name = try PluginName(words[1], prefix: options["--prefix"] ?? "Errand")
         let errand = try ErrandSource(options["--errand"])
         return (NewPlugin(kind: kind, name: name, errand: errand), options["--directory"] ?? name.module)

@@ -12,16 +12,16 @@ struct PluginName {
                 text.utf8.allSatisfy(Self.isLetterOrDigit), text.utf8.count <= 60
             else {
                 throw NewPluginCommand.Problem(
-                    "\(text) is no name of a type: ASCII letters and digits, a capital first")
+                    "\(text) is not a type name: use ASCII letters and digits, starting with a capital")
             }
         }
         if Self.taken.contains(name) {
-            throw NewPluginCommand.Problem("\(name) is the name of a type that the plugin uses; take another one")
+            throw NewPluginCommand.Problem("\(name) is a type that the plugin uses; choose another name")
         }
         type = name
         module = name.hasPrefix(prefix) && name != prefix ? name + "Plugin" : prefix + name
         if Self.modules.contains(module) || ErrandSource.hasModule(module) {
-            throw NewPluginCommand.Problem("\(module) is a module of Errand's own; take another name or prefix")
+            throw NewPluginCommand.Problem("\(module) is one of Errand's own modules; choose another name or prefix")
         }
     }
 

@@ -29,24 +29,24 @@ struct UploadArguments {
         usage: errand-upload [OPTION]... FILE URL
 
         Sends a file, by resumable uploads for HTTP or by tus, whichever the server has. After any interruption, run the
-        same command again: the upload continues behind what the server has. The response goes to standard output.
+        same command again: the upload continues where the server left off. The response goes to standard output.
 
           -X, --method METHOD     of the first request; POST by default
           -H, --header LINE       sent with each request, such as "Authorization: Bearer …"; may be repeated
               --type TYPE         the media type of the file
-              --metadata KEY=TEXT what a tus server learns of the file; may be repeated
+              --metadata KEY=TEXT metadata about the file for a tus server; may be repeated
               --protocol NAME     automatic, draft8, draft6 or tus
               --part BYTES        the most bytes of one request
-              --segments N        segments that are sent at once, where a tus server joins them, 1 to 16; 1 by default
+              --segments N        segments to send at once if a tus server can join them, 1 to 16; 1 by default
               --digest            lets the server check a SHA-256
               --state DIRECTORY   where unfinished uploads are recorded; $XDG_STATE_HOME/errand-upload by default
-              --tries COUNT       attempts in a row that bring nothing, 1 to 1000; 5 by default
-              --timeout SECONDS   the longest silence of the server; 30 by default
+              --tries COUNT       attempts in a row without progress, 1 to 1000; 5 by default
+              --timeout SECONDS   seconds the server may be silent; 30 by default
           -q, --quiet             shows errors only
               --version
               --help
 
-        Exit status: 0 the server has the file; 1 a failure that may pass, run the same command again; 2 one that will not.
+        Exit status: 0 the server has the file; 1 a temporary failure, run the same command again; 2 a permanent one.
         """
 
     init(_ arguments: [String]) throws(Fault) {
@@ -82,7 +82,7 @@ struct UploadArguments {
             case "--help", "-h": asksForHelp = true
             case "--": places += rest; rest = []
             default:
-                if argument.hasPrefix("-"), argument != "-" { throw Fault(message: "there is no option \(argument)") }
+                if argument.hasPrefix("-"), argument != "-" { throw Fault(message: "unknown option \(argument)") }
                 places.append(argument)
             }
         }

@@ -16,17 +16,17 @@ struct ValidateCommand {
         usage: errand-validate EXAMPLE.json DOCUMENT.json
                errand-validate --schema SCHEMA.json DOCUMENT.json
 
-        Lists what in DOCUMENT.json does not fit the shape of EXAMPLE.json, or SCHEMA.json: JSON Schema 2020-12, 2019-09
+        Lists what in DOCUMENT.json doesn't match the shape of EXAMPLE.json, or SCHEMA.json: JSON Schema 2020-12, 2019-09
         or 7, by its $schema.
 
           --at POINTER    the schema is at this JSON Pointer in its file: /components/schemas/Order
           --draft DRAFT   the version of a schema without $schema: 7, 2019-09 or 2020-12, which is the default
-          --formats       "format" rejects strings, too
+          --formats       "format" also rejects strings
           --json          prints one JSON object instead of a line for each problem
 
         One of the files may be -, for standard input, and each may be a pipe. A schema may refer to other files in its
-        folder and below, one from standard input to none; nothing is fetched from elsewhere.
-        Exit status: 0 if it fits, 1 if it does not, 2 if a file cannot be read or is no example or schema, or if the
+        folder and below, but not one from standard input; nothing is fetched from elsewhere.
+        Exit status: 0 if it fits, 1 if it doesn't, 2 if a file can't be read or isn't an example or schema, or if the
         document exceeds a limit before it is known whether it fits.
         """
 
@@ -58,7 +58,7 @@ struct ValidateCommand {
         case .example(let path):
             guard let example = read(path) else { return nil }
             do { return try JSONShape(example: example) } catch {
-                complaint("\(path) is no example:")
+                complaint("\(path) is not a usable example:")
                 list(error, to: complaint)
                 return nil
             }
@@ -71,7 +71,7 @@ struct ValidateCommand {
                     schema, at: arguments.pointer, uri: file?.absoluteString ?? "", dialect: arguments.dialect,
                     formats: arguments.formats, resolver: { uri in folder.flatMap { Self.document(uri, in: $0) } })
             } catch {
-                complaint("\(path) is no schema:")
+                complaint("\(path) is not a usable schema:")
                 complaint(error.description)
                 return nil
             }

@@ -12,7 +12,7 @@ struct WatchCommand {
     static let usage = """
         usage: errand-watch [DIRECTORY]
 
-        Sends a few requests to a server in this process, and shows what can be seen of them: a spinner, and a log
+        Sends a few requests to a server in this process, and shows what an app can see of them: a spinner, and a log
         above it. With a directory it writes errand.har and errand.html there.
         """
 

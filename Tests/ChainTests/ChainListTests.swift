@@ -73,11 +73,11 @@ struct ChainListTests {
             try await shop.agent.run(
                 Chain("list", steps: [ChainStep(Get(1)), ChainStep(after: Int.self) { Get($0) }]))
         }
-        #expect(wrong?.description == "Get needs Int of the step before it, got String")
+        #expect(wrong?.description == "Get needs Int from the previous step, got String")
         let nothing = await #expect(throws: ChainInputError.self) {
             try await shop.agent.run(Chain("list", steps: [ChainStep(after: Int.self, label: "a") { Get($0) }]))
         }
-        #expect(nothing?.description == "a needs Int of the step before it, got nothing")
+        #expect(nothing?.description == "a needs Int from the previous step, got nothing")
         #expect(shop.recording.outcomes == ["success"])
     }
 

@@ -56,8 +56,8 @@ import Testing
             URLSyntax.Fault(description: "no host"), CookieRejection.tooLong,
             PagingError(code: .repeatedPage, page: 2), ResilienceError(.breakerOpen, host: "a:80", "open"),
             StreamingError(.truncated, "an element ended early", byte: 1, element: 1),
-            JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0),
-            XMLError(.truncated, "the document ends within an element"),
+            JSONDecodingError(.malformedJSON, "expected a value, found an empty text", byte: 0),
+            XMLError(.truncated, "the document ends inside an element"),
             EnvelopeError(Reply(), response: HTTPResponse(url: URL(filePath: "/"), status: 200)),
         ]
         errors += [

@@ -84,7 +84,7 @@ struct HostileTests {
     @Test("errors say where, and nothing of the text")
     func messages() throws {
         let error = try #require(problem(Array(#"{"secret":tru3}"#.utf8), Ignored.self))
-        #expect(error.description == "malformedJSON: true, false or null expected, found 't', byte 10")
+        #expect(error.description == "malformedJSON: expected true, false or null, found 't', byte 10")
         #expect(error.errorCode == 1)
     }
 }

@@ -100,7 +100,7 @@ struct LimitTests {
         limits.maximumSteps = 200_000
         let found = try #require(try error("{\"items\":{\"allOf\":[\(branches)]}}", text, limits))
         #expect(found.verdict == .notJudged)
-        #expect(found.problems.allSatisfy { $0.expected == "a text that takes at most 200000 steps" })
+        #expect(found.problems.allSatisfy { $0.expected == "a document that takes at most 200000 steps" })
     }
 
     @Test("no pattern has a table before texts have taken as many steps as it may take to make")
@@ -129,7 +129,7 @@ struct LimitTests {
         #expect(try error("{\"patternProperties\":{\(patterns)}}", "{\(text)}", limits) == nil)
         limits.maximumMemoryBytes = 200_000
         let found = try error("{\"patternProperties\":{\(patterns)}}", "{\(text)}", limits)
-        #expect(found?.problems.map(\.expected) == ["a text that takes at most 200000 bytes of memory"])
+        #expect(found?.problems.map(\.expected) == ["a document that takes at most 200000 bytes of memory"])
         #expect(found?.verdict == .notJudged)
     }
 

@@ -138,7 +138,7 @@ struct SchemaHostileTests {
         #expect(problems(schema, #"["value 50000", 1.25, {"a": [2]}, null]"#).count == 4)
     }
 
-    @Test("elements that have to differ, up to a limit")
+    @Test("elements to compare for uniqueness, up to a limit")
     func unique() throws {
         let schema = try JSONSchema(Data(#"{"uniqueItems": true}"#.utf8))
         let elements = (0..<20_000).map { #"{"b":[\#($0)],"a":"x"}"# }

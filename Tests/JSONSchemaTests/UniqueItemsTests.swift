@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandJSONSchema
 
-@Suite("JSON Schema: elements that have to differ", .timeLimit(.minutes(30)), .leakChecked)
+@Suite("JSON Schema: elements to compare for uniqueness", .timeLimit(.minutes(30)), .leakChecked)
 struct UniqueItemsTests {
     private func digest(_ text: String) -> ValueDigest {
         let bytes = Array(text.utf8)

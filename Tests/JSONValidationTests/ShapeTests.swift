@@ -118,7 +118,7 @@ struct ShapeTests {
         #expect(JSONShape.number(in: 3...4).accepts("3.\(String(repeating: "14", count: 2_000))"))
         #expect(
             JSONShape.number(in: 0...1).complaints("7")
-                == ["document: expected a number in 0.0...1.0, found a number outside of it (byte 0)"])
+                == ["document: expected a number in 0.0...1.0, found a number outside that range (byte 0)"])
     }
 
     @Test("doubles are read as the standard library reads them", arguments: 0..<2_000)

@@ -195,7 +195,7 @@ struct RequestLogTests {
         await log.flush()
         #expect(records.all.count == 12)
         #expect(records.all.last?.dropped == 90)
-        #expect(records.all.last?.line.contains("(90 records before this were dropped)") == true)
+        #expect(records.all.last?.line.contains("(90 earlier records were dropped)") == true)
     }
 
     @Test("a flush waits for what was recorded before it, not for what follows")

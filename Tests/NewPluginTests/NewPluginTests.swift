@@ -77,7 +77,7 @@ struct NewPluginTests {
         #expect(manifest.contains(".package(url: \"\(url)\", .upToNextMinor(from: \"0.1.0\"))"))
         #expect(manifest.contains(".product(name: \"Errand\", package: \"errand\")"))
         let missing = try await Self.run("check", "Gate", "--errand", "nowhere", in: directory.url)
-        #expect(missing.status == 2 && missing.complaint.contains("nowhere is no clone of Errand"))
+        #expect(missing.status == 2 && missing.complaint.contains("nowhere is not a clone of Errand"))
     }
 
     @Test(

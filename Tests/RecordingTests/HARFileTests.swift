@@ -257,7 +257,7 @@ struct HARFileTests {
             _ = try? await agent.send(Get(path: "\(number)"))
         }
         let log = try JSONDecoder().decode(HARFile.self, from: recorder.harFile().encoded()).log
-        #expect(log.entries.count == 10 && log.comment == "15 entries before these were dropped")
+        #expect(log.entries.count == 10 && log.comment == "15 earlier entries were dropped")
         #expect(log.entries.last?.request.url.hasSuffix("/24") == true)
         #expect(log.entries.last?.response.status == 0 && log.entries.last?.comment == "Get, timedOut")
     }

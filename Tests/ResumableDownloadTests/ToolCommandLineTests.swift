@@ -43,7 +43,7 @@ import Testing
         #expect(try parse("--input", "-", "films").place == .path("films"))
         #expect(mistake() == "a URL is needed")
         #expect(mistake("-o", "a", url, url)?.contains("one URL") == true)
-        #expect(mistake("-o", "a", "-d", "b", url)?.contains("exclude") == true)
+        #expect(mistake("-o", "a", "-d", "b", url)?.contains("can't be combined") == true)
         #expect(mistake("example.com/a")?.contains("did you mean https://example.com/a?") == true)
         #expect(mistake("film.mp4", url)?.contains("not an http or https URL") == true)
         #expect(mistake(url, "ftp://me:secret@example.com/a")?.contains("secret") == false)

@@ -97,7 +97,7 @@ private struct Lines: WebSocketRequest {
         #expect(plain?.code == .handshakeFailed && plain?.response?.status == 200)
         #expect(
             plain?.description
-                == "handshakeFailed: the server has not opened the socket: 200 \(server.url("/socket"))")
+                == "handshakeFailed: the server didn't open the socket: 200 \(server.url("/socket"))")
         #expect(plain?.failureSentence == .unusableResponse)
         #expect(try await error { try await agent.send(Lines()) } is WebSocketError)
         try await server.waitUntilNoConnections()

@@ -9,7 +9,7 @@ import PackagePlugin
 
         Asks the compiler for the members of every type that conforms to a protocol of Errand, and reports those that have
         the name of a requirement and another type, or a name one or two letters away. The protocol's default is used instead
-        of such a member, without a word from the compiler. Checks all targets of the package by default. The exit status
+        of such a member, without a compiler warning. Checks all targets of the package by default. The exit status
         is 1 if it reports anything.
         """
 

@@ -143,7 +143,7 @@ struct ArgumentParser {
     /// Separates the URLs from a trailing destination.
     private mutating func place() throws(Mistake) {
         if output != nil, directory != nil {
-            throw Mistake(message: "--output and --directory exclude each other; write the directory into --output")
+            throw Mistake(message: "--output and --directory can't be combined; put the directory into --output")
         }
         if let last = words.last, output == nil, directory == nil, !Self.isURL(last),
             words.count > 1 || result.input != nil
@@ -178,7 +178,7 @@ struct ArgumentParser {
         if isMany, result.sha256 != nil { throw Mistake(message: "--sha256 is for one URL") }
         if isMany, let output, output != "-" { throw Mistake(message: "--output is for one URL; see --directory") }
         if result.overwrites, result.skipsExisting {
-            throw Mistake(message: "--overwrite and --no-clobber exclude each other")
+            throw Mistake(message: "--overwrite and --no-clobber can't be combined")
         }
         if result.place == .standardOutput {
             for (isGiven, name) in [

@@ -9,8 +9,8 @@ enum ExitStatus: Int32, CaseIterable, Comparable {
     var meaning: String {
         switch self {
         case .complete: "every file is complete and verified"
-        case .retryable: "a failure that may pass, such as a lost connection: run the same command again"
-        case .failed: "a failure that will not pass by itself, such as 404, a full disk or a wrong option"
+        case .retryable: "a temporary failure, such as a lost connection: run the same command again"
+        case .failed: "a permanent failure, such as 404, a full disk or a wrong option"
         case .interrupted: "interrupted by SIGINT, SIGTERM or SIGHUP: the same command resumes"
         }
     }

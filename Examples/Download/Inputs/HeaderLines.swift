@@ -31,7 +31,7 @@ enum HeaderLines {
         guard name.isValid, !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F })
         else { throw Mistake(message: complaint) }
         if ["range", "if-range", "accept-encoding"].contains(line[..<colon].lowercased()) {
-            throw Mistake(message: "the header \(line[..<colon]) is the download's own to send")
+            throw Mistake(message: "the header \(line[..<colon]) is set by the download itself")
         }
         headers.add(name, String(value), sensitive: true)
     }

@@ -88,7 +88,7 @@ public struct ChainInputError: DescribedError, Sendable {
 
     /// One sentence.
     public var description: String {
-        "\(label) needs \(expected) of the step before it, got \(got.map { "\($0)" } ?? "nothing")"
+        "\(label) needs \(expected) from the previous step, got \(got.map { "\($0)" } ?? "nothing")"
     }
 
     /// Always 1, because there is only one kind.

@@ -54,7 +54,7 @@ public struct BodyCompressionFilter: Filter {
         guard response.status == 415, body.isReplayable, refuses(response) else { return response }
         response.body.cancel()
         await exchange.discardStagedWork(after: stagedWork)
-        exchange.note("compression", "the server does not read \(compression): the body is sent as it is")
+        exchange.note("compression", "the server doesn't accept \(compression): the body is sent uncompressed")
         return try await next(exchange)
     }
 
@@ -70,7 +70,7 @@ public struct BodyCompressionFilter: Filter {
     /// Returns `nil` to send the body uncompressed.
     private func compress(_ body: RequestBody) throws -> RequestBody? {
         guard compression.isAvailable else {
-            throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
+            throw CompressionError(.unavailable, "this system has no library for \(compression)")
         }
         let compressed = try body.coded { [compression] in try Self.compressed($0, compression) }
         if let before = body.data?.count, let after = compressed.data?.count, after >= before { return nil }

@@ -11,10 +11,10 @@ struct StreamCompressor: ~Copyable {
 
     init(_ compression: ContentCompression) throws {
         guard compression.isAvailable else {
-            throw CompressionError(.unavailable, "there is no library for \(compression) on this system")
+            throw CompressionError(.unavailable, "this system has no library for \(compression)")
         }
         guard let encoder = unsafe errand_encoder_make(compression.coding.bit, compression.level) else {
-            throw CompressionError(.compressionFailed, "there is no memory for \(compression)")
+            throw CompressionError(.compressionFailed, "not enough memory for \(compression)")
         }
         unsafe self.encoder = encoder
     }

@@ -69,7 +69,7 @@ enum TextEncoding {
         if encoding == .utf8 { return mark == 0 ? bytes : Array(bytes.dropFirst(mark)) }
         guard let converted = String(bytes: bytes.dropFirst(mark), encoding: encoding) else {
             throw JSONDecodingError(
-                .invalidEncoding, "text in the encoding of its first bytes expected", byte: 0)
+                .invalidEncoding, "expected text in the encoding that its first bytes indicate", byte: 0)
         }
         return Array(converted.utf8)
     }

@@ -21,20 +21,20 @@ struct IndexBuilder {
         entries.removeLast(entries.count - progress.count)
         guard let problem = stop.problem else { return entries }
         switch problem {
-        case .fault(.empty): throw JSONDecodingError(.malformedJSON, "a value expected, found an empty text", byte: 0)
+        case .fault(.empty): throw JSONDecodingError(.malformedJSON, "expected a value, found an empty text", byte: 0)
         case .fault(let fault):
             let found = fault.found(in: text.span, at: stop.index)
-            throw JSONDecodingError(.malformedJSON, "\(fault.expected) expected, found \(found)", byte: stop.index)
+            throw JSONDecodingError(.malformedJSON, "expected \(fault.expected), found \(found)", byte: stop.index)
         case .noRoom, .depth:
             throw JSONDecodingError(
-                .tooDeep, "at most \(maximumDepth) open arrays and objects expected", byte: stop.index)
+                .tooDeep, "expected at most \(maximumDepth) open arrays and objects", byte: stop.index)
         }
     }
 
     /// Throws if the text is too long for the offsets in its entries.
     static func checkLength(_ count: Int) throws(JSONDecodingError) {
         guard count <= IndexEntry.limit else {
-            throw JSONDecodingError(.tooLarge, "at most 1 GiB of text expected", byte: IndexEntry.limit)
+            throw JSONDecodingError(.tooLarge, "expected at most 1 GiB of text", byte: IndexEntry.limit)
         }
     }
 

@@ -264,7 +264,7 @@ extension ValueFrame {
     }
 
     private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry) -> DecodingError {
-        JSONDecodingError(.numberNotRepresentable, "a number that \(type) can hold expected", byte: entry.start)
+        JSONDecodingError(.numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
             .decodingError
     }
 

@@ -89,7 +89,7 @@ public struct JSONSchema: JSONValidating {
         func failure(_ code: JSONSchemaError.Code, _ reason: String) -> JSONSchemaError {
             JSONSchemaError(code, uri: file.absoluteString, pointer: "", reason: "cannot be read: \(reason)")
         }
-        guard file.isFileURL else { throw failure(.notJSON, "the URL is not that of a file") }
+        guard file.isFileURL else { throw failure(.notJSON, "the URL isn't a file URL") }
         let limit = max(limits.maximumBytes, 0)
         do throws(SystemFile.Failure) {
             // Rejects pipes, which would block, and devices, which never end. Counts the bytes read, because a file may

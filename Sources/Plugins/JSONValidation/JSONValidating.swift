@@ -57,7 +57,7 @@ extension ResponseCheck {
         if let data = response.body.data { return data }
         guard let file = response.body.file else {
             throw ErrandError(
-                .checkFailed, "a streamed body cannot be validated; request its delivery as data", response: response)
+                .checkFailed, "a streamed body can't be validated; request it as data", response: response)
         }
         // A separate reader leaves the response's body readable.
         return try await HTTPBody(file: file).collect(upTo: limits.maximumBytes)

@@ -156,13 +156,13 @@ extension PagePosition: Codable {
         case "link": style = .link
         case let other:
             throw DecodingError.dataCorruptedError(
-                forKey: .style, in: values, debugDescription: "number, offset, cursor or link expected, not \(other)")
+                forKey: .style, in: values, debugDescription: "expected number, offset, cursor or link, found \(other)")
         }
         func count(_ key: Key, from least: Int) throws -> Int {
             let value = try values.decode(Int.self, forKey: key)
             guard value >= least else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: key, in: values, debugDescription: "at least \(least) expected, not \(value)")
+                    forKey: key, in: values, debugDescription: "expected at least \(least), found \(value)")
             }
             return value
         }

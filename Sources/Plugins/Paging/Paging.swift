@@ -31,9 +31,9 @@ extension PagingError: CodedError {
     public var description: String {
         switch code {
         case .repeatedPage:
-            "repeatedPage: page \(page) names itself, or one before it, as the next one, or repeats its items"
+            "repeatedPage: page \(page) links back to itself or an earlier page, or repeats its items"
         case .invalidLink: "invalidLink: the next link of page \(page) is not a URL"
-        case .endlessList: "endlessList: \(PageHistory.maximumIdlePages) pages up to page \(page) brought nothing new"
+        case .endlessList: "endlessList: \(PageHistory.maximumIdlePages) pages up to page \(page) had no new items"
         default: "unreachablePage: page \(page) cannot be requested"
         }
     }

@@ -45,7 +45,7 @@ public struct ReplayReport: Sendable, CustomStringConvertible {
         var lines = ["\(used) of \(entryCount) entries were used, \(recordedCount) recorded"]
         lines += unused.prefix(20).map { "unused: \($0)" }
         if unused.count > 20 { lines.append("and \(unused.count - 20) more are unused") }
-        lines += incompleteBodies.map { "without its whole body: \($0)" }
+        lines += incompleteBodies.map { "incomplete body: \($0)" }
         lines += unmatched.map { "not in the recording: \($0)" }
         lines += notRecorded.map { "not recorded: \($0)" }
         return lines.joined(separator: "\n  ")

@@ -39,7 +39,7 @@ public struct ReplayError: CodedError, Sendable {
                 unused.prefix(20).map(\.description) + (unused.count > 20 ? ["and \(unused.count - 20) more"] : [])
             return (["no request asked for \(unused.count) recorded entries:"] + lines).joined(separator: "\n  ")
         case .exhausted:
-            return "\(url) was recorded less often than it is requested: \(differences.joined(separator: ", "))"
+            return "\(url) was requested more often than it was recorded: \(differences.joined(separator: ", "))"
         case .notReplayed: return "\(url) opens a connection for another protocol, such as a WebSocket"
         default:
             guard let nearest else { return "\(url) is not in the recording, which is empty" }

@@ -46,7 +46,7 @@ final class ReplayRecorder: Sendable {
         _ request: HTTPRequest, _ options: TransportOptions, over transport: (any Transport)?
     ) async throws -> HTTPResponse {
         guard let transport else {
-            throw ErrandError(.transportUnavailable, "there is no transport to pass requests on to")
+            throw ErrandError(.transportUnavailable, "there's no transport to forward requests to")
         }
         let order = state.withLock { state in
             state.count += 1

@@ -164,7 +164,7 @@ public final class ReplayTransport: Transport {
     private func missing(_ request: HTTPRequest, _ body: ReplayBody?, _ used: [Int]) -> ReplayError {
         note(request)
         guard let last = used.max() else { return table.unmatched(request, body) }
-        let entries = used.count == 1 ? "its one response has been used" : "its \(used.count) responses have been used"
+        let entries = used.count == 1 ? "its only response has been used" : "its \(used.count) responses have been used"
         return ReplayError(
             .exhausted, request, nearest: ReplayEntry(index.items[last], redaction), differences: [entries],
             redaction: redaction)
@@ -241,7 +241,7 @@ extension ReplayTransport {
     /// - Throws: ``HARError/Code/fileFailed``.
     public func save(to file: URL? = nil) throws {
         guard let target = file ?? self.file else {
-            throw HARError(.fileFailed, "the archive has no file to be saved to")
+            throw HARError(.fileFailed, "the archive has no file to save to")
         }
         let exchanges = recorder.exchanges
         let isPresent = (try? FileStatus(at: target.path)) != nil
@@ -265,7 +265,7 @@ extension ReplayTransport {
         let parts = String(decoding: try frame.encoded(), as: UTF8.self).split(
             separator: "\"entries\" : [", maxSplits: 1)
         guard parts.count == 2, let bracket = parts[1].firstIndex(of: "]") else {
-            throw HARError(.fileFailed, "the frame of the archive cannot be written")
+            throw HARError(.fileFailed, "the archive's frame can't be written")
         }
         try file.write(Data("\(parts[0])\"entries\" : [".utf8))
         var separator = "\n"
@@ -276,7 +276,7 @@ extension ReplayTransport {
             while !rest.isEmpty {
                 let piece = try index.source.read(min(256 << 10, rest.count), at: rest.lowerBound)
                 guard !piece.isEmpty else {
-                    throw HARError(.truncated, "the file has become shorter", byte: rest.lowerBound)
+                    throw HARError(.truncated, "the file has shrunk", byte: rest.lowerBound)
                 }
                 try file.write(piece)
                 rest = rest.lowerBound + piece.count..<rest.upperBound

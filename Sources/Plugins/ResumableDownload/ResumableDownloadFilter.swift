@@ -53,7 +53,7 @@ public struct ResumableDownloadFilter: Filter {
         do {
             let order = try DownloadOrder(request, exchange, request.downloadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: 2 + order.segments) {
-                order.report(.queued(reason: "other downloads use the files that the process may open"), .queued)
+                order.report(.queued(reason: "other downloads use all the files that the process may open"), .queued)
             } _: {
                 let run = DownloadRun(order, try await order.open(), next)
                 return try await run.run()

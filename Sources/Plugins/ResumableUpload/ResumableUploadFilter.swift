@@ -53,7 +53,7 @@ public struct ResumableUploadFilter: Filter {
         do {
             let order = try UploadOrder(request, exchange, request.uploadOptions ?? options)
             return try await DescriptorBudget.shared.withDescriptors(for: order.descriptors) {
-                order.report(.queued(reason: "other transfers use the files that the process may open"))
+                order.report(.queued(reason: "other transfers use all the files that the process may open"))
                 order.meter.set(.queued)
             } _: {
                 var order = order

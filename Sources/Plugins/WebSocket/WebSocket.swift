@@ -143,7 +143,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
         }
 
         private func checkReader() throws {
-            guard isReader else { throw WebSocketError(.alreadyRead, "a socket has one reader") }
+            guard isReader else { throw WebSocketError(.alreadyRead, "a socket can have only one reader") }
         }
 
         private func decoded(_ received: SocketCore.Received?) throws -> Incoming? {
@@ -152,7 +152,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: AsyncSeque
                 throw error
             } catch {
                 throw WebSocketError(
-                    .decodingFailed, "a message is no \(Incoming.self): \(error.briefDescription)", underlying: error)
+                    .decodingFailed, "a message can't be decoded as \(Incoming.self): \(error.briefDescription)",
+                    underlying: error)
             }
         }
     }

@@ -51,7 +51,7 @@ extension WebSocketRequest where Incoming == String {
     /// Returns the text. Throws if the message contains bytes.
     public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming {
         guard case .text(let text) = message else {
-            throw WebSocketError(.decodingFailed, "text expected, the message is of bytes")
+            throw WebSocketError(.decodingFailed, "expected text, found a binary message")
         }
         return text
     }

@@ -74,7 +74,7 @@ struct KeywordReader {
         let decimal =
             document.values[value].kind == .number ? document.text(value) { ExactDecimal($0, $1) } : nil
         guard let decimal, decimal.isIntegral, !decimal.isNegative else {
-            throw fault(value, "expected an integer that is not negative")
+            throw fault(value, "expected a nonnegative integer")
         }
         return decimal.integer ?? Int.max
     }

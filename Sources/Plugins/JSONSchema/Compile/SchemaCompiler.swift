@@ -43,7 +43,7 @@ final class SchemaCompiler {
         try SchemaRecursion.check(nodes) { node in
             registry.fault(
                 .endlessRecursion, nodes[Int(node)].location,
-                "refers to itself for the same value, so that validation would not end")
+                "refers to itself for the same value, so validation would never end")
         }
         var finder = SchemaTagFinder(nodes, objects, constants) { [registry] steps, bytes in
             registry.mayTake(steps: steps, bytes: bytes)

@@ -92,7 +92,7 @@ extension SchemaValidator {
         case .full:
             problems.stop(
                 .limit, pointer: pointer(text, depth),
-                expected: "at most \(limits.maximumUniqueItems) elements that have to differ",
+                expected: "at most \(limits.maximumUniqueItems) elements to compare for uniqueness",
                 found: "more", offset: range.lowerBound)
             return false
         }

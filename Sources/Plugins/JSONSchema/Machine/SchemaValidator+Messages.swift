@@ -91,7 +91,7 @@ extension SchemaValidator {
         var listed = 0
         for (value, index) in parts.flatMap(\.values).sorted(by: { $0.value < $1.value }) where !problems.isFull {
             let token = isObject ? key(text, value) : "\(index)"
-            let expected = isObject ? "no key that no schema evaluates" : "no element that no schema evaluates"
+            let expected = isObject ? "no unevaluated key" : "no unevaluated element"
             let problem = JSONProblem(
                 kind: kind, pointer: JSONPointer.appending(token, to: pointer(text, depth - 1)), expected: expected,
                 found: "one", offset: value, schemaLocation: program.location(lane.node, keyword))

@@ -60,7 +60,7 @@ extension SchemaValidator {
             if cost > limits.maximumPatternSteps || cost > steps {
                 let words =
                     cost > limits.maximumPatternSteps
-                    ? "a number that is divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
+                    ? "a number that can be divided within \(limits.maximumPatternSteps) steps" : tooManySteps.expected
                 report(text, .limit, node, "/multipleOf", depth, start, words, "one that takes more")
                 if cost <= limits.maximumPatternSteps { steps = -1 }
                 return false

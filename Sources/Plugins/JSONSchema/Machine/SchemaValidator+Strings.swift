@@ -60,7 +60,7 @@ extension SchemaValidator {
                 holds = false
                 report(
                     text, .limit, node, "/format", depth, start,
-                    "a string that is not too long for the format \(format.rawValue)", "one that is")
+                    "a string short enough to check for the format \(format.rawValue)", "a longer one")
             }
         }
         return holds

@@ -266,7 +266,7 @@ extension SchemaValidator {
                 "\(count)", &self)
         }
         if rule.isUnique, frame.hasEqual {
-            fail("/uniqueItems", "an array whose elements differ", "two that are equal", &self)
+            fail("/uniqueItems", "an array of unique elements", "two equal elements", &self)
         }
         if rule.counter >= 0 {
             let contained = machine.words[frame.words + Int(rule.counter)]

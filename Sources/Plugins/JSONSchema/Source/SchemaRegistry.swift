@@ -99,7 +99,7 @@ final class SchemaRegistry {
         if !pending.insert(uri).inserted { return standard }
         defer { pending.remove(uri) }
         guard let resource = try load(uri, here, code: .unknownDialect) else {
-            throw fault(.unknownDialect, here, "the dialect is not known: \(MessageText.shown(text, limit: 200))")
+            throw fault(.unknownDialect, here, "unknown dialect: \(MessageText.shown(text, limit: 200))")
         }
         let root = resources[resource].root
         let meta = documents[root.document]
@@ -289,21 +289,21 @@ extension SchemaRegistry {
             target = resource
         } else {
             guard let found = try load(uri, location, code: .unresolvedReference) else {
-                throw missing("leads to a document that is not known: \(MessageText.shown(uri, limit: 200))")
+                throw missing("refers to an unknown document: \(MessageText.shown(uri, limit: 200))")
             }
             target = found
         }
         guard let fragment, !fragment.isEmpty else { return (try visited(resources[target].root, location), nil) }
-        guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has a broken percent-encoding") }
+        guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has invalid percent-encoding") }
         if fragment.hasPrefix("/") {
             let root = resources[target].root
             guard let value = documents[root.document].find(bytes, from: root.value) else {
-                throw missing("leads to nothing")
+                throw missing("doesn't point to a value")
             }
             return (try visited(SchemaLocation(document: root.document, value: value), location), nil)
         }
         let name = String(decoding: bytes, as: UTF8.self)
-        guard let found = resources[target].anchors[name] else { throw missing("leads to no anchor") }
+        guard let found = resources[target].anchors[name] else { throw missing("names an unknown anchor") }
         return (found, name)
     }
 
@@ -313,7 +313,7 @@ extension SchemaRegistry {
         let values = documents[location.document].values
         switch values[location.value].kind {
         case .object, .true, .false: break
-        default: throw fault(.unresolvedReference, origin, "leads to a value that is not a schema")
+        default: throw fault(.unresolvedReference, origin, "points to a value that isn't a schema")
         }
         var outer = values[location.value].parent
         while outer >= 0, locations[SchemaLocation(document: location.document, value: outer)] == nil {

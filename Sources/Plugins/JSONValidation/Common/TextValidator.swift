@@ -55,13 +55,13 @@ extension TextValidator where Self: ~Copyable {
     package mutating func tooMuchMemory(_ text: Span<UInt8>, at p: Int, depth: Int) {
         problems.stop(
             .limit, pointer: pointer(text, depth),
-            expected: "a text that takes at most \(limits.maximumMemoryBytes) bytes of memory",
+            expected: "a document that takes at most \(limits.maximumMemoryBytes) bytes of memory",
             found: "one that takes more",
             offset: p)
     }
 
     package var tooManySteps: (expected: String, found: String) {
-        ("a text that takes at most \(limits.maximumSteps) steps", "one that takes more")
+        ("a document that takes at most \(limits.maximumSteps) steps", "one that takes more")
     }
 
     /// Returns the pointer to the current value, inside a number of frames.

@@ -132,7 +132,7 @@ extension Validator {
         case .length(0): "an empty string"
         case .length(let length): "\(length)"
         case .fraction: "a number with a fraction"
-        case .range: "a number outside of it"
+        case .range: "a number outside that range"
         case .constant: first == JSONGrammar.quote ? "another string" : "another number"
         case .pattern: "a string that does not"
         case .patternBytes(let count): "\(count)"

@@ -23,5 +23,5 @@ struct JSONPattern: Sendable {
 
     /// A regular expression without a source, such as one built from components.
     static let unreadable = JSONPattern(
-        JSONShapeError(pattern: "", reason: "is not made of a literal, so that its source is not known", offset: 0))
+        JSONShapeError(pattern: "", reason: "isn't written as a literal, so its source is unknown", offset: 0))
 }

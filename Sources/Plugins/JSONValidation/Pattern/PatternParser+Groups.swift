@@ -15,14 +15,14 @@ extension PatternParser {
             groups += 1
             let offset = index
             let name = try groupName()
-            if !names.insert(name).inserted { throw fault("names two groups \(name)", at: offset) }
+            if !names.insert(name).inserted { throw fault("uses the group name twice: \(name)", at: offset) }
         } else if peek == "?" {
             try modifiers(start)
         } else {
             groups += 1
         }
         let node = try disjunction()
-        guard next() == ")" else { throw fault("has a group that is not closed", at: start) }
+        guard next() == ")" else { throw fault("has an unclosed group", at: start) }
         // A separate group, so a following quantifier repeats all of it.
         return look.map { .look(node, isAhead: $0.isAhead, isNegative: $0.isNegative) } ?? .sequence([node])
     }
@@ -34,7 +34,7 @@ extension PatternParser {
         while let letter = next() {
             switch letter {
             case ":":
-                if !isOn, known.isEmpty { throw fault("has a kind of group that is not supported", at: start) }
+                if !isOn, known.isEmpty { throw fault("has an unsupported kind of group", at: start) }
                 return
             case "-" where isOn:
                 isOn = false
@@ -42,11 +42,11 @@ extension PatternParser {
             case "i": flags.ignoresCase = isOn
             case "m": flags.isMultiline = isOn
             case "s": flags.dotMatchesAll = isOn
-            default: throw fault("has a kind of group that is not supported", at: start)
+            default: throw fault("has an unsupported kind of group", at: start)
             }
-            if !known.insert(letter).inserted { throw fault("has a modifier twice", at: start) }
+            if !known.insert(letter).inserted { throw fault("repeats a modifier", at: start) }
         }
-        throw fault("has a group that is not closed", at: start)
+        throw fault("has an unclosed group", at: start)
     }
 
     /// Parses the name of a group up to its `>`, including escapes (section 22.2.1, RegExpIdentifierName).
@@ -88,14 +88,14 @@ extension PatternParser {
         case "{": index += 1
         default: return nil
         }
-        guard let least = count() else { throw fault("has a { that is not escaped", at: start) }
+        guard let least = count() else { throw fault("has an unescaped {", at: start) }
         var most: Int? = least
         if peek == "," {
             index += 1
             most = count()
         }
-        guard next() == "}" else { throw fault("has a quantifier that is not closed", at: start) }
-        if let most, most < least { throw fault("has a quantifier that ends before it begins", at: start) }
+        guard next() == "}" else { throw fault("has an unclosed quantifier", at: start) }
+        if let most, most < least { throw fault("has a quantifier whose maximum is below its minimum", at: start) }
         return (least, most)
     }
 

@@ -107,12 +107,12 @@ package struct PatternParser {
 
     private mutating func pattern() throws(PatternFault) -> PatternNode {
         let node = try disjunction()
-        if peek == ")" { throw fault("closes a group that is not open") }
+        if peek == ")" { throw fault("has a ) without a (") }
         for (group, offset) in numbered where group > groups {
-            throw fault("has a backreference to a group that it does not have", at: offset)
+            throw fault("has a backreference to a missing group", at: offset)
         }
         for (name, offset) in named where !names.contains(name) {
-            throw fault("has a backreference to a group that it does not have", at: offset)
+            throw fault("has a backreference to a missing group", at: offset)
         }
         return node
     }
@@ -148,10 +148,10 @@ package struct PatternParser {
         default: break
         }
         guard let (least, most) = try quantifier() else { return node }
-        if !isQuantifiable { throw fault("repeats an assertion", at: start) }
+        if !isQuantifiable { throw fault("has a quantifier after an assertion", at: start) }
         if peek == "?" { index += 1 }
         if peek == "+" { throw fault("has a possessive quantifier, which is not supported") }
-        if peek == "*" || peek == "?" { throw fault("repeats nothing") }
+        if peek == "*" || peek == "?" { throw fault("has a quantifier with nothing to repeat") }
         return .repetition(node, least: least, most: most)
     }
 
@@ -165,8 +165,8 @@ package struct PatternParser {
         case "(": return try group(start)
         case "[": return .set(try number(try characterClass(start)))
         case "\\": return try escapeOutsideClass(start)
-        case "*", "+", "?": throw fault("repeats nothing", at: start)
-        case "{", "}", "]": throw fault("has a \(scalar) that is not escaped", at: start)
+        case "*", "+", "?": throw fault("has a quantifier with nothing to repeat", at: start)
+        case "{", "}", "]": throw fault("has an unescaped \(scalar)", at: start)
         default: return try single(scalar.value)
         }
     }
@@ -238,9 +238,9 @@ extension PatternParser {
             }
             index += 1
             guard case .character(let lower) = low, case .character(let upper) = try classPart(start) else {
-                throw fault("has a range that does not go from one character to another", at: first)
+                throw fault("has a range whose bounds aren't single characters", at: first)
             }
-            if upper < lower { throw fault("has a range that ends before it begins", at: first) }
+            if upper < lower { throw fault("has a range whose end comes before its start", at: first) }
             ranges.append(lower...upper)
         }
         index += 1
@@ -256,13 +256,13 @@ extension PatternParser {
     private mutating func classPart(_ start: Int) throws(PatternFault) -> Part {
         let index = index
         try spend(steps: 1)
-        guard let scalar = next() else { throw fault("has a class that is not closed", at: start) }
+        guard let scalar = next() else { throw fault("has an unclosed character class", at: start) }
         return scalar == "\\" ? try escape(index, isInClass: true) : .character(scalar.value)
     }
 
     /// Parses an escape that represents characters, after its backslash.
     private mutating func escape(_ start: Int, isInClass: Bool) throws(PatternFault) -> Part {
-        guard let letter = next() else { throw fault("ends within an escape", at: start) }
+        guard let letter = next() else { throw fault("ends in the middle of an escape", at: start) }
         switch letter {
         case "d": return .set(.digit)
         case "D": return .set(PatternSet.digit.inverted)
@@ -309,7 +309,7 @@ extension PatternParser {
                 (index, count) = (index + 1, count + 1)
             }
             guard next() == "}", count > 0 else { throw fault("has an invalid escape", at: start) }
-            if value > 0x10FFFF { throw fault("has an escape for no character", at: start) }
+            if value > 0x10FFFF { throw fault("has an escape beyond U+10FFFF", at: start) }
             return value
         }
         let unit = try hexadecimal(4, start)
@@ -347,7 +347,7 @@ extension PatternParser {
         var name = ""
         while let scalar = next(), scalar != "}" { name.unicodeScalars.append(scalar) }
         guard scalars[index - 1] == "}", let property = PatternProperty.set(name) else {
-            throw fault("has a Unicode property that is not known", at: start)
+            throw fault("has an unknown Unicode property", at: start)
         }
         try spend(steps: property.ranges.count)
         return isNegated ? property.inverted : property

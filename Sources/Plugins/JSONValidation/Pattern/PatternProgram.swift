@@ -218,7 +218,7 @@ package struct PatternFault: Error, Hashable {
         case tooLarge
     }
 
-    /// Completes "the pattern …", for example "has a group that is not closed".
+    /// Completes "the pattern …", for example "has an unclosed group".
     package var reason: String
     /// The position in Unicode scalars.
     package var offset: Int

@@ -32,7 +32,7 @@ extension Redactor {
         _ bytes: Data, contentType: String?, contentCoding: String? = nil
     ) -> RedactedBody {
         if let coding = contentCoding, !coding.isEmpty, !ASCII.equalsIgnoringCase(coding, "identity"), !bytes.isEmpty {
-            return .omitted(reason: "its secrets cannot be masked within its content coding")
+            return .omitted(reason: "its secrets can't be masked in its content coding")
         }
         return body(bytes, contentType, depth: 0)
     }
@@ -44,23 +44,23 @@ extension Redactor {
             let boundary = contentType.flatMap { MediaType(parsing: $0) }?.parameters["boundary"] ?? ""
             var masker = MultipartMasker(Array(bytes), boundary: boundary)
             guard depth < 8, let masked = masker.masked(by: &self, depth: depth) else {
-                return .omitted(reason: "it is not the multipart body that its type promises")
+                return .omitted(reason: "it isn't multipart, despite its type")
             }
             return .shown(Data(masked))
         }
         let isJSON = essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json")
         if isJSON {
-            return json(bytes).map { .shown($0) } ?? .omitted(reason: "it is not the JSON that its type promises")
+            return json(bytes).map { .shown($0) } ?? .omitted(reason: "it isn't JSON, despite its type")
         }
         if essence == "application/x-www-form-urlencoded" {
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                return .omitted(reason: "it is not the form that its type promises")
+                return .omitted(reason: "it isn't a form, despite its type")
             }
             return .shown(Data(form(text).utf8))
         }
         let isXML = essence == "application/xml" || essence == "text/xml" || essence.hasSuffix("+xml")
         if isXML || essence == "text/html" {
-            return xml(bytes) ?? .omitted(reason: "its secrets cannot be masked within its charset")
+            return xml(bytes) ?? .omitted(reason: "its secrets can't be masked in its charset")
         }
         return undeclared(bytes, isUnknown: essence.isEmpty)
     }
@@ -73,7 +73,7 @@ extension Redactor {
             // Several values, and words that JSON doesn't know, can't hide a name.
             if let masked = json(bytes, isStrict: false) { return .shown(masked) }
             guard bytes.contains(UInt8(ascii: "\"")) else { return .shown(bytes) }
-            return .omitted(reason: "it looks like JSON and isn't, so its secrets are unknown")
+            return .omitted(reason: "it looks like JSON but isn't, so its secrets are unknown")
         case UInt8(ascii: "<"): return xml(bytes) ?? .shown(bytes)
         default: return isUnknown && Self.looksLikeForm(bytes) ? undeclaredForm(bytes) : .shown(bytes)
         }
@@ -89,7 +89,7 @@ extension Redactor {
         if let text = String(validating: bytes, as: UTF8.self) { return .shown(Data(form(text).utf8)) }
         // In another charset, values can't be masked, so the body is shown only if it doesn't need masking.
         let text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        guard form(text) == text else { return .omitted(reason: "its secrets cannot be masked within its charset") }
+        guard form(text) == text else { return .omitted(reason: "its secrets can't be masked in its charset") }
         return .shown(bytes)
     }
 

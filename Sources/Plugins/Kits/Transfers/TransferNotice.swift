@@ -39,13 +39,13 @@ extension TransferNotice: CustomStringConvertible {
         switch self {
         case .queued(let reason): "waits for its turn: \(reason)"
         case .retrying(let attempt, let wait, _, let reason):
-            "attempt \(attempt) failed, next in \(duration: wait): \(reason)"
+            "attempt \(attempt) failed, retrying in \(duration: wait): \(reason)"
         case .restarting(let reason, _): "starts over: \(reason)"
         case .skipping(let count): "the server sends the whole file; \(count) bytes are skipped"
-        case .decoding(let coding): "the server sends the file as \(coding) only; it is requested again and decoded"
-        case .continuing(let offset): "the server has \(offset) bytes; continues behind them"
-        case .ordinary: "the server has no resumable uploads; it took the body as an ordinary request"
-        case .completedEarlier: "the server had the whole body already"
+        case .decoding(let coding): "the server sends the file only as \(coding); requesting it again to decode it"
+        case .continuing(let offset): "the server has \(offset) bytes; continuing from there"
+        case .ordinary: "the server doesn't support resumable uploads; it accepted the body as an ordinary request"
+        case .completedEarlier: "the server already had the whole body"
         }
     }
 }
@@ -59,7 +59,7 @@ extension TransferNotice {
         switch error.code {
         case .truncated: return "the connection ended early (\(error.message))"
         case .connectionLost: return "the connection was lost (\(error.message))"
-        case .cannotConnect: return "the connection could not be made (\(error.message))"
+        case .cannotConnect: return "couldn't connect (\(error.message))"
         case .timedOut: return "the server is silent"
         case .unacceptableStatus:
             return error.response.map { "the server responded with \(ReasonPhrase.describing($0.status))" }

@@ -89,7 +89,7 @@ public struct LogRecord: Sendable, CustomStringConvertible {
         if let stream { line += ", \(stream)" } else if bytesReceived > 0 { line += ", \(bytesReceived) bytes" }
         if attempts > 1 { line += ", \(attempts) attempts" }
         if requests > attempts { line += ", \(requests) requests" }
-        if dropped > 0 { line += " (\(dropped) records before this were dropped)" }
+        if dropped > 0 { line += " (\(dropped) earlier records were dropped)" }
         return line
     }
 

@@ -81,7 +81,7 @@ struct MultipartParser {
                 .limitExceeded, "the headers of a part are longer than \(limits.maximumHeaderBytes) bytes")
         }
         guard let found else {
-            if isFinished { throw Self.truncated("within the headers of a part") }
+            if isFinished { throw Self.truncated("in the middle of a part's headers") }
             return nil
         }
         parts += 1
@@ -117,7 +117,7 @@ struct MultipartParser {
             pass(end, isLast)
             return .endOfPart
         }
-        if isFinished { throw Self.truncated("within a part") }
+        if isFinished { throw Self.truncated("in the middle of a part") }
         return nil
     }
 
@@ -265,7 +265,7 @@ enum PartHeaders {
             let value = String(validating: line[colon...].dropFirst(), as: UTF8.self)
             guard colon < line.endIndex, name.isValid,
                 line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else { throw MultipartError(.malformedPart, "a line in the headers of a part is no header") }
+            else { throw MultipartError(.malformedPart, "a line in a part's headers isn't a header") }
             // Text that isn't UTF-8 is Latin-1, as in HTTP.
             let text = value ?? String(String.UnicodeScalarView(line[colon...].dropFirst().map { Unicode.Scalar($0) }))
             headers.add(name, String(ASCII.trimmed(text[...])))

@@ -79,13 +79,13 @@ final class PartFeed: Sendable {
         try state.withLock { state in
             if let number {
                 guard number == state.number else {
-                    throw MultipartError(.partPassed, "the part was left for the next one")
+                    throw MultipartError(.partPassed, "the part can't be read after moving on to the next one")
                 }
                 if !state.isInPart { return nil }
             }
             if state.isOver { return nil }
             guard let parser = state.parser else {
-                throw MultipartError(.partPassed, "the body of the parts is being read")
+                throw MultipartError(.partPassed, "the parts are already being read")
             }
             state.parser = nil
             // Abandon the previous part.

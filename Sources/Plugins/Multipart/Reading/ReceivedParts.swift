@@ -52,7 +52,7 @@ public struct ReceivedParts: AsyncSequence, Sendable {
 
         /// Returns the next part, or `nil` after the last part. Skips unread bytes of the previous part.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> ReceivedPart? {
-            guard isFirst else { throw ErrandError(.bodyAlreadyRead, "the parts of a response have one reader") }
+            guard isFirst else { throw ErrandError(.bodyAlreadyRead, "a response's parts can have only one reader") }
             return try await feed.nextPart().map { ReceivedPart($0.0, feed: feed, number: $0.1) }
         }
     }

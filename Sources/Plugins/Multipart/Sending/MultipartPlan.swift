@@ -57,7 +57,7 @@ struct MultipartPlan: Sendable {
 
     static func refuse(_ boundary: Boundary, in data: Data) throws {
         guard data.span.firstIndex(of: boundary.delimiter) != nil else { return }
-        throw MultipartError.sending(.invalidRequest, .boundaryInPart, "a part contains the boundary that was given")
+        throw MultipartError.sending(.invalidRequest, .boundaryInPart, "a part contains the given boundary")
     }
 
     private var joined: Data? {
@@ -142,7 +142,7 @@ struct Boundary: Sendable {
         guard Self.isValid(text) else {
             throw MultipartError.sending(
                 .invalidRequest, .invalidBoundary,
-                "a boundary has 1 to 70 characters, letters, digits and '()+_,-./:=? or spaces, no space at the end")
+                "a boundary has 1 to 70 letters, digits, spaces or '()+_,-./:=? and doesn't end with a space")
         }
         (self.text, isGiven, delimiter) = (text, given != nil, Array(("--" + text).utf8))
     }

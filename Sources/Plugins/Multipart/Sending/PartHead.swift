@@ -35,7 +35,7 @@ struct PartHead {
     private func disposition() throws -> String? {
         if subtype == .formData {
             guard let name = part.name else {
-                throw MultipartError.sending(.invalidRequest, .invalidPart, "a part of a form has no name")
+                throw MultipartError.sending(.invalidRequest, .invalidPart, "a form part has no name")
             }
             let (escapedName, file) = (Self.escaped(name), part.fileName.map(Self.escaped))
             try check("the name", escapedName)

@@ -121,7 +121,7 @@ struct OutboxPlan {
             return true
         }
         guard next < OutboxFormat.maximumNext else {
-            steps.append(Step(result: .failure(OutboxError(.fileFailed, "the log has no number left for an entry"))))
+            steps.append(Step(result: .failure(OutboxError(.fileFailed, "the log has run out of entry numbers"))))
             return true
         }
         var entry = new.stored(id: next)

@@ -27,7 +27,7 @@ extension OutboxEngine {
         delivery.settle()
         do { try await commit(change) } catch {
             delivery.keep(change)
-            activity.note("outbox", "what became of entry \(id) is recorded later: \(error.briefDescription)")
+            activity.note("outbox", "the outcome of entry \(id) will be recorded later: \(error.briefDescription)")
             throw error
         }
     }

@@ -77,7 +77,7 @@ final class OutboxEngine: Sendable {
         let (lane, key) = (request.outboxLane, request.replacementKey)
         guard value.count <= options.entryLimit, lane.utf8.count <= 1024, key?.utf8.count ?? 0 <= 1024 else {
             throw OutboxError(
-                .tooLarge, "the request has \(value.count) bytes of \(options.entryLimit), a lane or a key of 1024")
+                .tooLarge, "the request has \(value.count) bytes; at most \(options.entryLimit), a lane or key 1024")
         }
         let age = request.outboxMaximumAge ?? options.maximumAge
         let limit = options.entryLimit
@@ -97,7 +97,7 @@ final class OutboxEngine: Sendable {
             types[entry.name]?.identity == ObjectIdentifier(R.self)
         else { return nil }
         do { return try JSONDecoder().decode(R.self, from: value) } catch {
-            throw OutboxError(.decodingFailed, "entry \(id) is no \(R.self): \(error.briefDescription)")
+            throw OutboxError(.decodingFailed, "entry \(id) can't be decoded as \(R.self): \(error.briefDescription)")
         }
     }
 

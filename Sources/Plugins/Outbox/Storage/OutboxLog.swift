@@ -77,7 +77,7 @@ struct OutboxLog: ~Copyable {
         let prefix = OutboxFormat.prefix
         let found = Array(try read(prefix.count, at: 0))
         if found.count == prefix.count, found.dropLast() == prefix.dropLast(), found != prefix {
-            throw OutboxError(.unknownFormat, "\(path) is of another version")
+            throw OutboxError(.unknownFormat, "\(path) has an unknown version")
         }
         if found == prefix { return Int64(prefix.count) }
         // A damaged prefix: look for records from the beginning.

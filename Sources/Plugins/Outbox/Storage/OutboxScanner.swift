@@ -102,6 +102,6 @@ struct OutboxScanner {
         let wanted = Int(min(Int64(max(count, Self.pieceSize)), size - offset))
         piece = try read(wanted, offset)
         pieceStart = offset
-        if piece.count < wanted { throw OutboxError(.fileFailed, "the log became shorter while it was read") }
+        if piece.count < wanted { throw OutboxError(.fileFailed, "the log shrank while it was being read") }
     }
 }

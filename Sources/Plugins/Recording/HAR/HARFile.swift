@@ -281,7 +281,7 @@ extension HARFile {
         let dropped = recording.droppedExchanges
         log = Log(
             creator: Creator(name: "Errand", version: ErrandInfo.version), entries: recording.exchanges.map(Entry.init),
-            comment: dropped > 0 ? "\(dropped) entries before these were dropped" : nil)
+            comment: dropped > 0 ? "\(dropped) earlier entries were dropped" : nil)
     }
 }
 

@@ -23,7 +23,7 @@ indirect enum JSONTree: Sendable, Equatable {
     }
 
     private static func read(_ reader: inout JSONReader, depth: Int) throws(HARError) -> JSONTree {
-        guard depth < depthLimit else { throw reader.fault(.tooLarge, "the values are nested too deep") }
+        guard depth < depthLimit else { throw reader.fault(.tooLarge, "values are nested too deeply") }
         switch try reader.space() {
         case UInt8(ascii: "{"):
             var members: [JSONName: JSONTree] = [:]

@@ -172,7 +172,7 @@ struct ReplayTable: Sendable {
             found.append("query \(name.prefix(100)): recorded \(shown(a)), requested \(shown(b))")
         }
         if found.isEmpty, recorded != requested, Set(recorded) == Set(requested) {
-            found.append("query: the items stand in another order")
+            found.append("query: the items are in a different order")
         }
         return Array(found.prefix(20))
     }

@@ -24,7 +24,7 @@ struct HARBody {
             var plain: [UInt8] = []
             let piece = try source.read(min(Self.pieceSize, rest.count), at: rest.lowerBound)
             guard piece.count == min(Self.pieceSize, rest.count) else {
-                throw HARError(.truncated, "the file has become shorter", path: path, byte: rest.lowerBound)
+                throw HARError(.truncated, "the file has shrunk", path: path, byte: rest.lowerBound)
             }
             text.decode(piece, into: &plain)
             rest = rest.lowerBound + piece.count..<rest.upperBound
@@ -33,7 +33,7 @@ struct HARBody {
             if isBase64 {
                 let isValid = base64.decode(plain[...], into: &result) && (!hasEnded || base64.finish(into: &result))
                 guard isValid else {
-                    throw HARError(.damagedBody, "the body is no Base64", path: path, byte: rest.lowerBound)
+                    throw HARError(.damagedBody, "the body isn't valid Base64", path: path, byte: rest.lowerBound)
                 }
             } else {
                 result = plain

@@ -115,7 +115,7 @@ extension HAREntry {
             switch name {
             case "status":
                 guard let status = try reader.number(), status.rounded() == status, (-1...999).contains(status) else {
-                    throw reader.fault(.notHAR, "a status is expected")
+                    throw reader.fault(.notHAR, "expected a status")
                 }
                 entry.status = max(0, Int(status))
             case "httpVersion": entry.version = Self.version(try reader.beginning(limit: 64)?.text ?? "")

@@ -37,7 +37,7 @@ struct HARIndex: Sendable {
             try reader.object { (reader, name) throws(HARError) in
                 guard name == "entries" else { return try reader.skipValue() }
                 lists += 1
-                if lists > 1 { throw reader.fault(.notHAR, "the list of entries stands twice") }
+                if lists > 1 { throw reader.fault(.notHAR, "the list of entries appears twice") }
                 try reader.array { (reader, number) throws(HARError) in
                     _ = try reader.space()
                     let start = reader.offset
@@ -61,7 +61,7 @@ struct HARIndex: Sendable {
         guard logs == 1, lists == 1 else {
             throw HARError(.notHAR, "the list log.entries is missing", byte: reader.offset)
         }
-        if try reader.space() != nil { throw reader.fault(.malformedJSON, "something follows the end") }
+        if try reader.space() != nil { throw reader.fault(.malformedJSON, "there's data after the end") }
         (self.source, self.items, self.ranges, count) = (source, items, ranges, ranges.count)
     }
 
@@ -92,7 +92,7 @@ final class HARSource: Sendable {
 
     /// - Throws: ``HARError/Code/fileFailed``.
     convenience init(contentsOf url: URL) throws(HARError) {
-        guard url.isFileURL else { throw HARError(.fileFailed, "the URL is not that of a file") }
+        guard url.isFileURL else { throw HARError(.fileFailed, "the URL isn't a file URL") }
         do throws(SystemFile.Failure) {
             let size = Int(try SystemFile.size(of: url.path))
             let file = try SystemFile(url.path, [.read, .onlyRegular])

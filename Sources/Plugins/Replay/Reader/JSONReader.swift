@@ -35,7 +35,7 @@ struct JSONReader {
     }
 
     mutating func need() throws(HARError) -> UInt8 {
-        guard let byte = try peek() else { throw fault(.truncated, "the file ends within a value") }
+        guard let byte = try peek() else { throw fault(.truncated, "the file ends in the middle of a value") }
         return byte
     }
 
@@ -49,7 +49,7 @@ struct JSONReader {
     }
 
     mutating func token() throws(HARError) -> UInt8 {
-        guard let byte = try space() else { throw fault(.truncated, "the file ends within a value") }
+        guard let byte = try space() else { throw fault(.truncated, "the file ends in the middle of a value") }
         return byte
     }
 
@@ -71,10 +71,10 @@ struct JSONReader {
         try open(UInt8(ascii: "{"), "an object")
         var isFirst = true
         while try next(&isFirst, UInt8(ascii: "}")) {
-            guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
+            guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "expected a name") }
             let range = try skipString()
             let name = range.count <= nameLimit ? try text(range) : ""
-            guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
+            guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "expected a colon") }
             index += 1
             do throws(HARError) { try member(&self, name) } catch { throw error.within(Self.step(name)) }
         }
@@ -98,7 +98,7 @@ struct JSONReader {
 
     private mutating func open(_ bracket: UInt8, _ what: String) throws(HARError) {
         let byte = try token()
-        guard byte == bracket else { throw fault(.notHAR, "\(what) is expected") }
+        guard byte == bracket else { throw fault(.notHAR, "expected \(what)") }
         index += 1
     }
 
@@ -112,7 +112,7 @@ struct JSONReader {
             isFirst = false
             return true
         }
-        guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "a comma or the end is expected") }
+        guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "expected a comma or the end") }
         index += 1
         return true
     }
@@ -123,14 +123,14 @@ struct JSONReader {
     mutating func expectString() throws(HARError) {
         let byte = try token()
         guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "n") else {
-            throw fault(.notHAR, "a text is expected")
+            throw fault(.notHAR, "expected a string")
         }
     }
 
     /// `nil` for `null`. Numbers, `true` and `false` count as text, because some programs omit the quotes.
     mutating func string(limit: Int) throws(HARError) -> String? {
         guard let range = try stringRange() else { return nil }
-        guard range.count <= limit else { throw fault(.tooLarge, "a text of more than \(limit) bytes") }
+        guard range.count <= limit else { throw fault(.tooLarge, "a string of more than \(limit) bytes") }
         return try text(range)
     }
 
@@ -144,7 +144,7 @@ struct JSONReader {
     mutating func stringRange() throws(HARError) -> Range<Int>? {
         let byte = try token()
         if byte == UInt8(ascii: "\"") { return try skipString() }
-        if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { throw fault(.notHAR, "a text is expected") }
+        if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { throw fault(.notHAR, "expected a string") }
         let start = offset
         try skipValue()
         return byte == UInt8(ascii: "n") ? nil : start..<offset
@@ -158,7 +158,7 @@ struct JSONReader {
             try skipValue()
             return nil
         }
-        guard byte == UInt8(ascii: "-") || ASCII.isDigit(byte) else { throw fault(.notHAR, "a number is expected") }
+        guard byte == UInt8(ascii: "-") || ASCII.isDigit(byte) else { throw fault(.notHAR, "expected a number") }
         return try skipNumber()
     }
 
@@ -181,12 +181,12 @@ struct JSONReader {
             let end = scan.end(in: window, from: index)
             if let (fault, offset) = scan.fault {
                 index = offset
-                throw self.fault(.malformedJSON, "a text is malformed: \(fault.expected) is expected")
+                throw self.fault(.malformedJSON, "malformed string: expected \(fault.expected)")
             }
             index = end ?? window.count
             if end != nil { return start..<(offset - 1) }
         }
-        throw fault(.truncated, "the file ends within a text")
+        throw fault(.truncated, "the file ends in the middle of a string")
     }
 
     /// Replaces invalid UTF-8.
@@ -214,7 +214,7 @@ extension JSONReader {
             switch try token() {
             case UInt8(ascii: "{"):
                 index += 1
-                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
+                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "values are nested too deeply") }
                 if try token() == UInt8(ascii: "}") {
                     index += 1
                 } else {
@@ -224,7 +224,7 @@ extension JSONReader {
                 }
             case UInt8(ascii: "["):
                 index += 1
-                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "the values are nested too deep") }
+                guard closers.count < Self.depthLimit else { throw fault(.tooLarge, "values are nested too deeply") }
                 if try token() == UInt8(ascii: "]") {
                     index += 1
                 } else {
@@ -250,7 +250,7 @@ extension JSONReader {
                 closers.removeLast()
                 continue
             }
-            guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "a comma or the end is expected") }
+            guard byte == UInt8(ascii: ",") else { throw fault(.malformedJSON, "expected a comma or the end") }
             index += 1
             if closer == UInt8(ascii: "}") { try skipName() }
             return
@@ -258,15 +258,15 @@ extension JSONReader {
     }
 
     private mutating func skipName() throws(HARError) {
-        guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "a name is expected") }
+        guard try token() == UInt8(ascii: "\"") else { throw fault(.malformedJSON, "expected a name") }
         _ = try skipString()
-        guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "a colon is expected") }
+        guard try token() == UInt8(ascii: ":") else { throw fault(.malformedJSON, "expected a colon") }
         index += 1
     }
 
     private mutating func skip(_ word: StaticString) throws(HARError) {
         for expected in word.description.utf8 {
-            guard try need() == expected else { throw fault(.malformedJSON, "no value begins here") }
+            guard try need() == expected else { throw fault(.malformedJSON, "expected a value") }
             index += 1
         }
     }
@@ -277,8 +277,8 @@ extension JSONReader {
             text.append(byte)
             index += 1
         }
-        if try peek() == nil { throw fault(.truncated, "the file ends within a value") }
-        guard let number = JSONNumber.double(text) else { throw fault(.malformedJSON, "no value begins here") }
+        if try peek() == nil { throw fault(.truncated, "the file ends in the middle of a value") }
+        guard let number = JSONNumber.double(text) else { throw fault(.malformedJSON, "expected a value") }
         return number
     }
 }

@@ -59,12 +59,12 @@ final class FileDigest: Sendable {
             if let given = state.given, given != found {
                 throw TransferError(
                     .expectedChecksumMismatch,
-                    "the file is not the expected one: SHA-256 \(Hexadecimal.text(given)) expected, \(text) arrived")
+                    "the file has the wrong SHA-256: expected \(Hexadecimal.text(given)), got \(text)")
             }
             if state.given == nil, let server = state.server, server != found {
                 throw TransferError(
                     .serverDigestMismatch,
-                    "the file does not have the server's Repr-Digest: SHA-256 \(Hexadecimal.text(server)) announced, \(text) arrived"
+                    "the file doesn't match the server's Repr-Digest: expected SHA-256 \(Hexadecimal.text(server)), got \(text)"
                 )
             }
         }
@@ -85,7 +85,7 @@ struct ContentDigest {
 
     func check() throws {
         guard let expected, let found = running?.finalized(), found != expected else { return }
-        throw TransferError(.serverDigestMismatch, "the content does not have the server's Content-Digest")
+        throw TransferError(.serverDigestMismatch, "the content doesn't match the server's Content-Digest")
     }
 }
 

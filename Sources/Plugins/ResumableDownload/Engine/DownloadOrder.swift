@@ -27,7 +27,7 @@ struct DownloadOrder: Sendable {
 
     init(_ request: any DownloadRequest, _ exchange: Exchange, _ options: DownloadOptions) throws {
         guard exchange.http.method != .head else {
-            throw TransferError(.invalidRequest, "a HEAD request has no body that could become a file")
+            throw TransferError(.invalidRequest, "a HEAD request has no body to download")
         }
         if exchange.http.headers.contains(.range) || exchange.http.headers.contains(.ifRange) {
             throw TransferError(

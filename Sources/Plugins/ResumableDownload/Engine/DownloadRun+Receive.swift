@@ -46,7 +46,7 @@ extension DownloadRun {
             if let known = inquiry.known {
                 let objection = known.objection(
                     to: response, total: representation.total, joiningSources: inquiry.joinsSources)
-                let reason = objection?.text ?? "the server sends the whole, without its length"
+                let reason = objection?.text ?? "the server sends the whole file, without its length"
                 order.report(.restarting(reason: reason, discarded: file.plan.received))
             }
             try accept(response, representation, isNew: true, decodes: decodes)
@@ -93,7 +93,7 @@ extension DownloadRun {
                     }
                     written += Int64(chunk.count)
                     if let length, written > length {
-                        throw ErrandError(.invalidResponse, "more than the \(length) bytes announced arrived")
+                        throw ErrandError(.invalidResponse, "received more than the announced \(length) bytes")
                     }
                     if written > limit {
                         throw TransferError(

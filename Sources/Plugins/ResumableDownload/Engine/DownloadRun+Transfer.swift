@@ -62,7 +62,7 @@ extension DownloadRun {
             {
                 // The body contradicts its head, so don't trust any of it.
                 response.body.cancel()
-                return .startOver("the part contradicts its head: \(error.message)", ranges: false)
+                return .startOver("the part contradicts its headers: \(error.message)", ranges: false)
             }
         case .whole(let representation, let isSame):
             if isUnwanted(response) { return .refused(response) }

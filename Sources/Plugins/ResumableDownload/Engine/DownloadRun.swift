@@ -137,7 +137,7 @@ struct DownloadRun: Sendable {
             if failure is PauseInterruption { continue }
             if failure is AnotherUser {
                 order.user.expect(nil)
-                try restart(&state, "another user has begun the download")
+                try restart(&state, "another user started the download")
                 state.plan.segments = order.segments
                 continue
             }
@@ -179,8 +179,8 @@ struct DownloadRun: Sendable {
         let isLasting = !madeProgress && state.otherSource == source
         let host = url.host(percentEncoded: false) ?? "another host"
         let reason =
-            "the rest is offered by another source (\(host)), and an entity tag identifies a version at one source only; "
-            + "with a checksum, parts from several sources are joined"
+            "the rest comes from another source (\(host)), and an entity tag is valid for one source only; "
+            + "set a checksum to join parts from several sources"
         state.plan.segments = 1
         if isLasting {
             guard state.retry.countRestart() else { throw TransferError(.mirrorMismatch, reason) }
@@ -327,7 +327,7 @@ extension DownloadRun {
             }
             if claim.takeInterrupt() { continue }
             if let now = file.part(claim.start), !now.isDone, now.done == part.done {
-                throw ErrandError(.truncated, "the server sent no byte of the range", response: response)
+                throw ErrandError(.truncated, "the server sent no bytes of the range", response: response)
             }
         }
         return response.map { .whole($0) }

@@ -41,7 +41,7 @@ enum Verdict: Equatable {
         case 206: self = Self.part(response, inquiry)
         case 416: self = inquiry.range.map { Self.unsatisfied(response, inquiry, $0) } ?? .refused
         case 412 where inquiry.range != nil && inquiry.known != nil:
-            self = .startOver("the server refused the condition (412)", ranges: false)
+            self = .startOver("the precondition failed (412)", ranges: false)
         case 201...299:
             self = .unusable("the server responded with \(ReasonPhrase.describing(response.status)), which has no file")
         default: self = .refused
@@ -60,16 +60,16 @@ enum Verdict: Equatable {
 
     private static func part(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
         guard let asked = inquiry.range else {
-            return .unusable("a part was sent (206) though the whole was requested")
+            return .unusable("the server sent a part (206) although the whole file was requested")
         }
         if response.mediaType == "multipart/byteranges" {
-            return .startOver("the server sends one range as several parts", ranges: false)
+            return .startOver("the server split one range into several parts", ranges: false)
         }
         guard case .part(let first, let last, let total)? = ContentRange(in: response.headers) else {
             return .startOver("the part has no valid Content-Range", ranges: false)
         }
         guard first == asked.first, asked.last.map({ last <= $0 }) ?? true else {
-            return .startOver("bytes \(first) to \(last) arrived, \(asked.field) was requested", ranges: false)
+            return .startOver("requested \(asked.field), got bytes \(first) to \(last)", ranges: false)
         }
         let lengths = response.headers.values(of: .contentLength)
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {

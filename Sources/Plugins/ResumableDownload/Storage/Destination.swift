@@ -67,7 +67,7 @@ struct Destination: Sendable {
         if UInt64(count) > available {
             throw TransferError(
                 .noSpace,
-                "there is no room in \(directory): \(count) bytes are needed, \(available) are free")
+                "not enough space in \(directory): \(count) bytes needed, \(available) free")
         }
     }
 }

@@ -230,7 +230,7 @@ final class PartialFile: Sendable {
     private func write(_ state: inout State) -> TransferError? {
         state.sequence += 1
         guard let slot = SidecarFormat.slot(state.record, sequence: state.sequence) else {
-            return TransferError(.fileFailed, "the record of the download does not fit in \(sidecarPath)")
+            return TransferError(.fileFailed, "the download's record doesn't fit in \(sidecarPath)")
         }
         let offset = Int64(state.sequence % 2) * Int64(SidecarFormat.slotSize)
         do { try sidecar.write(slot, at: offset) } catch { return TransferError(error) }

@@ -25,13 +25,13 @@ struct UploadOrder: Sendable {
 
     init(_ request: any UploadRequest, _ exchange: Exchange, _ options: UploadOptions) throws {
         let body = exchange.http.body
-        guard !body.isNone else { throw TransferError(.invalidRequest, "an upload without a body") }
+        guard !body.isNone else { throw TransferError(.invalidRequest, "an upload needs a body") }
         for name in Self.ownFields where exchange.http.headers.contains(name) {
             throw TransferError(.invalidRequest, "an upload sets \(name) itself; remove it from the request")
         }
         source = try UploadBody(body)
         if options.uploadProtocol == .tus, source.length == nil {
-            throw TransferError(.invalidRequest, "tus needs a body whose length is known")
+            throw TransferError(.invalidRequest, "tus needs a body of known length")
         }
         self.request = request
         self.options = options

@@ -14,7 +14,7 @@ extension UploadRun {
             metadata: order.request.uploadMetadata, beginsEmpty: state.beginsEmpty,
             heldBack: heldBack(state, server), isSegment: segment != nil, server: server)
         if let total = plan.total, let maximum = server.limits.maximumBytes, total > maximum {
-            throw TransferError(.tooLarge, "the body has \(total) bytes, the server takes at most \(maximum)")
+            throw TransferError(.tooLarge, "the body has \(total) bytes, the server accepts at most \(maximum)")
         }
         if let segments = state.segments { return try await step(&state, segments, server) }
         guard let resource = state.resource else {
@@ -47,7 +47,7 @@ extension UploadRun {
         }
         let server = UploadServer(offering: response.headers, chosen: options.uploadProtocol)
         if server.uploadProtocol == .tus, state.source.length == nil {
-            throw TransferError(.invalidRequest, "tus needs a body whose length is known")
+            throw TransferError(.invalidRequest, "tus needs a body of known length")
         }
         state.server = server
         return .continues
@@ -106,7 +106,7 @@ extension UploadRun {
             if message.part?.isLast == true, !isRepeatable { state.mayRepeat = false }
             return .refused(response)
         case .has where state.resource == nil:
-            throw TransferError(.unusableResponse, "the server has begun an upload without naming its URL")
+            throw TransferError(.unusableResponse, "the server created an upload without returning its URL")
         default: return try took(verdict, response, &state, message.part)
         }
     }
@@ -126,7 +126,7 @@ extension UploadRun {
             response.body.cancel()
             // Later starts would get the same refusal.
             let status = ReasonPhrase.describing(response.status)
-            return .startsOver("the server does not say what it has: it responded with \(status)")
+            return .startsOver("the server didn't report what it has: it responded with \(status)")
         }
         let outcome = try took(verdict, response, &state, nil)
         if let offset = state.offset {
@@ -183,14 +183,14 @@ extension UploadRun {
             state.offset = offset
             guard let offset else {
                 // Ask immediately, but not endlessly.
-                guard state.retries.countsInquiry() else { throw TemporaryFault(reason: "the server takes no bytes") }
+                guard state.retries.countsInquiry() else { throw TemporaryFault(reason: "the server accepts no bytes") }
                 return .continues
             }
             state.retries.confirmed(offset)
             tally.acknowledge(offset)
             try save(state)
             if let before, part?.count != 0 || part?.isLast == true, offset <= before {
-                throw TemporaryFault(reason: "the server has taken none of the bytes")
+                throw TemporaryFault(reason: "the server didn't accept any bytes")
             }
             return .continues
         case .gone(let reason): return .startsOver(reason)

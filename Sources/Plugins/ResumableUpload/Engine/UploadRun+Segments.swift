@@ -53,7 +53,7 @@ extension UploadRun {
             if error.isChangeOfSource { throw error }
             guard error is PlaceTooLong else { return .failed(error) }
             return try await undivide(
-                &state, ledger, server, "the server's names of segments are too long to be joined")
+                &state, ledger, server, "the server's segment URLs are too long to be joined")
         }
     }
 
@@ -115,7 +115,7 @@ extension UploadRun {
         let end = try await run.attemptUntilOver(&state)
         guard end.isComplete else { return end }
         guard state.resource != nil else {
-            throw TransferError(.unusableResponse, "the server has taken a segment without naming its URL")
+            throw TransferError(.unusableResponse, "the server accepted a segment without returning its URL")
         }
         state.offset = segment.length
         try run.save(state)

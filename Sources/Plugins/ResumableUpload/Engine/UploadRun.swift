@@ -184,7 +184,7 @@ extension UploadRun {
         }
         guard let directory = options.directory, state.source.opensAtOffset else { return }
         guard directory.isFileURL, directory.path.utf8.first == UInt8(ascii: "/") else {
-            throw TransferError(.invalidRequest, "the directory of the records is not a file URL with an absolute path")
+            throw TransferError(.invalidRequest, "the records directory isn't a file URL with an absolute path")
         }
         tally.set(.preparing)
         state.identity = try await order.identity(in: directory.path)
@@ -213,7 +213,7 @@ extension UploadRun {
         }
         if let expiry = resource.expiry, expiry <= exchange.time.date {
             order.report(
-                .restarting(reason: "the server has forgotten the upload by now", discarded: found.acknowledged))
+                .restarting(reason: "the server no longer has the upload", discarded: found.acknowledged))
             state.mustShowUser = false
             order.user.expect(nil)
             return
@@ -229,7 +229,7 @@ extension UploadRun {
         for (index, segment) in segments.enumerated() {
             guard let expiry = segment.resource?.expiry, expiry <= exchange.time.date else { continue }
             order.report(
-                .restarting(reason: "the server has forgotten a segment by now", discarded: segment.acknowledged))
+                .restarting(reason: "the server no longer has a segment", discarded: segment.acknowledged))
             (segments[index].resource, segments[index].acknowledged) = (nil, 0)
         }
         state.server = found.server

@@ -61,10 +61,10 @@ struct TusDialect: UploadDialect {
         if response.status == 403 { return .gone("the server no longer has the upload (403)") }
         guard 200...299 ~= response.status else { return refusal(response) }
         if upload.isSegment, let concat = UploadConcat(response.headers), concat != .partial {
-            return .gone("the upload is no segment any more")
+            return .gone("the upload is no longer a segment")
         }
         guard let offset = UploadFields.integer(response.headers, UploadFields.offset) else {
-            return .gone("the server does not say what it has")
+            return .gone("the server didn't report what it has")
         }
         if let length = UploadFields.integer(response.headers, UploadFields.length), length != upload.total {
             return .gone("the server expects \(length) bytes, the body has \(upload.total ?? 0)")
@@ -79,14 +79,14 @@ struct TusDialect: UploadDialect {
             let offset = UploadFields.integer(response.headers, UploadFields.offset)
             return offset != nil && offset == upload.total ? .complete : .has(offset)
         case 409: return .has(nil)
-        case 460: return .damaged("the bytes do not have the checksum that was sent with them (460)")
+        case 460: return .damaged("the bytes don't match their checksum (460)")
         default: return refusal(response)
         }
     }
 
     private func refusal(_ response: HTTPResponse) -> UploadVerdict {
         response.status == 412 && response.headers.contains("Tus-Version")
-            ? .unusable("the server has other versions of tus than 1.0") : .refused
+            ? .unusable("the server doesn't support tus 1.0") : .refused
     }
 
     private var fields: HTTPHeaders { ["Tus-Resumable": "1.0.0"] }

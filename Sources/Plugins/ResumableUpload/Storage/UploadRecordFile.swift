@@ -70,7 +70,7 @@ final class UploadRecordFile: Sendable {
             if state.isOver { return nil }
             state.sequence += 1
             guard let slot = RecordSlot.bytes(payload, sequence: state.sequence, magic: UploadRecord.magic) else {
-                return TransferError(.fileFailed, "the record of the upload does not fit in \(path)")
+                return TransferError(.fileFailed, "the upload's record doesn't fit in \(path)")
             }
             let place = Int64(state.sequence % 2) * Int64(RecordSlot.size)
             do throws(SystemFile.Failure) {

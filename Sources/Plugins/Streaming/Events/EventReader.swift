@@ -108,7 +108,7 @@ import Synchronization
         status.change(to: .connecting(attempt: attempts))
         guard lastEventID.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw StreamingError(
-                .unusableEventID, "the id of the last event has control characters", byte: parser.offset,
+                .unusableEventID, "the last event ID contains control characters", byte: parser.offset,
                 element: max(parser.eventCount, 1))
         }
         let response: HTTPResponse
@@ -150,7 +150,7 @@ import Synchronization
     private func start() throws -> StreamSession {
         if let session { return session }
         guard status.claim() else {
-            throw StreamingError(.bodyAlreadyRead, "an event stream has one reader", byte: 0, element: 1)
+            throw StreamingError(.bodyAlreadyRead, "an event stream can have only one reader", byte: 0, element: 1)
         }
         let session = begin()
         self.session = session
@@ -175,7 +175,7 @@ import Synchronization
             return false
         }
         if !seen.isReplayable {
-            throw error ?? ErrandError(.bodyNotReplayable, "connecting again asks for the body again")
+            throw error ?? ErrandError(.bodyNotReplayable, "reconnecting needs the body again")
         }
         if isAsked {
             if Task.isCancelled { throw CancellationError() }
@@ -194,7 +194,7 @@ import Synchronization
         }
         let instant = time.instant(after: wait)
         status.change(to: .waiting(until: instant, after: error))
-        session?.note("connects again in \(duration: wait)")
+        session?.note("reconnecting in \(duration: wait)")
         do {
             // Don't create a task if there's no wait.
             if wait > .zero { try await session?.running { try await time.sleep(until: instant) } }
@@ -234,12 +234,12 @@ struct EventStreamFilter: Filter {
         if response.status == 204 { return }
         guard response.status == 200 else {
             throw ErrandError(
-                .unacceptableStatus, "status \(response.status), an event stream has 200", response: response)
+                .unacceptableStatus, "expected status 200, got \(response.status)", response: response)
         }
         guard response.mediaType == "text/event-stream" else {
             throw ErrandError(
                 .unacceptableContentType,
-                "content type \(response.mediaType ?? "none"), an event stream has text/event-stream",
+                "expected content type text/event-stream, got \(response.mediaType ?? "none")",
                 response: response)
         }
     }

@@ -42,7 +42,7 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
                 } catch {
                     throw StreamingError(
                         .decodingFailed,
-                        "the event \(event.name.debugDescription) is no \(Value.self): \(error.briefDescription)",
+                        "the event \(event.name.debugDescription) can't be decoded as \(Value.self): \(error.briefDescription)",
                         byte: 0,
                         element: count, underlying: error)
                 }

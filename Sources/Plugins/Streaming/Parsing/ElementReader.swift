@@ -156,7 +156,8 @@ struct ElementDecoding<Value: Decodable & Sendable>: Sendable {
     func value(_ found: ElementSplitter.Found) throws -> Value {
         do { return try decode(found.bytes) } catch {
             throw StreamingError(
-                .decodingFailed, "the element is no \(Value.self): \(error.briefDescription)", byte: found.byte,
+                .decodingFailed, "the element can't be decoded as \(Value.self): \(error.briefDescription)",
+                byte: found.byte,
                 element: found.element, underlying: error)
         }
     }

@@ -26,19 +26,19 @@ final class JSONArraySplitter: ElementSplitter {
             guard let byte = try firstByte() else { return try needMore() }
             switch state {
             case .start:
-                guard byte == UInt8(ascii: "[") else { throw error(.malformedJSON, "an array expected") }
+                guard byte == UInt8(ascii: "[") else { throw error(.malformedJSON, "expected an array") }
                 window.consume(1)
                 state = .afterBracket
             case .afterBracket where byte == UInt8(ascii: "]"), .afterElement where byte == UInt8(ascii: "]"):
                 window.consume(1)
                 state = .end
             case .afterElement:
-                guard byte == UInt8(ascii: ",") else { throw error(.malformedJSON, "a comma or ] expected") }
+                guard byte == UInt8(ascii: ",") else { throw error(.malformedJSON, "expected a comma or ]") }
                 window.consume(1)
                 state = .afterComma
             case .afterBracket, .afterComma:
                 if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") {
-                    throw error(.malformedJSON, "a value expected")
+                    throw error(.malformedJSON, "expected a value")
                 }
                 (state, scanner) = (.element, JSONValueScanner())
                 count += 1
@@ -52,7 +52,7 @@ final class JSONArraySplitter: ElementSplitter {
     private func firstByte() throws -> UInt8? {
         if state == .start, window.offset == 0, window.first == 0xEF {
             if window.count < 3 {
-                if isFinished { throw error(.malformedJSON, "an array expected") }
+                if isFinished { throw error(.malformedJSON, "expected an array") }
                 return nil
             }
             if window.storage[window.start + 1] == 0xBB, window.storage[window.start + 2] == 0xBF { window.consume(3) }
@@ -63,7 +63,7 @@ final class JSONArraySplitter: ElementSplitter {
 
     private func needMore() throws -> Found? {
         if isFinished, state != .end {
-            throw error(.truncated, state == .start ? "an array expected, the body is empty" : "the array has no end")
+            throw error(.truncated, state == .start ? "expected an array, got an empty body" : "the array isn't closed")
         }
         return nil
     }

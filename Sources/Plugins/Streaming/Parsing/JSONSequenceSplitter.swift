@@ -31,7 +31,7 @@ final class JSONSequenceSplitter: ElementSplitter {
             switch state {
             case .start:
                 guard byte == Self.separator else {
-                    throw error(.malformedJSON, "a record separator expected at the beginning of a sequence")
+                    throw error(.malformedJSON, "expected a record separator at the start of the sequence")
                 }
                 window.consume(1)
                 state = .beforeText
@@ -74,7 +74,7 @@ final class JSONSequenceSplitter: ElementSplitter {
             if scanned > limit { throw tooLong() }
             // A number or literal may be truncated unless white space follows it (section 2.4).
             if separator != nil { throw cut(scanned) }
-            if isFinished { throw error(.truncated, "the sequence ended within a JSON text") }
+            if isFinished { throw error(.truncated, "the sequence ended in the middle of a JSON text") }
             return nil
         }
         if size > limit { throw tooLong() }

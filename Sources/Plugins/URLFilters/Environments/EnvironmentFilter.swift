@@ -73,7 +73,7 @@ public struct EnvironmentFilter: Filter {
         let text = url.absoluteString
         guard let placeholder = Placeholder.all.first(where: { text.hasPrefix($0.origin) }) else { return nil }
         guard let base = try placeholder == .base ? rule(settings) : settings.cdnURL else {
-            throw URLFilterError(.missingEnvironment, filter: Self.name, "the environment has no CDN")
+            throw URLFilterError(.missingEnvironment, filter: Self.name, "the environment has no CDN URL")
         }
         let isRelative = text.hasPrefix(placeholder.directory)
         let rest = text.dropFirst((isRelative ? placeholder.directory : placeholder.origin).count)

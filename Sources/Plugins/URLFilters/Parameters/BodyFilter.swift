@@ -88,7 +88,7 @@ public struct BodyFilter: Filter, CustomStringConvertible, CustomReflectable {
         }
         guard let body = try BodyParameters(http, filter: name) else {
             if BodyParameters.isForeign(http) {
-                exchange.note(name, "nothing is added to a body in a content coding of the request's own")
+                exchange.note(name, "nothing is added, because the request sets its own content coding")
             }
             return nil
         }

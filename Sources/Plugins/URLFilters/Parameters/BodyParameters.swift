@@ -18,7 +18,7 @@ enum BodyParameters {
         guard isForm || isJSON, !Self.isForeign(http) else { return nil }
         let plain = http.body.uncoded ?? http.body
         guard let data = try plain.data ?? Self.encoded(plain) else {
-            throw URLFilterError(.invalidBody, filter: filter, "a form or JSON that is not in memory cannot be read")
+            throw URLFilterError(.invalidBody, filter: filter, "a form or JSON that isn't in memory can't be changed")
         }
         if isForm {
             guard let text = String(validating: data, as: UTF8.self) else {

@@ -47,7 +47,7 @@ public struct SigningInput: Sendable {
     /// request except its headers. Throws ``URLFilterError/Code/invalidBody`` if the body isn't in memory.
     public func wholeRequest() throws -> String {
         guard let body else {
-            throw URLFilterError(.invalidBody, filter: filter, "a body that is not in memory cannot be signed")
+            throw URLFilterError(.invalidBody, filter: filter, "a body that isn't in memory can't be signed")
         }
         let digest = Hexadecimal.text(SHA256Digest.digest(of: body))
         return "\(method)\n\(path)\n\(sortedParameters)\n\(digest)"

@@ -40,7 +40,7 @@ public struct URLText: Sendable {
 
     private func url(of text: String) throws -> URL {
         guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            throw error(.invalidURL, "it made a URL that cannot be read")
+            throw error(.invalidURL, "it produced an invalid URL")
         }
         // Removes dot segments, as the agent does when it builds a request: later steps must use the same path.
         return URLSyntax.mayHaveDotSegments(text) ? url.standardized : url
@@ -193,7 +193,7 @@ extension URLText {
         }
         let layout = URLLayout(new)
         if new[offsets: 0..<(layout.pathStart ?? layout.queryStart)].utf8.contains(UInt8(ascii: "@")) {
-            throw error(.credentialsInURL, "it returned a URL with credentials in it")
+            throw error(.credentialsInURL, "it returned a URL that contains credentials")
         }
         do { try URLSyntax.check(new) } catch {
             let isScheme = !["http", "https"].contains(Self.scheme(of: new))

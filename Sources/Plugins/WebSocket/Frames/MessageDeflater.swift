@@ -63,7 +63,7 @@ struct MessageInflater: ~Copyable {
     ) throws(WebSocketError) {
         if unsafe inflater == nil { unsafe inflater = errand_inflater_make(Int32(window)) }
         guard let inflater = unsafe inflater else {
-            throw .violation("there is no memory to inflate a message", .internalError)
+            throw .violation("out of memory while inflating a message", .internalError)
         }
         var (buffer, offset) = ([UInt8](repeating: 0, count: min(Self.step, 8 * bytes.count + 64)), 0)
         while true {
@@ -73,7 +73,7 @@ struct MessageInflater: ~Copyable {
                     inflater, rest.baseAddress, rest.count, &taken, &buffer, buffer.count, &made)
             }
             if code == Int32(ERRAND_MESSAGE_CORRUPT) || code != Int32(ERRAND_MESSAGE_DONE) && taken + made == 0 {
-                throw .violation("a message is not deflated as it should be", .invalidPayload)
+                throw .violation("a message has invalid deflate data", .invalidPayload)
             }
             if made > 0 { try body(buffer.span.extracting(..<made)) }
             offset += taken
@@ -87,7 +87,7 @@ struct MessageInflater: ~Copyable {
         let hasEnded = unsafe inflater.map { unsafe errand_inflater_has_ended($0) != 0 } ?? false
         if !hasEnded { try inflate(MessageDeflater.tail.span, body) }
         if !keepsWindow, let inflater = unsafe inflater, unsafe errand_inflater_reset(inflater) != 0 {
-            throw .violation("a message is not deflated as it should be", .invalidPayload)
+            throw .violation("a message has invalid deflate data", .invalidPayload)
         }
     }
 

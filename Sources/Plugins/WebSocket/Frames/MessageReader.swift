@@ -91,7 +91,7 @@ struct MessageReader: ~Copyable {
         if length >= 126 {
             missing = head[2...].reduce(0) { $0 << 8 | UInt64($1) }
             guard missing > (length == 126 ? 125 : 0xFFFF), missing < 1 << 63 else {
-                throw .violation("the length of a frame is not in its shortest form")
+                throw .violation("a frame's length isn't in its shortest form")
             }
         }
         guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
@@ -117,15 +117,15 @@ struct MessageReader: ~Copyable {
         guard let opcode = Opcode(rawValue: head[0] & 0x0F) else { throw .violation("a frame has an unknown opcode") }
         let mayBeDeflated = inflater != nil && (opcode == .text || opcode == .data)
         guard head[0] & 0x30 == 0, mayBeDeflated || head[0] & 0x40 == 0 else {
-            throw .violation("a frame has a reserved bit that stands for nothing")
+            throw .violation("a frame has an unexpected reserved bit")
         }
         if opcode.isControl, head[0] & 0x80 == 0 { throw .violation("a control frame is fragmented") }
-        if opcode == .continuation, message == nil { throw .violation("a frame continues no message") }
+        if opcode == .continuation, message == nil { throw .violation("a continuation frame without a message") }
         if opcode == .text || opcode == .data, message != nil {
-            throw .violation("a message begins within another one")
+            throw .violation("a message began before the previous one ended")
         }
         guard head.count == 2 else { return }
-        if head[1] & 0x80 != 0 { throw .violation("a frame of a server is masked") }
+        if head[1] & 0x80 != 0 { throw .violation("a frame from the server is masked") }
         if opcode.isControl, head[1] & 0x7F > 125 { throw .violation("a control frame is longer than 125 bytes") }
     }
 
@@ -200,9 +200,9 @@ struct MessageReader: ~Copyable {
     private static func close(_ content: Data) throws(WebSocketError) -> Event {
         if content.isEmpty { return .close(nil, reason: "") }
         let bytes = [UInt8](content)
-        guard bytes.count >= 2 else { throw .violation("a close frame has half a code") }
+        guard bytes.count >= 2 else { throw .violation("a close frame has an incomplete code") }
         let code = CloseCode(rawValue: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
-        guard code.isSendable else { throw .violation("a close frame has a code that may not be sent") }
+        guard code.isSendable else { throw .violation("a close frame has a reserved code") }
         guard let reason = String(validating: bytes[2...], as: UTF8.self) else {
             throw WebSocketError(.invalidText, "the reason of a close frame is not UTF-8", closeCode: .invalidPayload)
         }

@@ -26,7 +26,7 @@ struct DeflateAgreement: Hashable {
         guard let item = items.first else { return nil }
         let parts = item.split(separator: ";", omittingEmptySubsequences: false).map(ASCII.trimmed)
         guard compression.isEnabled, items.count == 1, ASCII.equalsIgnoringCase(String(parts[0]), name) else {
-            throw Refusal("the server has chosen an extension that was not offered")
+            throw Refusal("the server chose an extension that wasn't offered")
         }
         var agreement = DeflateAgreement(
             clientWindow: compression.clientWindowBits, clientKeepsWindow: compression.clientKeepsWindow)
@@ -35,11 +35,11 @@ struct DeflateAgreement: Hashable {
             let pair = part.split(separator: "=", maxSplits: 1).map { String(ASCII.trimmed($0)) }
             guard let name = pair.first, names.insert(name).inserted,
                 agreement.take(name, pair.count == 2 ? pair[1] : nil, compression)
-            else { throw Refusal("the server has responded to permessage-deflate with parameters that are not valid") }
+            else { throw Refusal("the server's permessage-deflate parameters are invalid") }
         }
         guard agreement.serverKeepsWindow == false || compression.serverKeepsWindow,
             agreement.serverWindow <= compression.serverWindowBits ?? 15
-        else { throw Refusal("the server does not keep to the window that permessage-deflate was offered with") }
+        else { throw Refusal("the server exceeds the window offered for permessage-deflate") }
         return agreement
     }
 

@@ -14,7 +14,7 @@ struct OpeningFilter: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let core else {
-            throw WebSocketError(.notASocket, "a socket is opened with the agent's socket(_:), not sent as a request")
+            throw WebSocketError(.notASocket, "open a socket with the agent's socket(_:) instead of sending it")
         }
         core.clock.keep(exchange.time)
         let base = try exchange.transport.connecting()
@@ -93,19 +93,19 @@ struct OpeningHandshake: Sendable {
         }
         let headers = response.headers
         guard let upgrade = headers[.upgrade], ASCII.equalsIgnoringCase(upgrade, "websocket") else {
-            throw fail("the server upgrades to another protocol")
+            throw fail("the server upgraded to another protocol")
         }
         guard let connection = headers[.connection], FieldList.contains("upgrade", in: connection) else {
-            throw fail("the server does not upgrade the connection")
+            throw fail("the server didn't upgrade the connection")
         }
         guard headers.values(of: .secWebSocketAccept) == [accept] else {
-            throw fail("the Sec-WebSocket-Accept of the server does not belong to the key")
+            throw fail("the server's Sec-WebSocket-Accept doesn't match the key")
         }
         var agreement = Agreement()
         let chosen = headers.values(of: .secWebSocketProtocol)
         if !chosen.isEmpty {
             guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
-                throw fail("the server has chosen a subprotocol that was not offered")
+                throw fail("the server chose a subprotocol that wasn't offered")
             }
             agreement.subprotocol = chosen[0]
         }

@@ -79,7 +79,7 @@ final class SocketCore: Sendable {
                     let response = try await scoped.send(request, options: one).value
                     guard let opened = response.connection as? OpenedConnection else {
                         throw WebSocketError(
-                            .handshakeFailed, "the server has not opened the socket: \(response)", response: response)
+                            .handshakeFailed, "the server didn't open the socket: \(response)", response: response)
                     }
                     return SocketLink(opened, response, core, activity)
                 }
@@ -161,7 +161,7 @@ final class SocketCore: Sendable {
     }
 
     private func full(_ limit: Int) -> WebSocketError {
-        WebSocketError(.notConnected, "there is no connection, and \(limit) messages wait for one")
+        WebSocketError(.notConnected, "not connected, and \(limit) messages are already waiting")
     }
 
     /// Stops using a connection for messages, so they wait for the next one. Throws if there won't be one.
@@ -207,7 +207,7 @@ final class SocketCore: Sendable {
             if isOver { return nil }
             if let end, let limit {
                 guard time.now < end else {
-                    throw WebSocketError(.timedOut, "no message has come within \(duration: limit)")
+                    throw WebSocketError(.timedOut, "no message arrived within \(duration: limit)")
                 }
                 if reminder == nil { reminder = alarm.set(at: end, time, resume) }
             }
@@ -251,7 +251,7 @@ final class SocketCore: Sendable {
             state.wantsReconnect = state.isStarted
             return (state.link.take(), state.cancelWork)
         }
-        link?.abort(ErrandError(.connectionLost, "the socket connects again"))
+        link?.abort(ErrandError(.connectionLost, "the socket is reconnecting"))
         cancelWork?()
     }
 
@@ -263,7 +263,7 @@ final class SocketCore: Sendable {
             }
             return (!state.isOver, state.link.take(), state.activity.take())
         }
-        link?.abort(failure ?? WebSocketError(.closed, "the socket was closed before the system had the message"))
+        link?.abort(failure ?? WebSocketError(.closed, "the socket was closed before the message was sent"))
         withExtendedLifetime(activity) {}
         guard isFirst else { return }
         broadcaster.send(.closed(failure))

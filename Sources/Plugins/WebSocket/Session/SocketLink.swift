@@ -88,7 +88,7 @@ final class SocketLink: Sendable {
     }
 
     /// The error for messages that come too late.
-    var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message") }
+    var end: any Error { failure ?? WebSocketError(.closed, "the socket was closed before the message was sent") }
     private var isClosing: Bool { state.withLock { $0.isClosing } }
     var isEnding: Bool { state.withLock { $0.isClosing || $0.failure != nil } }
     var failure: (any Error)? { state.withLock { $0.failure } }
@@ -215,7 +215,7 @@ final class SocketLink: Sendable {
     @inline(never) private func closed(_ code: CloseCode?, _ reason: String) async -> Closure {
         let isOurs = isClosing
         var error = WebSocketError(
-            .closed, "the server has closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
+            .closed, "the server closed the socket with \(code ?? .noStatusReceived)", closeCode: code)
         error.reason = reason
         // Fails messages in transit, and all later messages.
         _ = kept(error)
@@ -275,7 +275,7 @@ extension SocketLink {
         let isWaiting = { [self] in state.withLock { $0.lastPong < number && $0.failure == nil } }
         while isWaiting() {
             if time.now >= end {
-                throw WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)")
+                throw WebSocketError(.timedOut, "the server didn't respond to a ping within \(duration: limit)")
             }
             try await pongs.wait { isWaiting() && time.now < end }
         }
@@ -308,7 +308,7 @@ extension SocketLink {
             (waits, before) = (now < end, now)
         }
         let limit = options.pongTimeout
-        abort(WebSocketError(.timedOut, "the server has not responded to a ping within \(duration: limit)"))
+        abort(WebSocketError(.timedOut, "the server didn't respond to a ping within \(duration: limit)"))
         return time.instant(after: interval)
     }
 }

@@ -73,7 +73,7 @@ struct SocketSession: Sendable {
         }
         let instant = time.instant(after: wait)
         core.change(to: .waiting(until: instant, after: error))
-        activity.note("stream", "connects again in \(duration: wait)")
+        activity.note("stream", "reconnecting in \(duration: wait)")
         let sleep = Task { try await time.sleep(until: instant) }
         core.keep { sleep.cancel() }
         defer { core.keep(nil) }

@@ -91,7 +91,7 @@ struct CharsetDecoder: Sendable {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
                 if isWide || name.contains("ucs-") {
-                    throw XMLError(.invalidCharset, "the document declares \(name), and is not in it")
+                    throw XMLError(.invalidCharset, "the document declares \(name) but uses another encoding")
                 }
                 coding = try named(name, nil)
                 return true
@@ -131,7 +131,7 @@ struct CharsetDecoder: Sendable {
             output += held[..<complete]
             held.removeFirst(complete)
         }
-        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
+        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends in the middle of a character") }
     }
 
     private static func isASCII(_ bytes: [UInt8]) -> Bool {
@@ -184,7 +184,7 @@ struct CharsetDecoder: Sendable {
         let valid = Self.validPrefix(of: units)
         output += String(decoding: units[..<valid], as: UTF16.self).utf8
         if valid < units.count { throw XMLError(.invalidCharset, "the bytes are not valid UTF-16") }
-        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
+        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends in the middle of a character") }
     }
 
     private mutating func decodeUTF32(_ isBigEndian: Bool, _ isLast: Bool, _ output: inout [UInt8]) throws(XMLError) {
@@ -200,7 +200,7 @@ struct CharsetDecoder: Sendable {
             output += encoded
         }
         held.removeFirst(complete)
-        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends within a character") }
+        if isLast, !held.isEmpty { throw XMLError(.truncated, "the document ends in the middle of a character") }
     }
 
     private mutating func convert(_ charset: Charset, _ output: inout [UInt8]) throws(XMLError) {
@@ -208,7 +208,7 @@ struct CharsetDecoder: Sendable {
         guard let text = charset.decode(Data(held), ignoresByteOrderMark: true) else {
             if case .bytewise = coding { output += validPrefix(charset).utf8 }
             throw XMLError(
-                .invalidCharset, "the bytes are not valid \(charset.name), or the system has no table of it")
+                .invalidCharset, "the bytes are not valid \(charset.name), or the system doesn't know that charset")
         }
         held.removeAll()
         output += text.utf8

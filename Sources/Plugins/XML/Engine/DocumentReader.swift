@@ -69,9 +69,9 @@ struct DocumentReader: Sendable {
     /// Ends the document. Throws if it's incomplete.
     func finish() throws(XMLError) {
         if isInCDATA || buffer.first == UInt8(ascii: "<") {
-            throw XMLError(.truncated, "the document ends within a tag or comment", at: end)
+            throw XMLError(.truncated, "the document ends in the middle of a tag or comment", at: end)
         }
-        if !open.isEmpty { throw XMLError(.truncated, "the document ends within an element", at: end) }
+        if !open.isEmpty { throw XMLError(.truncated, "the document ends inside an element", at: end) }
         if !hasRoot { throw XMLError(.truncated, "the document ends before its root element", at: end) }
     }
 
@@ -99,7 +99,7 @@ struct DocumentReader: Sendable {
         while position < part.count, XMLCharacters.isSpace(part[position]) { position += 1 }
         if position == part.count || part[position] == UInt8(ascii: "<") { return true }
         let message =
-            hasRoot ? "there is something behind the root element" : "the document does not begin with an element"
+            hasRoot ? "there's content after the root element" : "the document does not begin with an element"
         throw part.malformed(message, position)
     }
 
@@ -259,7 +259,7 @@ extension DocumentReader {
                 quote = byte
             } else if isDocumentType, byte == UInt8(ascii: "[") {
                 throw part.failure(
-                    .refusedDocumentType, "a document type with declarations of its own is refused", start)
+                    .refusedDocumentType, "a document type with an internal subset is refused", start)
             }
             index += 1
         }
@@ -283,7 +283,7 @@ extension DocumentReader {
         let start = position
         let rest = part.bytes[start...]
         guard let index = Self.declarations.firstIndex(where: { $0.starts(with: rest.prefix($0.count)) }) else {
-            throw part.malformed("markup is of an unknown kind", start)
+            throw part.malformed("unknown kind of markup", start)
         }
         let markCount = Self.declarations[index].count
         guard rest.count >= markCount else { return false }
@@ -299,7 +299,7 @@ extension DocumentReader {
             position += markCount
         default:
             guard !hasRoot, !hasDocumentType else {
-                throw part.malformed("a document type declaration is where none is allowed", start)
+                throw part.malformed("a document type declaration isn't allowed here", start)
             }
             guard let end = try endOfTag(part, start, isDocumentType: true) else { return false }
             try checkCharacters(part, (start + markCount)..<end)
@@ -326,24 +326,24 @@ extension DocumentReader {
         let nameEnd = XMLCharacters.endOfName(part.bytes, start + 2, end)
         guard nameEnd > start + 2 else { throw part.malformed("a processing instruction has no name", start + 2) }
         guard nameEnd == end || XMLCharacters.isSpace(part[nameEnd]) else {
-            throw part.malformed("the name of a processing instruction is not one", nameEnd)
+            throw part.malformed("a processing instruction has an invalid name", nameEnd)
         }
         let name = part[(start + 2)..<nameEnd]
         if name.count == 3, name.elementsEqual("xml".utf8, by: { $0 | 0x20 == $1 }) {
             guard isAtStart, start == 0, name.elementsEqual("xml".utf8) else {
-                throw part.malformed("an XML declaration is behind the beginning of the document", start)
+                throw part.malformed("an XML declaration isn't at the start of the document", start)
             }
             guard XMLDeclaration(Array(part[start..<(end + 2)])) != nil else {
                 throw part.malformed("the XML declaration is not well-formed", start)
             }
         } else if name.contains(UInt8(ascii: ":")) {
-            throw part.failure(.invalidNamespace, "a name has a colon where none is allowed", nameEnd)
+            throw part.failure(.invalidNamespace, "a name has a misplaced colon", nameEnd)
         }
         try checkCharacters(part, nameEnd..<end)
     }
 
     private mutating func readStartTag(_ part: XMLPart, _ start: Int, _ end: Int) throws(XMLError) {
-        if hasRoot, open.isEmpty { throw part.malformed("there is something behind the root element", start) }
+        if hasRoot, open.isEmpty { throw part.malformed("there's content after the root element", start) }
         let isEmpty = part[end - 1] == UInt8(ascii: "/")
         let tag = try StartTag(part, start, isEmpty ? end - 1 : end, maximumAttributes: limits.maximumAttributes)
         guard open.count < limits.maximumDepth else {
@@ -365,7 +365,7 @@ extension DocumentReader {
         let nameEnd = start + 2 + element.written.count
         guard nameEnd <= end, part[(start + 2)..<nameEnd].elementsEqual(element.written),
             part[nameEnd..<end].allSatisfy(XMLCharacters.isSpace)
-        else { throw part.malformed("an end tag has another name than its start tag", end + 1) }
+        else { throw part.malformed("an end tag doesn't match its start tag", end + 1) }
         close()
     }
 

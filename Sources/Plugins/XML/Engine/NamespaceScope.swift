@@ -26,7 +26,7 @@ struct NamespaceScope: Sendable {
         var resolved = [XMLName: String](minimumCapacity: tag.attributes.count)
         for (name, value) in tag.attributes where !declares || !Self.isDeclaration(part, name) {
             guard resolved.updateValue(value, forKey: try resolve(part, name, isElement: false).name) == nil else {
-                throw XMLError(.malformed, "an element has two attributes of the same name and namespace")
+                throw XMLError(.malformed, "an element has two attributes with the same name and namespace")
             }
         }
         return (try resolve(part, tag.name, isElement: true), resolved)
@@ -58,7 +58,7 @@ struct NamespaceScope: Sendable {
             let prefix = Self.declaredPrefix(part.string(name))
             try check(prefix, value)
             guard declared.insert(prefix).inserted else {
-                throw XMLError(.malformed, "an element has two attributes of the same name")
+                throw XMLError(.malformed, "an element has two attributes with the same name")
             }
             change.namespaces.append((prefix, namespaces[prefix]))
             namespaces[prefix] = value.isEmpty ? nil : value
@@ -76,11 +76,11 @@ struct NamespaceScope: Sendable {
 
     private func check(_ prefix: String, _ namespace: String) throws(XMLError) {
         guard prefix.isEmpty || Self.isLocal(prefix) else {
-            throw XMLError(.invalidNamespace, "a name has a colon where none is allowed")
+            throw XMLError(.invalidNamespace, "a name has a misplaced colon")
         }
         guard (prefix == "xml") == (namespace == XMLName.xmlNamespace), prefix != "xmlns",
             namespace != "http://www.w3.org/2000/xmlns/"
-        else { throw XMLError(.invalidNamespace, "the prefixes xml and xmlns cannot be declared anew") }
+        else { throw XMLError(.invalidNamespace, "the prefixes xml and xmlns can't be redeclared") }
         guard prefix.isEmpty || !namespace.isEmpty else {
             throw XMLError(.invalidNamespace, "a prefix is declared without a namespace")
         }
@@ -108,10 +108,10 @@ struct NamespaceScope: Sendable {
         }
         let (prefix, local) = (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
         guard !prefix.isEmpty, Self.isLocal(local) else {
-            throw XMLError(.invalidNamespace, "a name has a colon where none is allowed")
+            throw XMLError(.invalidNamespace, "a name has a misplaced colon")
         }
         guard let namespace = namespaces[prefix] else {
-            throw XMLError(.invalidNamespace, "a prefix has no namespace")
+            throw XMLError(.invalidNamespace, "a prefix isn't declared")
         }
         return XMLName(local, in: namespace, prefix: prefix)
     }

@@ -45,7 +45,7 @@ struct StartTag {
         }
         var value = Array(part[first..<index])
         while index < end, part[index] != quote { index = try readSpecial(part, index, end, &value) }
-        guard index < end else { throw part.malformed("an attribute has no end of its value", end) }
+        guard index < end else { throw part.malformed("an attribute's value has no closing quote", end) }
         attributes.append((start..<nameEnd, String(decoding: value, as: UTF8.self)))
         return index + 1
     }
@@ -55,7 +55,7 @@ struct StartTag {
         _ part: XMLPart, _ index: Int, _ end: Int, _ value: inout [UInt8]
     ) throws(XMLError) -> Int {
         switch part[index] {
-        case UInt8(ascii: "<"): throw part.malformed("an attribute has a < in its value", index)
+        case UInt8(ascii: "<"): throw part.malformed("an attribute's value contains <", index)
         case UInt8(ascii: "&"):
             var last = index + 1
             while last < end, XMLCharacters.isInReference(part[last]) { last += 1 }
@@ -111,7 +111,7 @@ enum XMLReference {
             throw part.malformed("a character reference is not well-formed", range.upperBound + 1)
         }
         guard let scalar = Unicode.Scalar(number), XMLCharacters.isAllowed(scalar) else {
-            throw part.malformed("a character reference is of no character that is allowed", range.upperBound + 1)
+            throw part.malformed("a character reference is for a disallowed character", range.upperBound + 1)
         }
         text.append(contentsOf: String(scalar).utf8)
     }

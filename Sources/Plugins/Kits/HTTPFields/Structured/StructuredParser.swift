@@ -134,7 +134,7 @@ struct StructuredParser {
         }
         let fraction = run(ASCII.isDigit)
         guard whole.count <= 12 else { throw failure("at most 12 digits before the point") }
-        guard (1...3).contains(fraction.count) else { throw failure("one to three digits behind the point") }
+        guard (1...3).contains(fraction.count) else { throw failure("one to three digits after the point") }
         let scale: Int64 = [100, 10, 1][fraction.count - 1]
         return .decimal(.init(thousandths: sign * (value(of: whole) * 1000 + value(of: fraction) * scale)))
     }
@@ -148,7 +148,7 @@ struct StructuredParser {
             if byte == UInt8(ascii: "\"") { return text(of: content[...]) }
             if byte == UInt8(ascii: "\\") {
                 guard let escaped = next, escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\") else {
-                    throw failure("\" or \\ behind a backslash")
+                    throw failure("\" or \\ after a backslash")
                 }
                 content.append(escaped)
                 position += 1
@@ -197,7 +197,7 @@ struct StructuredParser {
     private mutating func lowerHex() throws(Failure) -> UInt8 {
         guard let byte = next, !(byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F")),
             let value = ASCII.hexValue(byte)
-        else { throw failure("two hexadecimal digits in lower case") }
+        else { throw failure("two lowercase hexadecimal digits") }
         position += 1
         return value
     }

@@ -30,7 +30,7 @@ enum StructuredSerializer {
             return value.description
         case .string(let text):
             guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-                throw Failure(description: "a string holds a character that is not printable ASCII")
+                throw Failure(description: "a string contains a character other than printable ASCII")
             }
             return QuotedString.quoted(text)
         case .token(let text):
