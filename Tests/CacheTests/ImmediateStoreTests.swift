@@ -51,7 +51,7 @@ struct ImmediateStoreTests {
 
     @Test("after an update that failed half way, the first store has no older head than the second")
     func failedUpdate() async throws {
-        struct Late: CacheStore {
+        final class Late: CacheStore {
             let store = MemoryStore()
             func entry(for key: CacheKey) async throws -> CacheEntry? { await store.entry(for: key) }
             func store(_ entry: CacheEntry, for key: CacheKey) async throws { try await store.store(entry, for: key) }
@@ -71,7 +71,7 @@ struct ImmediateStoreTests {
         let old = try entry()
         try await tiers.store(old, for: key)
         var head = old.head
-        head.expires += 60
+        head.change { $0.expires += 60 }
         await #expect(throws: CancellationError.self) { try await tiers.update(head, replacing: old.head, for: key) }
         #expect(try await tiers.entry(for: key)?.head.expires == head.expires)
     }
