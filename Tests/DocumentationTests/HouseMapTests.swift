@@ -55,7 +55,7 @@ import Testing
         #expect(locks.count > 8)
         for (type, member) in locks {
             let isThere =
-                sources.values.contains { $0.contains(" \(type)") && $0.contains(" \(member) =") }
+                sources.values.contains { $0.contains(" \(type)") && $0.contains("let \(member)") }
                 || sources[type]?.contains(" \(member)") == true
             #expect(isThere, "\(type) has no \(member)")
         }

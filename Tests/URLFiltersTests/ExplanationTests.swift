@@ -34,15 +34,25 @@ private let token: any Filter = .urls(.query(inCacheKey: false, name: "token") {
     @Test(
         "a wrong order is named with the filters and its reason",
         arguments: [
-            ([Cache(), .urls(.sign(key: "secret"))], "“cache” runs before “URL filters: sign”: what is stored"),
-            ([Cache(), .headers(signedBy: signer)], "“cache” runs before “header filter \"sign\"”: what is stored"),
-            ([Cache(), .body(signedBy: signer)], "“cache” runs before “body filter \"sign\"”: what is stored"),
-            ([Cache(), .urls(.query(["v": "3"]))], "“cache” runs before “URL filters: query”: the key"),
+            (
+                [Cache(), .urls(.sign(key: "secret"))],
+                "“cache” runs before “URL filters: sign”: one user's cached response"
+            ),
+            (
+                [Cache(), .headers(signedBy: signer)],
+                "“cache” runs before “header filter \"sign\"”: one user's cached response"
+            ),
+            (
+                [Cache(), .body(signedBy: signer)],
+                "“cache” runs before “body filter \"sign\"”: one user's cached response"
+            ),
+            ([Cache(), .urls(.query(["v": "3"]))], "“cache” runs before “URL filters: query”: the cache key"),
             (
                 [Cache(), .urls(.query(["v": "3"]), .query(["t": "1"], inCacheKey: false, name: "token"))],
-                "“cache” runs before “URL filters: query, token”: the key"
-            ), ([Cache(), .headers(["Accept": "a/b"])], "“cache” runs before “header filter \"headers\"”: the key"),
-            ([Cache(), .body(["app": "shop"])], "“cache” runs before “body filter \"body\"”: the key"),
+                "“cache” runs before “URL filters: query, token”: the cache key"
+            ),
+            ([Cache(), .headers(["Accept": "a/b"])], "“cache” runs before “header filter \"headers\"”: the cache key"),
+            ([Cache(), .body(["app": "shop"])], "“cache” runs before “body filter \"body\"”: the cache key"),
             ([.urls(.sign(key: "secret")), .body(["app": "shop"])], "“URL filters: sign” runs before “body filter"),
             (
                 [.urls(.sign(key: "secret")), token],
