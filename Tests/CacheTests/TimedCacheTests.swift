@@ -376,8 +376,8 @@ struct TimedCacheTests {
         _ = try await f.text(Get())
         await f.cache.flush()
         #expect(try await f.text(Get()) == "\(f.sent)")
-        try await eventually { f.notes.all.withLock { $0.contains { $0.contains("could not be written: no room") } } }
-        #expect(f.notes.all.withLock { $0.contains { $0.contains("could not be read: out of order") } })
+        try await eventually { f.notes.all.withLock { $0.contains { $0.contains("couldn't be written: no room") } } }
+        #expect(f.notes.all.withLock { $0.contains { $0.contains("couldn't be read: out of order") } })
     }
 
     @Test("entries can be removed by request, prefix, tag, partition or expiry, or all at once")

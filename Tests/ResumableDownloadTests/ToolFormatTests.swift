@@ -24,7 +24,7 @@ import Testing
             (7500, "2 h 5 min"), (90_000, "1 day"), (400_000, "4 days"), (.max, "9999 days"), (-1, "0 s"),
         ] { #expect(Readable.time(seconds) == text) }
         #expect(Readable.wait(0.25) == "0.3 s" && Readable.wait(2) == "2 s" && Readable.wait(1e300) == "9999 days")
-        #expect(Readable.sizes(in: "5242880 bytes are needed, 2048 are free") == "5.0 MiB are needed, 2.0 KiB are free")
+        #expect(Readable.sizes(in: "5242880 bytes needed, 2048 free") == "5.0 MiB needed, 2.0 KiB free")
         #expect(Readable.sizes(in: "with 12 bytes remaining") == "with 12 bytes remaining")
     }
 

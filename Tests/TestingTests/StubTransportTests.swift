@@ -115,7 +115,7 @@ struct StubTransportTests {
         let body = await #expect(throws: UnmatchedRequest.self) {
             try await agent(other).send(Upload(body: .text("help")))
         }
-        #expect(body?.differences == ["body: expected 5 bytes, got 4, different from byte 3 on"])
+        #expect(body?.differences == ["body: expected 5 bytes, got 4, different from byte 3"])
     }
 
     @Test("a streamed body is read and recorded")

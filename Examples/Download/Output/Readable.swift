@@ -34,7 +34,7 @@ enum Readable {
         return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
     }
 
-    /// Replaces byte counts in a sentence: `12582912 bytes are needed` becomes `12.0 MiB are needed`.
+    /// Replaces byte counts in a sentence: `12582912 bytes needed` becomes `12.0 MiB needed`.
     static func sizes(in text: String) -> String {
         var result: [Substring] = []
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ enum Readable {
             let opening = words[index].prefix { $0 == "(" }
             if let count = Int64(words[index].dropFirst(opening.count)), count >= 1024 {
                 let rest = next.hasPrefix("bytes") ? next.dropFirst(5) : nil
-                if rest != nil || next == "are" || next.hasPrefix("received") {
+                if rest != nil || next == "free" || next.hasPrefix("received") {
                     result.append(opening + size(count) + (rest ?? ""))
                     index += rest == nil ? 1 : 2
                     continue
