@@ -4,13 +4,16 @@
 /// A request, its response and its exchange have ten to twenty fields each, and every async function in the pipeline
 /// keeps a copy in its frame. Stored inline, each copy would retain every field, and the frames would outgrow the 984
 /// bytes that a task has without allocating. Through one reference, a copy costs a single retain.
-@frozen package struct CopyOnWrite<Value: Sendable>: Sendable {
+///
+/// Two modules have this type, because the compiler doesn't specialize it across modules: each access to a field would
+/// copy the whole value, which more than doubles the instructions of a send.
+struct CopyOnWrite<Value: Sendable>: Sendable {
     // An array of one element provides copy-on-write without unsafe code.
-    @usableFromInline var storage: [Value]
+    private var storage: [Value]
 
-    @inlinable package init(_ value: Value) { storage = [value] }
+    init(_ value: Value) { storage = [value] }
 
-    @inlinable package var value: Value {
+    var value: Value {
         get { storage[0] }
         _modify { yield &storage[0] }
     }
