@@ -67,7 +67,9 @@ struct ReplayedSocketTests {
         }
         let replay = try ReplayTransport(har: archive(), mode: .replayOrPassOn(to: Plain()))
         let error = await #expect(throws: ErrandError.self) { try await agent(replay).webSocket(Echo()).open() }
-        #expect(error?.code == .transportUnavailable && error?.message.contains("Plain can't open WebSocket connections") == true)
+        #expect(
+            error?.code == .transportUnavailable
+                && error?.message.contains("Plain can't open WebSocket connections") == true)
     }
 
     @Test("a socket over a recording of a real connection")
