@@ -293,6 +293,38 @@ import Testing
         #expect(resumed.state.items == Array(10..<25) && resumed.state.isLast && server.requests.count == 2)
     }
 
+    @Test("a list that begins at a stored position notices pages that lead back, as any list does")
+    func resumedCycle() async throws {
+        struct Node: Codable, Sendable {
+            var items: [Int]
+            var next: String?
+        }
+        struct GetNodes: PagedRequest {
+            typealias Output = Node
+            var page: PagePosition
+            var path: String { page.path("nodes") }
+            var query: Parameters { page.query("at") }
+            func items(in response: Response<Node>) -> [Int] { response.value.items }
+            func nextCursor(in response: Response<Node>) -> String? { response.value.next }
+        }
+        let stub = StubTransport { request in
+            // A leads to B, B to C, and C back to B.
+            let next = ["at=A": "B", "at=B": "C", "at=C": "B"][request.url.query() ?? ""] ?? "A"
+            return .json(#"{"items":[1],"next":"\#(next)"}"#)
+        }
+        let agent = NetworkAgent(baseURL: "https://api.example.com", transport: stub)
+        let first = PageController(GetNodes(page: .cursor()), on: agent)
+        try await first.next()
+        let position = try #require(first.state.page?.next)
+        for start in [nil, position] {
+            let controller = PageController(GetNodes(page: .cursor()), startingAt: start, on: agent)
+            let error = await #expect(throws: PagingError.self) {
+                for _ in 0..<10 where try await controller.next() == nil { return }
+            }
+            #expect(error?.code == .repeatedPage)
+        }
+    }
+
     @Test(
         "a stored position that none has written is refused",
         arguments: [

@@ -51,6 +51,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     private struct Guarded {
         /// The positions of loaded pages, to find pages again whose names only the previous page knows.
         var visited: [PagePosition] = []
+        /// The index of the first visited page: above 0 after starting at a stored position.
+        var start = 0
         var firstURL: URL?
         /// The number of items on the first page, or 0 before it has loaded.
         var firstCount = 0
@@ -65,7 +67,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
     private let agent: any Agent
     private let options: CallOptions
     private let broadcaster = StateBroadcaster(State())
-    private let guarded = Mutex(Guarded())
+    private let guarded: Mutex<Guarded>
 
     /// Creates a controller without loading a page.
     ///
@@ -79,6 +81,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         options: CallOptions = CallOptions()
     ) {
         (self.list, self.start, self.agent, self.options) = (list, start ?? list.first, agent, options)
+        guarded = Mutex(Guarded(start: self.start.index))
     }
 
     /// Creates a controller for the list of a request. For the other parameters, see the initializer with a list.
@@ -188,7 +191,8 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
 
     /// Throws `unreachablePage` if the position isn't known.
     private func position(_ index: Int, _ guarded: borrowing Guarded) throws -> PagePosition {
-        if index >= 0, index < guarded.visited.count { return guarded.visited[index].withoutContent }
+        let place = index &- guarded.start
+        if index >= 0, guarded.visited.indices.contains(place) { return guarded.visited[place].withoutContent }
         if index >= 0, let position = list.first.at(index: index, largest: guarded.firstCount) { return position }
         throw PagingError(code: .unreachablePage, page: list.first.number &+ index)
     }
@@ -263,7 +267,7 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
         _ page: Page<Item, Output>, _ guarded: borrowing Guarded
     ) throws -> Page<Item, Output> {
         guard let next = page.next else { return page }
-        let before = guarded.visited.prefix(page.position.index)
+        let before = guarded.visited.prefix(max(0, page.position.index - guarded.start))
         let isFirst = !page.isFirst && next.url != nil && next.url == guarded.firstURL
         if isFirst || before.contains(where: next.hasSameName) {
             throw PagingError(code: .repeatedPage, page: page.number)
@@ -290,8 +294,11 @@ public final class PageController<Item: Sendable, Output: Sendable>: Sendable {
             guarded.firstURL = page.response.http.url.withoutFragment
             guarded.firstCount = page.items.count
         }
-        guarded.visited.removeSubrange(min(index, guarded.visited.count)...)
-        if index == guarded.visited.count { guarded.visited.append(page.position) }
+        // Before the stored position, the pages are found by number again.
+        if index < guarded.start { (guarded.visited, guarded.start) = ([], 0) }
+        let place = index - guarded.start
+        guarded.visited.removeSubrange(min(place, guarded.visited.count)...)
+        if place == guarded.visited.count { guarded.visited.append(page.position) }
     }
 }
 
