@@ -49,7 +49,7 @@ import Testing
         let (service, recorder, marks) = (Service(), RecordingAccessory(), Log<Set<UserMark>?>())
         let marking = ClosureFilter(.hop) { exchange, next in
             var exchange = exchange
-            exchange.belongs(to: UserMark("ada", source: "account"))
+            exchange.assign(to: UserMark("ada", source: "account"))
             return try await next(exchange)
         }
         let recording = ClosureFilter(.call) { exchange, next in

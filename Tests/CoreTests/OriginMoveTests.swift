@@ -63,7 +63,7 @@ import Testing
         }
         let marking = ClosureFilter { exchange, next in
             var exchange = exchange
-            exchange.belongs(to: UserMark("ada", source: "account"))
+            exchange.assign(to: UserMark("ada", source: "account"))
             return try await next(exchange)
         }
         let mover = moving(stages, to: "https://api.example.com.evil.example/x", move)
@@ -106,7 +106,7 @@ import Testing
         }
         let mover = moving(.call, to: "https://media.example/x") {
             $0.http.headers.set(.authorization, "Bearer media", sensitive: true)
-            $0.belongs(to: UserMark("ada", source: "media"))
+            $0.assign(to: UserMark("ada", source: "media"))
         }
         _ = try await agent(stub, [mover, looking]).send(request)
         let sent = try #require(stub.received.first)
@@ -124,7 +124,7 @@ import Testing
         }
         let marking = ClosureFilter { exchange, next in
             var exchange = exchange
-            exchange.belongs(to: UserMark("ada", source: "account"))
+            exchange.assign(to: UserMark("ada", source: "account"))
             return try await next(exchange)
         }
         let mover = moving(.call, to: "https://mirror.example/x") {

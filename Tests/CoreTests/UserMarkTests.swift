@@ -40,7 +40,7 @@ import Testing
                 var exchange = exchange
                 let field = HTTPHeaders.Field("X-Sign", value, sensitive: true)
                 exchange.http.headers.set(field.name, field.value, sensitive: true)
-                exchange.belongs(to: ada, carriedBy: [field])
+                exchange.assign(to: ada, carriedBy: [field])
                 if let other { exchange.http.headers["X-Sign"] = other }
                 return try await next(exchange)
             }
@@ -53,7 +53,7 @@ import Testing
     func redirected() async throws {
         let marking = ClosureFilter { [ada] exchange, next in
             var exchange = exchange
-            exchange.belongs(to: ada)
+            exchange.assign(to: ada)
             return try await next(exchange)
         }
         let stub = StubTransport { request in

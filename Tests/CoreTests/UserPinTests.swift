@@ -17,7 +17,7 @@ import Testing
             let step = steps[turn.value % steps.count]
             for field in step { exchange.http.headers.set(field.name, field.value, sensitive: true) }
             if let mark = marks.isEmpty ? nil : marks[turn.value % marks.count] {
-                exchange.belongs(to: mark, carriedBy: Array(exchange.http.headers))
+                exchange.assign(to: mark, carriedBy: Array(exchange.http.headers))
             }
             return try await next(exchange)
         }

@@ -43,7 +43,7 @@ struct DeclareUser: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let fields = exchange.http.headers.filter { $0.name == .cookie || $0.name == .authorization }
-        exchange.belongs(to: UserMark(user, source: "account"), carriedBy: Array(fields))
+        exchange.assign(to: UserMark(user, source: "account"), carriedBy: Array(fields))
         return try await next(exchange)
     }
 }

@@ -195,15 +195,11 @@ final class Refusals: Sendable {
     /// Returns the instance that an outer session created, or a new one if other sessions follow. Returns nil if
     /// there's only one session.
     static func ofPass(_ exchange: inout Exchange, _ next: Next) -> Refusals? {
-        guard areShared(exchange.tags, next) else { return nil }
         if let begun = exchange.tags[Key.self] { return begun }
+        guard next.following.contains(.authenticates) else { return nil }
         let new = Refusals()
         exchange.tags[Key.self] = new
         return new
-    }
-
-    static func areShared(_ tags: Tags, _ next: Next) -> Bool {
-        next.following.contains(.authenticates) || tags[Key.self] != nil
     }
 
     var isSpent: Bool { phase.withLock { $0 == .spent } }

@@ -200,21 +200,15 @@ extension AuthenticationFilter {
     ) -> CredentialKeeper.Membership {
         exchange.once(keeper.membership) {
             guard let pin = exchange.userPin else { return member }
-            return join(member, pin)
-        }
-    }
-
-    /// Returns the user of an operation, which is `member` if there wasn't one before.
-    func join(_ member: CredentialKeeper.Membership, _ pin: UserPin) -> CredentialKeeper.Membership {
-        pin.once(keeper.membership, member, isOfUser: !member.isAnonymous) { [keeper] in
-            // An operation that began without a user continues without one.
-            if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
+            return pin.once(keeper.membership, member, isOfUser: !member.isAnonymous) { [keeper] in
+                // An operation that began without a user continues without one.
+                if !member.isAnonymous, let refusal = keeper.refusal(of: member) { throw refusal }
+            }
         }
     }
 
     /// Adds a credential that consists of one field. Returns the user's mark, if the credential has an owner.
-    @discardableResult
-    func authorize(
+    private func authorize(
         _ exchange: inout Exchange, _ lease: CredentialKeeper.Lease, _ field: HTTPHeaders.Field
     ) -> UserMark? {
         var headers = exchange.http.headers
@@ -226,7 +220,7 @@ extension AuthenticationFilter {
         // Skip the array for calls outside operations.
         if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: [field]) }
         guard let mark else { return nil }
-        exchange.belongs(to: mark, carriedBy: [field])
+        exchange.assign(to: mark, carriedBy: [field])
         return mark
     }
 
@@ -256,7 +250,7 @@ extension AuthenticationFilter {
         }
         if let owner = lease.owner {
             let mark = UserMark(owner, source: "\(C.self)")
-            exchange.belongs(to: mark, carriedBy: Array(carriers))
+            exchange.assign(to: mark, carriedBy: Array(carriers))
             exchange.vouch(for: mark, carriedBy: Array(carriers))
             return mark
         }
@@ -265,7 +259,7 @@ extension AuthenticationFilter {
             return nil
         }
         let mark = UserMark(identity, source: "\(C.self)")
-        exchange.belongs(to: mark)
+        exchange.assign(to: mark)
         exchange.vouch(for: mark, carriedBy: Array(carriers))
         return mark
     }

@@ -4,7 +4,7 @@ extension Exchange {
     /// The users to whom the request belongs. Caches and other filters that share responses keep requests with
     /// different marks apart.
     ///
-    /// Contains the marks declared with ``belongs(to:carriedBy:)`` and by an ``OwnedRequest``, and a mark for each
+    /// Contains the marks declared with ``assign(to:carriedBy:)`` and by an ``OwnedRequest``, and a mark for each
     /// sensitive header field that no declared mark represents.
     public var userMarks: Set<UserMark> { Ownership(request: request, headers: http.headers, declared: users).marks }
 
@@ -31,7 +31,7 @@ extension Exchange {
     /// ```swift
     /// var exchange = exchange
     /// exchange.http.headers["X-Account"] = session.id
-    /// exchange.belongs(to: UserMark(session.id, source: "account"))
+    /// exchange.assign(to: UserMark(session.id, source: "account"))
     /// ```
     ///
     /// Sensitive header fields don't need a mark, unless their value changes for the same user, like a signature that
@@ -40,7 +40,7 @@ extension Exchange {
     /// - Parameters:
     ///   - user: the mark of the user.
     ///   - fields: the header fields that the mark represents. Empty by default.
-    public mutating func belongs(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
+    public mutating func assign(to user: UserMark, carriedBy fields: [HTTPHeaders.Field] = []) {
         // An earlier mark stays with the old origin.
         settle()
         var marks = users ?? UserMarks()

@@ -20,13 +20,13 @@ import Synchronization
 ///   of its `AuthenticationError`, but accepts a refreshed token of the same user.
 /// - Otherwise the ``Exchange/userMarks`` are compared with the first request to the same origin. If they differ, the
 ///   pin throws ``ErrandError/Code/userChanged``. A filter whose header field changes for the same user, such as a
-///   token that it refreshes, must declare the user with ``Exchange/belongs(to:carriedBy:)``.
+///   token that it refreshes, must declare the user with ``Exchange/assign(to:carriedBy:)``.
 ///
 /// Cookies are compared one by one, and only if neither a session nor an ``OwnedRequest`` names the user. A changed
 /// cookie counts as another user unless a response of this operation set it, and so does a request without any of the
 /// earlier cookies. New cookies and a single missing cookie don't count. If the server changes its session cookie in
 /// responses to *other* calls, declare the user: with an ``OwnedRequest``, or a hop filter after the cookies that calls
-/// `belongs(to:carriedBy:)` with the `Cookie` field.
+/// `assign(to:carriedBy:)` with the `Cookie` field.
 ///
 /// If the first request is rejected with status 401 or 407, the next one counts as the first.
 public final class UserPin: Sendable {
@@ -143,7 +143,7 @@ public final class UserPin: Sendable {
         throw ErrandError(
             .userChanged,
             "the user has changed since the operation began: \(changed) differs; a filter that changes it without "
-                + "changing the user must declare the user with belongs(to:carriedBy:)")
+                + "changing the user must declare the user with assign(to:carriedBy:)")
     }
 
     func learn(from response: HTTPResponse, to exchange: Exchange, isFirst: Bool) {

@@ -4,7 +4,7 @@ import ErrandSupport
 ///
 /// ```swift
 /// var exchange = exchange
-/// exchange.belongs(to: UserMark(session.id, source: "session"))
+/// exchange.assign(to: UserMark(session.id, source: "session"))
 /// ```
 ///
 /// Requests with the same marks belong to the same user. Descriptions never show the identity.

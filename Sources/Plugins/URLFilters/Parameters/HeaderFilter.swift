@@ -57,7 +57,7 @@ public struct HeaderFilter: Filter, CustomStringConvertible, CustomReflectable {
             new.removeAll(where: \.isSensitive)
         }
         changed.http.headers.merge(new, by: rule)
-        if let mark, !new.isEmpty { changed.belongs(to: mark, carriedBy: Array(new)) }
+        if let mark, !new.isEmpty { changed.assign(to: mark, carriedBy: Array(new)) }
         return try await next.sending(changed)
     }
 

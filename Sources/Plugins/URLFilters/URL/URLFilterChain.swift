@@ -72,7 +72,7 @@ public struct URLFilterChain: Filter, CustomStringConvertible, CustomReflectable
             exchange.http.url = try url.url()
             secrets = []
         }
-        for (step, items) in secrets { exchange.belongs(to: UserMark(items, source: "query \(step)")) }
+        for (step, items) in secrets { exchange.assign(to: UserMark(items, source: "query \(step)")) }
         return try await next.sending(exchange)
     }
 
