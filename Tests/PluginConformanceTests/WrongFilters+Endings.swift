@@ -116,7 +116,7 @@ extension WrongFilter {
         WrongFilter(
             "keeps the requests that it has seen",
             caughtBy: "it calls next only while the call lives, and keeps nothing of it",
-            saying: "expected the ", endless: true
+            saying: "the request and its tags to be released", endless: true
         ) { KeepsRequests() },
         WrongFilter(
             "has a timer that keeps it", caughtBy: "agent, transport and filter go when they are released",
