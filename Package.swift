@@ -116,7 +116,7 @@ let plugins: [Target] = [
     plugin("Envelopes"),
     plugin("JSONDecoding", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("JSONSchema", needs: ["ErrandJSONSyntax", "ErrandJSONValidation", "ErrandMessageSyntax", "ErrandSupport"]),
-    plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax"]),
+    plugin("JSONValidation", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin(
         "LoadingIndicatorLog", needs: ["ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction", "ErrandSupport"]),
     plugin("Multipart", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),

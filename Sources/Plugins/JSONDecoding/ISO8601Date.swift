@@ -1,16 +1,15 @@
 import ErrandEssentials
+import ErrandSupport
 
 /// Reads dates such as `2024-05-06T12:34:56Z`.
 enum ISO8601Date {
     static func date(_ text: String) -> Date? {
-        short(text.utf8) ?? (try? Date.ISO8601FormatStyle().parse(text))
+        text.withSpan { short($0) } ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 
     /// Reads the common form: with seconds, in UTC, in the year 1600 or later. Foundation reads all other forms.
-    private static func short(_ utf8: String.UTF8View) -> Date? {
-        guard utf8.count == 20 else { return nil }
-        let text = Array(utf8)
-        guard text[4] == 0x2D, text[7] == 0x2D, text[10] == 0x54, text[13] == 0x3A, text[16] == 0x3A,
+    private static func short(_ text: Span<UInt8>) -> Date? {
+        guard text.count == 20, text[4] == 0x2D, text[7] == 0x2D, text[10] == 0x54, text[13] == 0x3A, text[16] == 0x3A,
             text[19] == 0x5A
         else { return nil }
         func pair(_ index: Int) -> Int? {

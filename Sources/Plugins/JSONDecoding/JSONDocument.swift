@@ -50,13 +50,9 @@ final class JSONDocument {
 
     @inline(never) func string(at position: Int) -> String? {
         let entry = entries[position]
-        if entry.isKind(.string) { return Self.string(text, entry.start, entry.length) }
+        if entry.isKind(.string) { return String(decoding: bytes(entry), as: UTF8.self) }
         guard entry.isKind(.escapedString) else { return nil }
         return String(decoding: JSONGrammar.unescaped(bytes(entry)), as: UTF8.self)
-    }
-
-    private static func string(_ text: [UInt8], _ start: Int, _ count: Int) -> String {
-        String(decoding: text[start..<start &+ count], as: UTF8.self)
     }
 
     /// Returns an integer written only in digits. `number` handles all other forms.
@@ -142,6 +138,25 @@ final class JSONDocument {
     /// Longer searches use a table instead.
     private static let longestSearch = 32
 
+    /// Returns whether the text contains the bytes of a name at an index, written without escapes.
+    @inline(__always)
+    private static func hasName(_ name: Span<UInt8>, in text: [UInt8], at start: Int) -> Bool {
+        let text = text.span
+        guard text.count &- start >= name.count else { return false }
+        var index = 0
+        while name.count &- index >= 8 {
+            guard text.littleEndian(at: start &+ index, as: UInt64.self) == name.littleEndian(at: index) else {
+                return false
+            }
+            index &+= 8
+        }
+        while index < name.count {
+            guard text[start &+ index] == name[index] else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
     /// Looks for a key in an object, comparing bytes. If keys repeat, the first one is used, as in `JSONDecoder`.
     ///
     /// Takes the key at the cursor if the marks rule out an equal key before it. Otherwise, compares the keys from the
@@ -153,7 +168,7 @@ final class JSONDocument {
             let end = next(after: position)
             if cursor.key < end {
                 let entry = entries[cursor.key]
-                if entry.head == head, JSONGrammar.hasName(name, in: text, at: entry.start) {
+                if entry.head == head, Self.hasName(name, in: text, at: entry.start) {
                     let mark = mark(of: entry)
                     if cursor.passed & mark == 0 {
                         let value = cursor.key &+ 1
@@ -166,7 +181,7 @@ final class JSONDocument {
             while key < end {
                 let entry = entries[key]
                 passed |= mark(of: entry)
-                if entry.head == head, JSONGrammar.hasName(name, in: text, at: entry.start) {
+                if entry.head == head, Self.hasName(name, in: text, at: entry.start) {
                     cursor = MemberCursor(key: next(after: key &+ 1), passed: passed)
                     return .found(key &+ 1)
                 }

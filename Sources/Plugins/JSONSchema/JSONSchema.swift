@@ -111,8 +111,7 @@ public struct JSONSchema: JSONValidating {
     ///
     /// Each problem has the pointer to the value and the location of the keyword in the schema.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        let error = data.withSpan { program.validate($0, limits) }
-        if let error { throw error }
+        if let error = program.validate(data.span, limits) { throw error }
     }
 
     /// Returns the annotations of a valid text, which come from the schemas that its values fit.
@@ -131,6 +130,6 @@ public struct JSONSchema: JSONValidating {
         of data: Data, limits: JSONLimits = .standard
     ) throws(JSONValidationError) -> [JSONAnnotation] {
         try validate(data, limits: limits)
-        return try data.withSpan { program.annotations($0, limits) }.get()
+        return try program.annotations(data.span, limits).get()
     }
 }

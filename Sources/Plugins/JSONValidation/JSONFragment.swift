@@ -9,10 +9,10 @@ public struct JSONFragment: Sendable {
     package init(data: Data) { self.data = data }
 
     /// The value as an integer, or `nil` if it isn't a number, has a fraction, or doesn't fit `Int`.
-    public var integer: Int? { number { JSONNumber.integer(in: $0, 0..<$0.count) } }
+    public var integer: Int? { number { $0.integer } }
 
     /// The value as a number, or `nil` if it isn't a number. Infinite if it exceeds the range of `Double`.
-    public var double: Double? { number { JSONNumber.double(in: $0, 0..<$0.count) } }
+    public var double: Double? { number { $0.double } }
 
     /// The value as a Boolean, or `nil` if it isn't `true` or `false`.
     public var boolean: Bool? {
@@ -26,7 +26,7 @@ public struct JSONFragment: Sendable {
     /// The value as a string with escapes resolved, or `nil` if it isn't a string.
     public var string: String? {
         guard data.first == JSONGrammar.quote else { return nil }
-        return data.withSpan { JSONContent(1, $0.count - 1).string(in: $0) }
+        return JSONContent(1, data.count - 1).string(in: data.span)
     }
 
     /// Whether the value is `null`.
@@ -39,8 +39,8 @@ public struct JSONFragment: Sendable {
         try decoder.decode(type, from: data)
     }
 
-    private func number<Value>(_ read: (Span<UInt8>) -> Value?) -> Value? {
+    private func number<Value>(_ read: (JSONNumber) -> Value?) -> Value? {
         guard let byte = data.first, byte == 0x2D || JSONGrammar.isDigit(byte) else { return nil }
-        return data.withSpan(read)
+        return read(JSONNumber(data.span))
     }
 }

@@ -47,7 +47,7 @@ struct ExactDecimal: Sendable, Hashable {
         if significant > 18 {
             (short, long) = (0, Self.digits(text, first..<p, significant))
         }
-        exponent = (p < end ? JSONNumber.exponent(in: text, p + 1..<end) : 0) + zeros - fraction
+        exponent = (p < end ? JSONNumber.exponent(in: text.extracting(..<end), from: p + 1) : 0) + zeros - fraction
     }
 
     /// Returns the digits of a mantissa, starting at the first nonzero digit.

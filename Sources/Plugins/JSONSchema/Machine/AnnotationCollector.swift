@@ -115,11 +115,11 @@ extension SchemaValidator {
 
     /// Returns the annotations of a valid text, or `nil` if they exceed the limit.
     mutating func collect(_ text: Span<UInt8>) -> [JSONAnnotation]? {
-        let hasMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+        guard let start = firstByte(text) else { return nil }
         // No lane is hard, so every lane has a result that annotations can belong to.
         let root = machine.state([SchemaMachine.root(program.root, isHard: false)], program)
         let lanes = machine.arena.lanes(of: root).map(\.node)
-        guard read(text, JSONGrammar.skipSpace(in: text, from: hasMark ? 3 : 0), root, 0) != nil else { return nil }
+        guard read(text, start, root, 0) != nil else { return nil }
         if steps < 0 || machine.isFull { _ = tooMuch(text, at: text.count, depth: 0) }
         guard problems.count == 0, let collector, !collector.isFull else { return nil }
         guard let lane = lanes.firstIndex(of: program.root) else { return [] }

@@ -66,19 +66,18 @@ extension StateBuilder {
     static func part(
         of whole: StateIndex, _ kept: [Int32], _ program: SchemaProgram, _ arena: inout SchemaArena
     ) -> StateIndex {
-        let known = arena
-        let state = known.states[Int(whole)]
+        let state = arena.states[Int(whole)]
         func targets(_ gate: Int32) -> [Int32] {
-            let found = known.gates[state.firstGate + Int(gate)]
+            let found = arena.gates[state.firstGate + Int(gate)]
             return gate == state.tagGate
-                ? kept.map { known.branch(Int($0), of: found, whole) }
-                : (0..<Int(found.count)).map { known.branch($0, of: found, whole) }
+                ? kept.map { arena.branch(Int($0), of: found, whole) }
+                : (0..<Int(found.count)).map { arena.branch($0, of: found, whole) }
         }
-        let roots = Array(known.roots(of: whole))
+        let roots = Array(arena.roots(of: whole))
         var found = Set(roots)
         var open = roots
         while let next = open.popLast() {
-            let lane = known.lane(Int(next), of: whole)
+            let lane = arena.lane(Int(next), of: whole)
             for gate in lane.firstGate..<lane.firstGate + lane.gateCount {
                 for target in targets(gate) where found.insert(target).inserted { open.append(target) }
             }
@@ -88,11 +87,11 @@ extension StateBuilder {
         for (number, lane) in order.enumerated() { numbers[lane] = Int32(number) }
         var (lanes, gates, branches): ([SchemaLane], [LaneGate], [Int32]) = ([], [], [])
         for number in order {
-            var lane = known.lane(Int(number), of: whole)
+            var lane = arena.lane(Int(number), of: whole)
             let first = Int32(gates.count)
             for gate in lane.firstGate..<lane.firstGate + lane.gateCount {
                 let targets = targets(gate)
-                var made = known.gates[state.firstGate + Int(gate)]
+                var made = arena.gates[state.firstGate + Int(gate)]
                 (made.first, made.count, made.entry) = (Int32(branches.count), Int32(targets.count), -1)
                 if gate == state.tagGate { made.tag = -1 }
                 gates.append(made)

@@ -1,7 +1,5 @@
-package import ErrandEssentials
-
-// The only code in this module that touches addresses. It creates spans from them for the duration of a call, and loads
-// words from spans. Spans check the bounds of every access, including these loads.
+// The only code in this module that touches addresses. `validate(bytes:)` gets them from its caller and creates a span
+// for the duration of the call. Spans check the bounds of every access, including that of the load below.
 
 /// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {
@@ -30,22 +28,6 @@ package import ErrandEssentials
             offset &+= 8
         }
         return word(a, aStart &+ count &- 8) == word(b, bStart &+ count &- 8)
-    }
-}
-
-extension Data {
-    /// Calls a function with the bytes, which are only valid until it returns.
-    package func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        unsafe withUnsafeBytes { bytes in
-            // The data owns the bytes and keeps them in place until the closure returns. A span can't outlive it.
-            unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0.span) }
-        }
-    }
-}
-
-extension Span<UInt8> {
-    package func data(_ range: Range<Int>) -> Data {
-        unsafe extracting(range).withUnsafeBytes { unsafe Data($0) }
     }
 }
 

@@ -63,7 +63,7 @@ package import ErrandJSONSyntax
 
 /// Hashes decoded keys with a random seed per process, which prevents attackers from choosing collisions.
 @usableFromInline package enum KeyHash {
-    @usableFromInline static let seed = UInt64.random(in: .min ... .max)
+    private static let seed = UInt64.random(in: .min ... .max)
 
     package static func hash(_ text: Span<UInt8>, _ content: JSONContent, hasEscapes: Bool) -> UInt64 {
         hasEscapes ? hash(content.decoded(in: text)) : hash(text, content.start, content.count)
@@ -84,14 +84,10 @@ package import ErrandJSONSyntax
             count < 8
             ? Bytes.shortWord(text, p, left)
             : left == 0 ? 0 : Bytes.word(text, p + left - 8) >> UInt64(64 - 8 * left)
-        return finish(h, tail, count, seed)
+        return mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
     }
 
     package static func hash(_ bytes: [UInt8]) -> UInt64 { hash(bytes.span, 0, bytes.count) }
-
-    @inlinable static func finish(_ h: UInt64, _ tail: UInt64, _ count: Int, _ seed: UInt64) -> UInt64 {
-        mix(mix(h ^ tail, 0xD6E8_FEB8_6659_FD93) ^ UInt64(count), seed | 1)
-    }
 
     @inlinable @inline(__always) package static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)

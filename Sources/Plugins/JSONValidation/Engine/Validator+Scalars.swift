@@ -1,5 +1,6 @@
 import ErrandEssentials
 import ErrandJSONSyntax
+import ErrandSupport
 
 /// The constraint that a scalar violates.
 enum Violation {
@@ -85,19 +86,17 @@ extension Validator {
     private mutating func violation(
         _ text: Span<UInt8>, _ rule: NumberRule, _ range: Range<Int>, _ kind: UInt8
     ) -> Violation? {
+        let isUnknown = rule.isInteger && kind == ValueKind.fraction
+        guard isUnknown || rule.constants >= 0 || rule.integers >= 0 || rule.numbers >= 0 else { return nil }
+        let number = JSONNumber(text.extracting(range))
         if rule.constants >= 0 {
-            return program.constants[Int(rule.constants)].contains { $0.equals(text, range) } ? nil : .constant
+            return program.constants[Int(rule.constants)].contains { $0.equals(number) } ? nil : .constant
         }
-        if rule.isInteger, kind == ValueKind.fraction, !JSONNumber.isIntegral(in: text, range) { return .fraction }
+        if isUnknown, !number.isIntegral { return .fraction }
         if rule.integers >= 0 {
-            guard let value = JSONNumber.integer(in: text, range), program.bounds[Int(rule.integers)].contains(value)
-            else { return .range }
+            guard let value = number.integer, program.bounds[Int(rule.integers)].contains(value) else { return .range }
         }
-        if rule.numbers >= 0, let value = JSONNumber.double(in: text, range),
-            !program.ranges[Int(rule.numbers)].contains(value)
-        {
-            return .range
-        }
+        if rule.numbers >= 0, !program.ranges[Int(rule.numbers)].contains(number.double) { return .range }
         return nil
     }
 
@@ -136,16 +135,16 @@ extension Validator {
             _ = unjudged(.steps)
             return nil
         }
-        let fragment = JSONFragment(data: text.data(range))
+        let fragment = JSONFragment(data: Data(copying: text.extracting(range)))
         return (try? program.checks[Int(check)].passes(fragment)) ?? false
     }
 }
 
 extension JSONConstant {
-    fileprivate func equals(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    fileprivate func equals(_ number: JSONNumber) -> Bool {
         switch self {
-        case .integer(let value): JSONNumber.integer(in: text, range) == value
-        case .number(let value): JSONNumber.double(in: text, range) == value
+        case .integer(let value): number.integer == value
+        case .number(let value): number.double == value
         default: false
         }
     }

@@ -30,8 +30,7 @@ public struct JSONShape: Sendable {
     /// Reads the bytes in one pass and doesn't build objects. Memory grows with the depth of the text and the number of
     /// keys in open objects.
     public func validate(_ data: Data, limits: JSONLimits = .standard) throws(JSONValidationError) {
-        let error = data.withSpan { node.program.validate($0, limits) }
-        if let error { throw error }
+        if let error = node.program.validate(data.span, limits) { throw error }
     }
 }
 
@@ -255,11 +254,8 @@ extension JSONShape {
     /// Throws ``JSONValidationError`` if the example isn't JSON or exceeds the standard limits.
     public init(example: Data) throws(JSONValidationError) {
         try JSONShape.any.validate(example)
-        let sample = example.withSpan { text in
-            var reader = ExampleReader(text)
-            return reader.read(text)
-        }
-        self = sample.shape
+        var reader = ExampleReader(example.span)
+        self = reader.read(example.span).shape
     }
 }
 

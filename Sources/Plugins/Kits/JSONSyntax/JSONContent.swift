@@ -1,25 +1,27 @@
 /// The content of a valid string, between its quotes, as indices into the text.
-@usableFromInline package struct JSONContent: BitwiseCopyable {
+@frozen public struct JSONContent: BitwiseCopyable, Sendable, Hashable {
     /// The index after the opening quote.
-    @usableFromInline package let start: Int
+    public let start: Int
     /// The index of the closing quote.
-    @usableFromInline package let end: Int
+    public let end: Int
 
-    @inlinable @inline(__always) package init(_ start: Int, _ end: Int) {
+    /// Creates a range from the index after the opening quote and the index of the closing quote.
+    @inlinable @inline(__always) public init(_ start: Int, _ end: Int) {
         self.start = start
         self.end = end
     }
 
     /// The length in bytes of the content as written, with escapes.
-    @inlinable package var count: Int { end - start }
+    @inlinable public var count: Int { end - start }
 
-    package func hasEscapes(in text: Span<UInt8>) -> Bool { JSONGrammar.hasEscapes(text.extracting(start..<end)) }
+    /// Returns whether the content has escapes.
+    public func hasEscapes(in text: Span<UInt8>) -> Bool { JSONGrammar.hasEscapes(text.extracting(start..<end)) }
 
     /// Returns the content in UTF-8 with escapes resolved. Stops at an invalid escape.
-    package func decoded(in text: Span<UInt8>) -> [UInt8] { JSONGrammar.unescaped(text.extracting(start..<end)) }
+    public func decoded(in text: Span<UInt8>) -> [UInt8] { JSONGrammar.unescaped(text.extracting(start..<end)) }
 
     /// Returns the content as a string. If it's longer than `limit` bytes, it's truncated with an ellipsis.
-    package func string(in text: Span<UInt8>, limit: Int = .max) -> String {
+    public func string(in text: Span<UInt8>, limit: Int = .max) -> String {
         let bytes = decoded(in: text)
         guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
         // Extends the limit to the next character boundary.
@@ -30,7 +32,7 @@
     }
 
     /// Returns the number of Unicode scalars, with escapes resolved.
-    package func length(in text: Span<UInt8>) -> Int {
+    public func length(in text: Span<UInt8>) -> Int {
         var p = start
         var count = 0
         while p < end {

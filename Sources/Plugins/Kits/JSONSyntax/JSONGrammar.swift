@@ -307,23 +307,6 @@ extension JSONGrammar {
         return false
     }
 
-    /// Returns whether the text contains the bytes of a name at an index, written without escapes.
-    @inlinable @inline(__always)
-    package static func hasName(_ name: Span<UInt8>, in text: [UInt8], at start: Int) -> Bool {
-        let text = text.span
-        guard text.count &- start >= name.count else { return false }
-        var index = 0
-        while name.count &- index >= 8 {
-            guard JSONWord.load(text, at: start &+ index) == JSONWord.load(name, at: index) else { return false }
-            index &+= 8
-        }
-        while index < name.count {
-            guard text[start &+ index] == name[index] else { return false }
-            index &+= 1
-        }
-        return true
-    }
-
     /// Returns the UTF-8 content of a string with escapes resolved. Pass the bytes between its quotes.
     ///
     /// The result is exact for a string that ``string(in:from:)`` has accepted. Otherwise, it ends at the first invalid

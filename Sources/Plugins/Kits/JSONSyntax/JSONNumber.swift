@@ -180,30 +180,11 @@ public struct JSONNumber: Sendable {
 
 extension JSONNumber {
     /// Returns the value of a text that consists of one number, or `nil` for any other text.
-    package static func double(_ text: [UInt8]) -> Double? {
+    public static func double(_ text: [UInt8]) -> Double? {
         guard let first = text.first, first == 0x2D || JSONGrammar.isDigit(first) else { return nil }
         let end = JSONGrammar.number(in: text.span, from: 0).end
         guard end.fault == .none, end.index == text.count else { return nil }
         return JSONNumber(text.span).double
-    }
-}
-
-// Reads valid numbers by their ranges in a text.
-extension JSONNumber {
-    package static func integer(in text: Span<UInt8>, _ range: Range<Int>) -> Int? {
-        JSONNumber(text.extracting(range)).integer
-    }
-
-    package static func double(in text: Span<UInt8>, _ range: Range<Int>) -> Double? {
-        JSONNumber(text.extracting(range)).double
-    }
-
-    package static func isIntegral(in text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        JSONNumber(text.extracting(range)).isIntegral
-    }
-
-    package static func exponent(in text: Span<UInt8>, _ range: Range<Int>) -> Int {
-        exponent(in: text.extracting(range), from: 0)
     }
 }
 
