@@ -191,14 +191,9 @@ public enum URLSyntax {
     }
 
     private static func checkPort(_ port: Span<UInt8>) throws(Fault) {
-        var number = 0
-        guard
-            port.allSatisfy({ digit in
-                guard ASCII.isDigit(digit) else { return false }
-                number = min(number * 10 + Int(digit - UInt8(ascii: "0")), 1 << 16)
-                return number < 1 << 16
-            })
-        else { throw Fault(description: "the port is not a number up to 65535") }
+        guard port.isEmpty || port.allSatisfy(ASCII.isDigit) && UInt16(String(decoding: port)) != nil else {
+            throw Fault(description: "the port is not a number up to 65535")
+        }
     }
 
     private static func checkHost(_ host: Span<UInt8>, isLiteral: Bool) throws(Fault) {

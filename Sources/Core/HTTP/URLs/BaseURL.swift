@@ -67,10 +67,7 @@ package final class BaseURL: Sendable {
         let length = origin.utf8.count
         guard text.utf8.count > length else { return false }
         let isOrigin = text.withSpan { bytes in
-            origin.withSpan { origin in
-                for index in origin.indices where bytes[index] != origin[index] { return false }
-                return bytes[length] == UInt8(ascii: "/")
-            }
+            bytes[length] == UInt8(ascii: "/") && origin.withSpan { bytes.starts(with: $0) }
         }
         return isOrigin && URLSyntax.isPlainPath(text, from: length)
     }

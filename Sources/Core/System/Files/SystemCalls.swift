@@ -59,8 +59,10 @@ extension SystemFile {
     /// Sets the access and modification times, in nanoseconds since 1970. Ignores failures.
     package func setTimes(_ nanoseconds: Int64) {
         // Rounded down, because the kernel refuses negative nanoseconds.
-        let rest = (nanoseconds % 1_000_000_000 + 1_000_000_000) % 1_000_000_000
-        let time = timespec(tv_sec: Int(clamping: (nanoseconds - rest) / 1_000_000_000), tv_nsec: Int(rest))
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let time = timespec(
+            tv_sec: Int(clamping: rest < 0 ? seconds - 1 : seconds),
+            tv_nsec: Int(rest < 0 ? rest + 1_000_000_000 : rest))
         let times = [time, time]
         unsafe futimens(descriptor, times)
     }
@@ -70,20 +72,22 @@ extension SystemFile {
     /// 64-bit systems.
     static let fallocate: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32)? =
         MemoryLayout<Int>.size < 8
-        ? nil : loaded("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
+        ? nil : systemFunction("fallocate", as: (@convention(c) (Int32, Int32, Int64, Int64) -> Int32).self)
 
     /// sync_file_range(2), used with SYNC_FILE_RANGE_WRITE. Swift's C library module lacks it.
-    static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = loaded(
+    static let syncFileRange: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32)? = systemFunction(
         "sync_file_range", as: (@convention(c) (Int32, Int64, Int64, UInt32) -> Int32).self)
-
-    /// Returns a C library function by name. POSIX guarantees that dlsym(3) returns function addresses in the form of
-    /// object addresses, so the address is copied into a variable of the function's type.
-    private static func loaded<Function>(_ name: String, as type: Function.Type) -> Function? {
-        guard let address = unsafe dlsym(nil, name) else { return nil }
-        return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
-    }
     #endif
 }
+
+#if os(Linux) || os(Android)
+/// Returns a function of the program or its libraries by name. POSIX guarantees that dlsym(3) returns function addresses
+/// in the form of object addresses, so the address is copied into a variable of the function's type.
+package func systemFunction<Function>(_ name: String, as type: Function.Type) -> Function? {
+    guard let address = unsafe dlsym(nil, name) else { return nil }
+    return unsafe withUnsafeBytes(of: address) { unsafe $0.load(as: type) }
+}
+#endif
 
 /// Opens a file, and repeats the call if a signal interrupts it. Returns a negative number on failure.
 func systemOpen(_ path: String, _ flags: Int32, _ permissions: mode_t) -> Int32 {

@@ -15,16 +15,10 @@ enum HeapMeter {
     // Safe: the functions have the types of the C library's headers, in the program itself, which is never unloaded.
     // The C library allocates the text, and it is freed here.
 
-    /// POSIX specifies that the result of `dlsym` is represented like a C function pointer.
-    private static func function<Function>(_ name: String, as: Function.Type) -> Function? {
-        guard let symbol = unsafe dlsym(nil, name) else { return nil }
-        return unsafe withUnsafeBytes(of: symbol) { unsafe $0.load(as: Function.self) }
-    }
-
     /// Sanitizers use their own allocator.
-    private static let sanitizer = function(
+    private static let sanitizer = systemFunction(
         "__sanitizer_get_current_allocated_bytes", as: (@convention(c) () -> Int).self)
-    @safe private static let info = unsafe function(
+    @safe private static let info = unsafe systemFunction(
         "malloc_info", as: (@convention(c) (Int32, UnsafeMutableRawPointer) -> Int32).self)
 
     static func bytes() -> Int {

@@ -204,11 +204,8 @@ final class EasyHandle {
 
     /// Throws an error with this code if libcurl rejects the text, for example because of its length.
     func set(text option: Int32, _ text: String, _ kind: ErrandError.Code) throws(ErrandError) {
-        let hasControl = text.withSpan { bytes in
-            for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F { return true }
-            return false
-        }
-        if hasControl {
+        let isPlain = text.withSpan { $0.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
+        if !isPlain {
             throw ErrandError(.invalidRequest, "the URL or the method contains a control character")
         }
         let code = easy.set(option, text: text)

@@ -23,8 +23,7 @@ struct RequestTarget: Sendable {
     /// Returns the lengths of the scheme and of the scheme with the authority, and whether the latter has a percent
     /// sign.
     private static func split(_ bytes: Span<UInt8>) -> (scheme: Int, start: Int, hasPercent: Bool) {
-        var scheme = 0
-        while scheme < bytes.count, bytes[scheme] != UInt8(ascii: ":") { scheme += 1 }
+        let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
         var end = min(bytes.count, scheme + separator)
         var hasPercent = false
         while end < bytes.count {
@@ -45,10 +44,7 @@ struct RequestTarget: Sendable {
     func hasSameStart(as other: RequestTarget) -> Bool {
         if startCount != other.startCount { return false }
         return text.withSpan { bytes in
-            other.text.withSpan { others in
-                for index in 0..<startCount where bytes[index] != others[index] { return false }
-                return true
-            }
+            other.text.withSpan { bytes.extracting(..<startCount).hasSameBytes(as: $0.extracting(..<startCount)) }
         }
     }
 

@@ -1,6 +1,7 @@
 #if os(Linux) || os(Android)
 import CErrandCurl
 import Errand
+import ErrandSupport
 
 /// A response's status line and header fields, collected line by line and parsed once.
 struct ResponseHead: ~Copyable {
@@ -40,7 +41,7 @@ struct ResponseHead: ~Copyable {
     /// Adds one line. Returns `false` if memory runs out.
     mutating func add(_ line: Span<UInt8>) -> Bool {
         guard block.make() else { return false }
-        if Self.isEmptyLine(line) {
+        if line.count <= 2, line.allSatisfy(Self.isLineEnd) {
             if !isEmpty {
                 block.isComplete = true
                 status = statusInLine
@@ -50,12 +51,6 @@ struct ResponseHead: ~Copyable {
         }
         block.setOpen(true)
         return block.append(line)
-    }
-
-    private static func isEmptyLine(_ line: Span<UInt8>) -> Bool {
-        if line.count > 2 { return false }
-        for index in line.indices where !isLineEnd(line[index]) { return false }
-        return true
     }
 
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0D || byte == 0x0A }
