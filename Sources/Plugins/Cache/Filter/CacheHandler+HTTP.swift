@@ -13,22 +13,23 @@ extension CacheHandler {
         if case .store(let response) = mode { return try await storeForCaller(response, lookup) }
         if case .remove = mode { return try await removeForCaller(lookup) }
         let candidate = await search(lookup)
+        let condition = candidate.found.map { self.condition($0, lookup) } ?? .whole
 
-        var (found, decision) = (candidate.found, decision(candidate, lookup))
+        var (found, decision) = (candidate.found, decision(candidate, condition, lookup))
 
         if let hit = found, decision.usesStored {
-            if let response = await serve(hit.entry, condition(hit, lookup), decision.status) {
+            if let response = await serve(hit.entry, condition, decision.status) {
                 if decision.revalidates || mode.refreshes { revalidate(hit, lookup) }
                 return response
             }
             // The entry is damaged.
             await remove(hit.key)
-            if isCacheOnly { throw miss(.unreadable) }
+            if mode.mustNotSend { throw miss(.unreadable) }
             (found, decision) = (nil, .validate(.forward(.miss, detail: "unreadable")))
         }
 
         // 504 or a miss: the request must not be sent.
-        if isCacheOnly { throw miss(found == nil ? .notStored : .expired) }
+        if mode.mustNotSend { throw miss(found == nil ? .notStored : .expired) }
         if lookup.directives.onlyIfCached { return gatewayTimeout }
 
         let status = decision.status
@@ -140,11 +141,13 @@ extension CacheHandler {
         return nil
     }
 
-    private func decision(_ candidate: SearchResult, _ lookup: HTTPLookup) -> HTTPCacheRules.Decision {
+    private func decision(
+        _ candidate: SearchResult, _ condition: HTTPConditions.Outcome, _ lookup: HTTPLookup
+    ) -> HTTPCacheRules.Decision {
         switch candidate {
         case .nothing(let reason): return .validate(.forward(reason))
         case .found(let found):
-            if condition(found, lookup) == .forward { return .validate(.forward(.request)) }
+            if condition == .forward { return .validate(.forward(.request)) }
             let head = found.entry.head
             return HTTPCacheRules.decide(
                 head.fresh, received: head.received, request: lookup.directives, preferences: lookup.preferences,

@@ -18,7 +18,7 @@ extension CacheHandler {
             case .success(let response): return response
             case .failure(let miss): reason = miss.reason
             }
-            if isCacheOnly { throw miss(reason) }
+            if mode.mustNotSend { throw miss(reason) }
         }
 
         note(

@@ -37,13 +37,6 @@ final class CacheHandler: Sendable {
     var now: Date { exchange.time.date }
     private var report: CacheReport? { exchange.tags[CacheMode.self].report }
 
-    var isCacheOnly: Bool {
-        switch mode {
-        case .cacheOnly, .cacheOnlyIncludingStale, .remove: true
-        default: false
-        }
-    }
-
     func miss(_ reason: CacheMiss.Reason) -> CacheMiss { exchange.tags[CacheMode.self].miss(reason) }
 
     /// Reports that the response was removed or stored for the caller.

@@ -85,8 +85,8 @@ enum CacheKeyBuilder {
     }
 
     private static func withoutFragment(_ text: String) -> String {
-        guard text.holds("#"), let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
-        return String(text[..<mark])
+        guard let mark = text.withSpan({ $0.firstIndex(of: UInt8(ascii: "#")) }) else { return text }
+        return String(Substring(text.utf8.prefix(mark)))
     }
 
     private static func add(_ word: String, _ value: String, to text: inout String) {

@@ -1,5 +1,3 @@
-import ErrandSupport
-
 extension String {
     /// Concatenates texts with a single allocation.
     init(_ first: String, _ second: String, _ third: String = "") {
@@ -8,9 +6,5 @@ extension String {
         append(first)
         append(second)
         append(third)
-    }
-
-    func holds(_ character: Unicode.Scalar) -> Bool {
-        withSpan { $0.firstIndex(of: UInt8(ascii: character)) != nil }
     }
 }

@@ -26,7 +26,7 @@ final class OpenStores: Sendable {
 
     private let state = Mutex(State())
 
-    func known(_ store: any CacheStore) -> OpenStore? {
+    private func known(_ store: any CacheStore) -> OpenStore? {
         state.withLock { state in
             if let last = state.last, last.store === store { return last }
             guard let known = state.all[ObjectIdentifier(store)] else { return nil }

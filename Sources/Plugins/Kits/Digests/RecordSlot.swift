@@ -43,15 +43,11 @@ package enum RecordSlot {
     private static func content(_ slot: ArraySlice<UInt8>, _ magic: [UInt8]) -> (ArraySlice<UInt8>, UInt64)? {
         let bytes = Array(slot)
         guard bytes.count >= headSize, bytes.starts(with: magic) else { return nil }
-        let count = number(bytes[16..<20])
-        guard count <= UInt64(bytes.count - headSize) else { return nil }
-        let payload = bytes[headSize..<(headSize + Int(count))]
+        let count = Int(clamping: bytes.span.littleEndian(at: 16, as: UInt32.self))
+        guard count <= bytes.count - headSize else { return nil }
+        let payload = bytes[headSize..<(headSize + count)]
         guard SHA256Digest.digest(of: bytes[..<20] + payload) == Array(bytes[20..<headSize]) else { return nil }
-        let sequence = number(bytes[8..<16])
+        let sequence = bytes.span.littleEndian(at: 8, as: UInt64.self)
         return sequence < .max ? (payload, sequence) : nil
-    }
-
-    package static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -139,7 +139,7 @@ struct DiskFile: ~Copyable {
 }
 
 extension DiskFile.Failure {
-    static func converting<Value: ~Copyable>(
+    fileprivate static func converting<Value: ~Copyable>(
         _ body: () throws(SystemFile.Failure) -> Value
     ) throws(Self) -> Value {
         do { return try body() } catch { throw Self(code: error.code) }

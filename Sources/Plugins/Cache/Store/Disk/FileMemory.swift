@@ -25,8 +25,6 @@ struct FileMemory: ~Copyable {
 
     deinit { unsafe memory.deallocate() }
 
-    var count: Int { unsafe memory.count }
-
     func withSpan<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
         try unsafe body(memory.bindMemory(to: UInt8.self).span)
     }
