@@ -34,9 +34,7 @@ struct StreamCompressor: ~Copyable {
                 throw CompressionError(.compressionFailed, "the body cannot be compressed")
             }
             offset += taken
-            unsafe buffer.withUnsafeBufferPointer { buffer in
-                unsafe result.append(UnsafeBufferPointer(rebasing: buffer[..<made]))
-            }
+            result.append(contentsOf: buffer[..<made])
             if code == Int32(ERRAND_ENCODER_DONE) { return result }
         }
     }

@@ -38,7 +38,7 @@ where Output == HTTPResponse {
 extension WebSocketRequest {
     /// The default options.
     public var webSocketOptions: WebSocketOptions { WebSocketOptions() }
-    /// The filter that turns the request into an opening handshake, if you open it with the agent's `socket(_:)`.
+    /// The filter that turns the request into an opening handshake, if you open it with the agent's `webSocket(_:)`.
     public var requiredFilters: [any Filter] { [OpeningFilter(core: nil)] }
 }
 

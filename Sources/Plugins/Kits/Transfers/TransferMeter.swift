@@ -197,8 +197,6 @@ public final class TransferMeter: Sendable {
 struct Throughput: Sendable {
     private var steps: [(start: ContinuousClock.Instant, count: Int64)] = []
 
-    init() {}
-
     /// Starts a new window, because a wait between attempts isn't a slow network.
     mutating func restart(_ now: ContinuousClock.Instant) { steps = [(now, 0)] }
 

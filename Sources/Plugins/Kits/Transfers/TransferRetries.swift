@@ -49,10 +49,10 @@ public struct TransferRetries: Sendable {
 
     /// Whether the same request may succeed if it's sent again.
     public static func isTemporary(_ error: any Error) -> Bool {
+        if error is PauseInterruption { return true }
         guard let error = error as? ErrandError else {
             // A transfer's own errors are final, but another filter's error may be temporary.
-            if error is PauseInterruption || error is TransferError { return error is PauseInterruption }
-            return (error as? any RequestFailure)?.isRetryable == true
+            return !(error is TransferError) && (error as? any RequestFailure)?.isRetryable == true
         }
         // URLSession on Linux reports lost connections and truncated bodies with this code.
         return error.isRetryable || error.code == .transportFailed

@@ -67,9 +67,9 @@ enum SidecarFormat {
         (0..<count).map { index in
             let start = bytes.startIndex + index * counterSize
             guard start + counterSize <= bytes.endIndex else { return nil }
-            let done = Int64(bitPattern: RecordSlot.number(bytes[(start + 8)..<(start + counterSize)]))
-            let isRight = Array(bytes[start..<(start + counterSize)]) == counter(done, part: index, plan: plan)
-            return isRight ? done : nil
+            let slot = bytes[start..<(start + counterSize)]
+            let done = slot.span.littleEndian(at: 8, as: Int64.self)
+            return Array(slot) == counter(done, part: index, plan: plan) ? done : nil
         }
     }
 

@@ -50,7 +50,8 @@ struct UploadRetries {
 }
 
 /// A server fault that may be temporary, although no response indicates it.
-struct TemporaryFault: RequestFailure {
+struct TemporaryFault: RequestFailure, CustomStringConvertible {
     let reason: String
+    var description: String { reason }
     var isRetryable: Bool { true }
 }

@@ -69,7 +69,7 @@ final class JSONArraySplitter: ElementSplitter {
     }
 
     private func element() throws -> Found? {
-        let size = scanner.size(in: window.storage, from: window.start, to: window.storage.count)
+        let size = scanner.end(in: window.storage.span.extracting(window.start...))
         if (size ?? window.count) > limit {
             throw error(.elementTooLong, "an element is longer than the limit of \(limit) bytes")
         }

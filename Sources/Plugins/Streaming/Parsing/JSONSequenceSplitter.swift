@@ -69,7 +69,7 @@ final class JSONSequenceSplitter: ElementSplitter {
         // A JSON text can't contain a separator, because control characters are escaped.
         let separator = window.storage.span.firstIndex(of: Self.separator, from: window.start + scanned)
         scanned = (separator ?? window.storage.count) - window.start
-        let size = scanner.size(in: window.storage, from: window.start, to: window.start + scanned)
+        let size = scanner.end(in: window.storage.span.extracting(window.start..<window.start + scanned))
         guard let size else {
             if scanned > limit { throw tooLong() }
             // A number or literal may be truncated unless white space follows it (section 2.4).

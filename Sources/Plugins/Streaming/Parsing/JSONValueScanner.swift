@@ -10,23 +10,18 @@ struct JSONValueScanner {
     private var string: JSONStringScan?
     private var position = 0
 
-    /// Returns the size of the value that begins at an index, or `nil` if more bytes are needed.
+    /// Returns the end of the value that begins at the start of the bytes, or `nil` if more bytes are needed.
     ///
-    /// - Parameters:
-    ///   - bytes: Contains the bytes of earlier calls from `start` on, followed by new ones.
-    ///   - limit: The end of the bytes that may belong to the value. If a string continues after it, returns `nil`, and
-    ///     the scanner can't be used anymore.
-    mutating func size(in bytes: [UInt8], from start: Int, to limit: Int) -> Int? {
-        guard start + position < limit else { return nil }
-        if mode == .start { begin(bytes[start]) }
-        let end: Int? =
-            switch mode {
-            case .start: nil
-            case .scalar: scalarEnd(in: bytes, start, limit)
-            case .string: stringEnd(in: bytes, start, limit)
-            case .container: containerEnd(in: bytes, start, limit)
-            }
-        return end.map { $0 - start }
+    /// - Parameter bytes: The bytes of earlier calls, followed by new ones.
+    mutating func end(in bytes: Span<UInt8>) -> Int? {
+        guard position < bytes.count else { return nil }
+        if mode == .start { begin(bytes[0]) }
+        return switch mode {
+        case .start: nil
+        case .scalar: scalarEnd(in: bytes)
+        case .string: stringEnd(in: bytes)
+        case .container: containerEnd(in: bytes)
+        }
     }
 
     private mutating func begin(_ byte: UInt8) {
@@ -37,33 +32,32 @@ struct JSONValueScanner {
         }
     }
 
-    private mutating func scalarEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
-        for index in (start + position)..<limit {
-            let byte = bytes[index]
+    private mutating func scalarEnd(in bytes: Span<UInt8>) -> Int? {
+        while position < bytes.count {
+            let byte = bytes[position]
             if byte <= 0x20 || byte == JSONGrammar.comma || byte | 0x20 == JSONGrammar.closeBrace {
                 // Treat a byte that can't begin a value as one, so the decoder rejects it.
-                return max(index, start + 1)
+                return max(position, 1)
             }
+            position += 1
         }
-        position = limit - start
         return nil
     }
 
-    private mutating func containerEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
+    private mutating func containerEnd(in bytes: Span<UInt8>) -> Int? {
         if string != nil {
-            guard let end = stringEnd(in: bytes, start, limit) else { return nil }
-            position = end - start
+            guard let end = stringEnd(in: bytes) else { return nil }
+            position = end
         }
         // Local variables stay in registers during the loop.
-        var (index, level) = (start + position, depth)
-        let text = bytes.span
-        while index < limit {
-            let byte = text[index]
+        var (index, level) = (position, depth)
+        while index < bytes.count {
+            let byte = bytes[index]
             index += 1
             if byte == JSONGrammar.quote {
                 var scan = JSONStringScan()
-                guard let end = scan.end(in: text, from: index), end <= limit else {
-                    (string, position, depth) = (scan, limit - start, level)
+                guard let end = scan.end(in: bytes, from: index) else {
+                    (string, position, depth) = (scan, bytes.count, level)
                     return nil
                 }
                 index = end
@@ -75,18 +69,15 @@ struct JSONValueScanner {
                 if level == 0 { return index }
             }
         }
-        (position, depth) = (limit - start, level)
+        (position, depth) = (index, level)
         return nil
     }
 
     /// Returns the index after the string, or `nil` if the bytes end within it.
-    private mutating func stringEnd(in bytes: [UInt8], _ start: Int, _ limit: Int) -> Int? {
-        guard let end = string?.end(in: bytes, from: start + position), end <= limit else {
-            position = limit - start
-            return nil
-        }
-        position = end - start
-        string = nil
+    private mutating func stringEnd(in bytes: Span<UInt8>) -> Int? {
+        let end = string?.end(in: bytes, from: position)
+        position = end ?? bytes.count
+        if end != nil { string = nil }
         return end
     }
 }

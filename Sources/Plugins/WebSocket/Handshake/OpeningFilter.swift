@@ -14,7 +14,7 @@ struct OpeningFilter: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         guard let core else {
-            throw WebSocketError(.notASocket, "open a socket with the agent's socket(_:) instead of sending it")
+            throw WebSocketError(.notASocket, "open a socket with the agent's webSocket(_:) instead of sending it")
         }
         core.clock.keep(exchange.time)
         let base = try exchange.transport.connecting()
