@@ -180,7 +180,8 @@ import Testing
         let upload = agent(origin, quick(in: folder.url, segments: 4)).upload(Send(.data(film)))
         #expect(try await notices(of: upload).map(\.name) == ["restarting"])
         #expect(bodies(of: origin) == [film] && origin.snapshot.joined.isEmpty)
-        #expect(origin.snapshot.uploads.count == 1)
+        // At least the segment whose URL arrived was terminated. The others may have been cancelled before theirs did.
+        #expect((1...4).contains(origin.snapshot.uploads.count))
     }
 
     /// Applies a fault once, to the request that joins the segments.
