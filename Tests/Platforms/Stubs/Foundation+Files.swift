@@ -37,6 +37,7 @@ extension FileManager {
 
 public struct CharacterSet: Hashable, ExpressibleByArrayLiteral, Sendable {
     public init(arrayLiteral elements: Unicode.Scalar...) { fatalError() }
+    public static var alphanumerics: CharacterSet { fatalError() }
     public static var whitespaces: CharacterSet { fatalError() }
     public static var whitespacesAndNewlines: CharacterSet { fatalError() }
     public static var newlines: CharacterSet { fatalError() }
@@ -58,6 +59,8 @@ extension String {
 
 extension StringProtocol {
     public func trimmingCharacters(in set: CharacterSet) -> String { fatalError() }
+    public var removingPercentEncoding: String? { fatalError() }
+    public func addingPercentEncoding(withAllowedCharacters allowed: CharacterSet) -> String? { fatalError() }
     public func replacingOccurrences<Target: StringProtocol, Replacement: StringProtocol>(
         of target: Target, with replacement: Replacement, options: NSString.CompareOptions = [],
         range: Range<Index>? = nil

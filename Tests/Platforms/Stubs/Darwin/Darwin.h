@@ -141,6 +141,7 @@ FUNCTION(int, "utimensat(_:_:_:_:)", utimensat, int, const char *, const struct 
 FUNCTION(apple_directory *, "opendir(_:)", opendir, const char *);
 FUNCTION(struct apple_dirent *, "readdir(_:)", readdir, apple_directory *);
 FUNCTION(int, "closedir(_:)", closedir, apple_directory *);
+FUNCTION(long, "sysconf(_:)", sysconf, int);
 FUNCTION(int, "isatty(_:)", isatty, int);
 FUNCTION(apple_pid_t, "getpid()", getpid, void);
 FUNCTION(apple_pid_t, "getppid()", getppid, void);
@@ -247,6 +248,7 @@ FUNCTION(int, "gethostname(_:_:)", gethostname, char *, size_t);
 FUNCTION(struct apple_in6_addr, "getter:in6addr_loopback()", in6addr_loopback, void);
 
 #define CONSTANT(type, name, value) static const type apple_##name NAMED(#name) = value
+CONSTANT(int, _SC_PAGESIZE, 29);
 CONSTANT(apple_mode_t, S_IFMT, 0170000);
 CONSTANT(apple_mode_t, S_IFDIR, 0040000);
 CONSTANT(apple_mode_t, S_IFREG, 0100000);
