@@ -1,5 +1,5 @@
 // The only code in this module that touches addresses. `validate(bytes:)` gets them from its caller and creates a span
-// for the duration of the call. Spans check the bounds of every access, including that of the load below.
+// for the duration of the call. Spans check the bounds of every access, including the load below.
 
 /// Reads bytes of a text as numbers, for hashing and comparing.
 @usableFromInline package enum Bytes {

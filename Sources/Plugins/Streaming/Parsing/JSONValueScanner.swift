@@ -12,7 +12,7 @@ struct JSONValueScanner {
 
     /// Returns the end of the value that begins at the start of the bytes, or `nil` if more bytes are needed.
     ///
-    /// - Parameter bytes: The bytes of earlier calls, followed by new ones.
+    /// - Parameter bytes: The bytes of earlier calls, followed by new bytes.
     mutating func end(in bytes: Span<UInt8>) -> Int? {
         guard position < bytes.count else { return nil }
         if mode == .start { begin(bytes[0]) }
