@@ -57,6 +57,8 @@ import Android
             log.add(desk.log)
             let outbox = try await desk.open()
             let first = try await outbox.enqueue(Note(number: 1))
+            // An outbox that is paused before it sends would wait here for good.
+            try await eventually { desk.paths == ["notes/1"] }
             outbox.pause()
             try await outbox.reached { $0.entries.first?.lastError != nil }
             #expect(outbox.state.entries.first?.state == .sending)

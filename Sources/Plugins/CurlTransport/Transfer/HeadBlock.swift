@@ -37,7 +37,7 @@ import ErrandSupport
 
     var isComplete: Bool {
         get { unsafe block.map { unsafe $0.pointee.is_complete != 0 } ?? false }
-        nonmutating set { unsafe block?.pointee.is_complete = newValue ? 1 : 0 }
+        set { unsafe block?.pointee.is_complete = newValue ? 1 : 0 }
     }
 
     var isRefused: Bool { unsafe block.map { unsafe $0.pointee.is_refused != 0 } ?? false }
@@ -47,7 +47,7 @@ import ErrandSupport
     /// The bytes of all lines received, and of lines that may still arrive.
     var received: Int {
         get { unsafe block?.pointee.received ?? 0 }
-        nonmutating set { unsafe block?.pointee.received = newValue }
+        set { unsafe block?.pointee.received = newValue }
     }
 
     var rest: Int { unsafe block.map { unsafe $0.pointee.limit - $0.pointee.received } ?? 0 }
