@@ -19,6 +19,7 @@ typedef SWIFT void (*unlock_function)(SELF void *);
 typedef SWIFT void (*resume_function)(void *);
 typedef SWIFT void (*resume_error_function)(void *, void *);
 typedef SWIFT void *(*alloc_function)(size_t);
+typedef SWIFT void (*dealloc_function)(void *);
 typedef SWIFT void *(*current_function)(void);
 typedef void (*annotation)(void *);
 
@@ -30,6 +31,7 @@ static unlock_function real_unlock;
 static resume_function real_resume, real_throwing_resume;
 static resume_error_function real_resume_with_error;
 static alloc_function real_alloc;
+static dealloc_function real_dealloc;
 static current_function current;
 static annotation acquire, release;
 
@@ -40,6 +42,7 @@ __attribute__((constructor)) static void find(void) {
     real_throwing_resume = (resume_function)dlsym(RTLD_NEXT, "swift_continuation_throwingResume");
     real_resume_with_error = (resume_error_function)dlsym(RTLD_NEXT, "swift_continuation_throwingResumeWithError");
     real_alloc = (alloc_function)dlsym(RTLD_NEXT, "swift_task_alloc");
+    real_dealloc = (dealloc_function)dlsym(RTLD_NEXT, "swift_task_dealloc");
     current = (current_function)dlsym(RTLD_NEXT, "swift_task_getCurrent");
     acquire = (annotation)dlsym(RTLD_DEFAULT, "__tsan_acquire");
     release = (annotation)dlsym(RTLD_DEFAULT, "__tsan_release");
@@ -70,9 +73,16 @@ SWIFT void swift_continuation_throwingResumeWithError(void *task, void *error) {
     real_resume_with_error(task, error);
 }
 
-// A task allocates memory for each async function it calls, including the one that creates its next continuation.
+// A task allocates memory for each async function it calls, including the one that creates its next continuation, and
+// frees it when that function returns. One of the two comes before the resumed task reads the value it was resumed with.
 SWIFT void *swift_task_alloc(size_t size) {
     void *task = acquire ? current() : NULL;
     if (task) acquire(task);
     return real_alloc(size);
+}
+
+SWIFT void swift_task_dealloc(void *memory) {
+    void *task = acquire ? current() : NULL;
+    if (task) acquire(task);
+    real_dealloc(memory);
 }

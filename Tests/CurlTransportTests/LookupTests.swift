@@ -61,7 +61,9 @@ struct LookupTests {
         let built = try await compiler.run(["-shared", "-fPIC", "-o", library, folder.path("slow.c"), "-ldl"])
         try #require(built.status == 0, "\(built)")
         let program = try Program(built: "errand-curl-process")
-        return try await program.run(arguments, environment: ["LD_PRELOAD": library])
+        // Beside what is preloaded already, such as the library for the thread sanitizer.
+        let preloaded = [library, ProcessInfo.processInfo.environment["LD_PRELOAD"]].compactMap(\.self)
+        return try await program.run(arguments, environment: ["LD_PRELOAD": preloaded.joined(separator: ":")])
     }
 
     @Test("name lookups that are cancelled end at once for their callers, and only 64 of them go on")
