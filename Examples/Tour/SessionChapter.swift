@@ -11,7 +11,6 @@ import Synchronization
 enum SessionChapter {
     private struct GetPage: PagedRequest {
         typealias Output = [Int]
-        typealias Item = Int
         var page = PagePosition.offset(size: 2)
         var path: String { "numbers" }
         var query: Parameters { page.query("from") }

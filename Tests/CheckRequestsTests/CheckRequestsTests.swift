@@ -36,7 +36,9 @@ struct CheckRequestsTests {
     }
 
     /// Checks a module's sources with the program, and returns its output and exit status.
-    private static func check(_ sources: String, _ folder: Folder) async throws -> Program.Output {
+    private static func check(
+        _ sources: String, _ folder: Folder, extending others: [URL] = []
+    ) async throws -> Program.Output {
         let file = folder.url.appending(path: "Tried.swift")
         try sources.write(to: file, atomically: true, encoding: .utf8)
         let module = folder.url.appending(path: "Tried.swiftmodule")
@@ -44,11 +46,11 @@ struct CheckRequestsTests {
             [
                 "swiftc", "-emit-module", "-wmo", "-enable-testing", "-swift-version", "6", "-module-name", "Tried",
                 "-parse-as-library",
-                "-o", module.path, "-I", modules().path, file.path,
+                "-o", module.path, "-I", modules().path, "-I", folder.url.path, file.path,
             ] + tools)
         let checked = folder.url.appending(path: "checked")
         try await graphs(of: "Tried", access: "private", in: folder.url, to: checked)
-        var arguments: [String] = []
+        var arguments = others.flatMap { ["--extended", $0.path] }
         for module in ["Errand", "ErrandCache"] {
             let requirements = folder.url.appending(path: module)
             try await graphs(of: module, access: "public", in: folder.url, to: requirements)
@@ -77,6 +79,28 @@ struct CheckRequestsTests {
         let folder = try Folder()
         let output = try await Self.check(CheckedTypes.right, folder)
         #expect(output.status == 0, "\(output.text)")
+    }
+
+    @Test("a member that another module's type gets in an extension is compared with the protocols of that type")
+    func extended() async throws {
+        let folder = try Folder()
+        let base = folder.url.appending(path: "Base.swift")
+        try "public import Errand\npublic protocol Service: Request {}".write(
+            to: base, atomically: true, encoding: .utf8)
+        _ = try await Self.run(
+            [
+                "swiftc", "-emit-module", "-swift-version", "6", "-module-name", "Base", "-parse-as-library", "-o",
+                folder.url.appending(path: "Base.swiftmodule").path, "-I", Self.modules().path, base.path,
+            ] + Self.tools)
+        let graph = folder.url.appending(path: "graph")
+        try await Self.graphs(of: "Base", access: "internal", in: folder.url, to: graph)
+        let sources = "import Base\nimport Errand\nextension Service where Output == Int { var deadline: Int { 3 } }"
+        let alone = try await Self.check(sources, folder)
+        #expect(alone.status == 0)
+        let output = try await Self.check(sources, folder, extending: [graph])
+        #expect(
+            output.status == 1 && output.text.contains("Tried.swift:3:45: error: 'deadline' of Service"),
+            "\(output.text)")
     }
 
     @Test(

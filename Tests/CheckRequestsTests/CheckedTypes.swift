@@ -3,6 +3,7 @@ enum CheckedTypes {
     static let wrong = """
         import Errand
         import ErrandCache
+        import ErrandEssentials
 
         struct Headers: Request {
             var headers: [String: String] { [:] } // wrong
@@ -48,6 +49,21 @@ enum CheckedTypes {
         protocol Service: Request {}
         extension Service {
             var priority: Int { 3 } // wrong
+        }
+        struct Labelled: Request {
+            typealias Output = Int
+            func decode(data: Data) throws -> Int { 3 } // wrong
+        }
+        @MainActor final class Screen: RequestDelegate {
+            func requestDidSucceed(_ activity: Activity, response: Response<Int>) {} // wrong
+            func requestDidFailed(_ activity: Activity, error: any Error) {} // wrong
+            func requestDidCancel() {} // wrong
+        }
+        @MainActor final class List: CompositeDelegate {
+            func compositeDidFail(_ activity: Activity) {} // wrong
+        }
+        extension Request {
+            var acceptableStatus: StatusCodes { .successful } // wrong
         }
         """
 
@@ -134,6 +150,21 @@ enum CheckedTypes {
             func filter(_ numbers: [Int]) -> [Int] { numbers }
             var stages: FilterStages { stage }
             func traits(for request: any Request) -> FilterTraits { [] }
+        }
+        struct Marked: Request {
+            let tags: [String]  // not a requirement
+            let lane: String
+            var encoded: Data { Data() }
+        }
+        struct Coding: BodyDecoder {
+            var contentTypes: ContentTypes { .any }
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { throw CancellationError() }
+            func encode(_ response: HTTPResponse) -> Int { 3 }
+        }
+        struct Coded: Request {
+            func encode(_ number: Int) -> Data { Data() }
+            func httpRequest(for id: Int) -> HTTPRequest? { nil }
+            func mapError(_ error: any Error, depth: Int) -> any Error { error }
         }
         struct Elsewhere {
             var headers: [String: String] { [:] }

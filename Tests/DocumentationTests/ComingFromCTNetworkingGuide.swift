@@ -20,7 +20,6 @@ private enum CTNetworkingGuide {
 
     struct GetFeed: FeedRequest, PagedRequest {
         typealias Output = [Article]
-        typealias Item = Article
         var page = PagePosition.number(size: 20)
         var path: String { "feed" }
         var query: Parameters { page.query("page", size: "size") }

@@ -24,7 +24,6 @@ struct GetArticles: PagedRequest {
 
 struct GetTickets: PagedRequest {
     typealias Output = [Ticket]
-    typealias Item = Ticket
     var page = PagePosition.link(size: 100)
     var path: String { page.path("tickets") }
     var query: Parameters { page.query("page", size: "per_page") }

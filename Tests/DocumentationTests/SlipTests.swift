@@ -50,6 +50,125 @@ import Testing
         #expect(isComposite || !found.contains { $0.contains("Composite") }, "\(found)")
     }
 
+    struct Shadow: CustomTestStringConvertible, Sendable {
+        /// A declaration that compiles, with a member that doesn't do what its name promises.
+        let code: String
+        /// The end of the compiler's only line.
+        let words: String
+
+        init(_ code: String, _ words: String) { (self.code, self.words) = (code, words) }
+
+        var testDescription: String { code }
+
+        static func ignored(_ member: String, _ type: String, _ code: String) -> Shadow {
+            Shadow(code, "the request ignores '\(member)', because its type isn't '\(type)' [#DeprecatedDeclaration]")
+        }
+
+        static func near(_ member: String, _ requirement: String, of name: String, _ code: String) -> Shadow {
+            Shadow(code, "'\(member)' nearly matches defaulted requirement '\(requirement)' of protocol '\(name)'")
+        }
+    }
+
+    #if DEBUG
+    @Test("a member that would be ignored gets a warning that names it", arguments: shadows)
+    func ignored(shadow: Shadow) async throws {
+        let found = try await SwiftCompiler.diagnostics(of: "import Errand\n" + shadow.code, in: Self.root)
+        #expect(found.count == 1 && found.first?.hasSuffix(shadow.words) == true, "\(found)")
+        #expect(found.first?.contains(": warning: ") == true)
+    }
+    #endif
+
+    @Test("requests with every member, in structures, classes, enumerations and extensions, get no warning")
+    func unsuspected() async throws {
+        #expect(try await SwiftCompiler.diagnostics(of: Self.right, in: Self.root) == [])
+    }
+
+    private static let shadows: [Shadow] = [
+        .ignored("headers", "HTTPHeaders", "struct Get: Request { var headers: [String: String] { [:] } }"),
+        .ignored("headers", "HTTPHeaders", "struct Get: Request { let headers: HTTPHeaders? }"),
+        .ignored("headers", "HTTPHeaders", "enum Get: Request { case a; var headers: [String: String]? { nil } }"),
+        .ignored("timeout", "Duration?", "struct Get: Request { let timeout = Duration.seconds(3) }"),
+        .ignored("timeout", "Duration?", "struct Get: Request { var timeout: Double { 3 } }"),
+        .ignored("deadline", "Duration?", "final class Get: Request { let deadline = 3 }"),
+        .ignored("method", "HTTPMethod", "struct Get: Request { let method = \"POST\" }"),
+        .ignored("path", "String", "struct Get: Request { var path: Substring { \"a\" } }"),
+        .ignored("query", "Parameters", "struct Get: Request { var query: [String: Int] { [:] } }"),
+        .ignored("parameters", "Parameters?", "struct Get: Request { var parameters: [String: String] { [:] } }"),
+        .ignored("body", "RequestBody", "struct Get: Request { let body: RequestBody? }"),
+        .ignored("authorization", "Authorization?", "struct Get: Request { var authorization: String { \"a\" } }"),
+        .ignored("priority", "RequestPriority?", "struct Get: Request { let priority = RequestPriority.high }"),
+        .ignored("redirects", "RedirectPolicy?", "struct Get: Request { let redirects: RedirectPolicy }"),
+        .ignored("acceptableStatuses", "StatusCodes", "struct Get: Request { let acceptableStatuses = [200] }"),
+        .ignored("label", "String?", "struct Get: Request { let label = \"get\" }"),
+        .ignored("tags", "Tags", "struct Get: Request { let tags = [\"a\"] }"),
+        .ignored("filters", "[any Filter]", "struct Get<F: Filter>: Request { let filters: [F] }"),
+        .ignored("outcomeCheck", "ResponseCheck?", "struct Get: Request { let outcomeCheck: ResponseCheck }"),
+        .ignored("checks", "[ResponseCheck]", "struct Get: Request { let checks: [ResponseCheck]? }"),
+        .ignored("accessories", "[any Accessory]", "struct Get<A: Accessory>: Request { let accessories: [A] }"),
+        .ignored(
+            "decoder", "(any BodyDecoder)?", "import Foundation\nstruct Get: Request { let decoder = JSONDecoder() }"),
+        // From a protocol of the app.
+        .ignored(
+            "timeout", "Duration?",
+            "protocol Mine: Request {}\nextension Mine { var timeout: Int { 3 } }\nstruct Get: Mine {}"),
+        .near(
+            "querry", "query", of: "Request",
+            "struct Get {}\nextension Get: Request { var querry: Parameters { [:] } }"),
+        .near(
+            "mapError", "mapError", of: "Request",
+            "struct Get {}\nextension Get: Request { func mapError(_ error: ErrandError) -> any Error { error } }"),
+        .near(
+            "requestDidSucceed(_:response:)", "requestDidSucceed(_:response:)", of: "RequestDelegate",
+            """
+            @MainActor final class Screen {}
+            extension Screen: RequestDelegate {
+                func requestDidSucceed(_ activity: Activity, response: Response<Int>) {}
+            }
+            """),
+        .near(
+            "cacheTags", "cacheTags", of: "CacheableRequest",
+            """
+            import ErrandCache
+            struct Get {}
+            extension Get: CacheableRequest {
+                var cachePolicy: CachePolicy { .http }
+                var cacheTags: Set<String> { [] }
+            }
+            """),
+    ]
+
+    private static let right = """
+        import Errand
+        import Foundation
+        struct User: Codable, Sendable { let id: Int }
+        struct Get: Request {
+            typealias Output = User
+            let id: Int
+            var path: String { "users/\\(id)" }
+            let timeout: Duration?
+            var deadline: Duration? = .seconds(3)
+            let headers: HTTPHeaders
+            let filters: [any Filter]
+            let decoder: (any BodyDecoder)? = nil
+        }
+        class Base: Request, @unchecked Sendable { var path: String { "a" }; init() {} }
+        final class Derived: Base, @unchecked Sendable { override var path: String { "b" } }
+        enum Choice: Request { case headers, tags; var path: String { "choice" } }
+        protocol Mine: Request {}
+        extension Mine { var timeout: Duration? { .seconds(20) }; var headers: HTTPHeaders { [:] } }
+        struct Generic<Value: Codable & Sendable>: Mine {
+            typealias Output = [Value]
+            var headers: HTTPHeaders { ["A": "b"] }
+            func decode(_ response: HTTPResponse) async throws -> [Value] { [] }
+        }
+        struct Inferred: Mine { func decode(_ response: HTTPResponse) -> Int { 3 } }
+        struct Extended {}
+        extension Extended: Request { var path: String { "a" }; var searchText: String { "" } }
+        func members(of request: some Request, and other: any Request) -> (HTTPHeaders, Duration?) {
+            (request.headers, other.timeout)
+        }
+        """
+
     private static let user = "'GetUser.Output' (aka 'User')"
     private static let response = "'Response<GetUser.Output>' (aka 'Response<User>')"
 
@@ -114,6 +233,9 @@ import Testing
         Slip(
             "_ = try await agent.send(GetUser(), options: 5)",
             "cannot convert value of type 'Int' to expected argument type 'CallOptions'"),
+        Slip(
+            #"_ = try await agent.send(Call<Void>(.post, "x", body: .json(["a": 1, "b": "x"])))"#,
+            "'json(_:encoder:contentType:)' is unavailable: the values have different types"),
         Slip("_ = try await agent.send(GetUser(id: 7))", "argument passed to call that takes no arguments"),
         Slip("_ = try await agent.send(GetUser)", "type 'GetUser.Type' cannot conform to 'Request'"),
         Slip(

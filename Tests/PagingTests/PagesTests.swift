@@ -274,7 +274,6 @@ import Testing
     /// A page request with its own credentials.
     private struct GetOwn: PagedRequest {
         typealias Output = [Int]
-        typealias Item = Int
         var page = PagePosition.link()
         var first = "numbers"
         var path: String { page.path(first) }

@@ -4,6 +4,7 @@ import ErrandSupport
 import ErrandSystemTransport
 import ErrandTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ErrandResumableUpload
@@ -47,6 +48,20 @@ import Testing
         #expect(try await notices(of: upload) == [.continuing(at: 250_000)])
         #expect(origin.snapshot.log == ["HEAD", "PATCH 250000"])
         #expect(origin.snapshot.bodies.map { Data($0) } == [film] && names.isEmpty)
+    }
+
+    @Test("a later start reports progress from where the first one ended", arguments: kinds)
+    func progress(kind: UploadOrigin.Kind) async throws {
+        let origin = try UploadOrigin(kind)
+        await leave(origin)
+        let found = Mutex<[TransferStatus]>([])
+        var options = CallOptions()
+        options.tags[TransferCall.self] = TransferCall { report in
+            if case .progress(let status) = report { found.withLock { $0.append(status) } }
+        }
+        _ = try await agent(origin).send(send, options: options)
+        let statuses = found.withLock { $0 }
+        #expect(statuses.allSatisfy { $0.transferred >= 250_000 && $0.total == 600_000 }, "\(statuses)")
     }
 
     @Test("a start after a failure finds the record free, whatever the transport still holds", arguments: kinds)

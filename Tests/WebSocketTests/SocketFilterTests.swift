@@ -57,6 +57,12 @@ private struct Lines: WebSocketRequest {
         #expect(Set(stub.received.map { $0.headers["Sec-WebSocket-Key"] }).count == 10)
     }
 
+    @Test("a socket on an agent with a cache or coalescing has no problem to explain")
+    func unsuspected() {
+        let agent = Self.agent(StubTransport(), filters: [.cache(MemoryStore()), .coalescing])
+        #expect(agent.explain(Lines()).problems == [])
+    }
+
     @Test("a cookie of the response to a handshake goes with the next handshake, and with requests")
     func cookies() async throws {
         let stub = StubTransport()

@@ -26,17 +26,29 @@ import PackagePlugin
         guard !targets.isEmpty else { return Diagnostics.error("there is no target in Swift to check") }
 
         var graphs: [String] = []
-        var modules: Set<String> = []
+        var (modules, extended): (Set<String>, Set<String>) = ([], [])
         for target in targets {
             let folder = try packageManager.getSymbolGraph(
                 for: target, options: .init(minimumAccessLevel: .private, includeSPI: true)
             ).directoryURL
             graphs.append(folder.path)
             modules.formUnion(try Self.protocolModules(in: folder))
+            extended.formUnion(try Self.extendedModules(in: folder))
         }
+        // The protocols of a type that is declared in another module are listed there.
+        let all = Self.modules(below: context.package)
+        extended.subtract(targets.map(\.moduleName))
+        var others: [String] = []
+        for target in all where extended.contains(target.moduleName) && !target.moduleName.hasPrefix("Errand") {
+            let folder = try packageManager.getSymbolGraph(for: target, options: .init(minimumAccessLevel: .internal))
+                .directoryURL
+            others.append(folder.path)
+            modules.formUnion(try Self.protocolModules(in: folder))
+        }
+        modules.formUnion(extended.filter { $0.hasPrefix("Errand") })
         // The requirements come from Errand's own modules, as this package builds them.
         var requirements: [String] = []
-        for target in Self.modules(below: context.package) where modules.contains(target.moduleName) {
+        for target in all where modules.contains(target.moduleName) {
             requirements.append(
                 try packageManager.getSymbolGraph(for: target, options: .init(minimumAccessLevel: .public)).directoryURL
                     .path)
@@ -45,7 +57,8 @@ import PackagePlugin
 
         let checker = Process()
         checker.executableURL = try context.tool(named: "errand-check-requests").url
-        checker.arguments = requirements.flatMap { ["--requirements", $0] } + graphs
+        checker.arguments =
+            requirements.flatMap { ["--requirements", $0] } + others.flatMap { ["--extended", $0] } + graphs
         try checker.run()
         checker.waitUntilExit()
         if checker.terminationStatus != 0 {
@@ -72,6 +85,16 @@ import PackagePlugin
             }
         }
         return modules.filter { $0.hasPrefix("Errand") }
+    }
+
+    /// The modules whose types a module extends: their symbols are in a separate file, `App@Backend.symbols.json`.
+    private static func extendedModules(in folder: URL) throws -> Set<String> {
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return Set(
+            files.compactMap { file in
+                let parts = file.lastPathComponent.split(separator: ".")[0].split(separator: "@")
+                return parts.count == 2 ? String(parts[1]) : nil
+            })
     }
 
     /// The Swift modules of a package and its dependencies, without duplicates.

@@ -9,6 +9,8 @@ struct Member {
     let name: String
     /// A property's type, or empty for other members.
     let valueType: String
+    /// A method's parameters as `label:Type`, without spaces.
+    let parameters: [String]
     /// As shown in its module's interface.
     let declaration: String
     let symbol: SymbolGraph.Symbol
@@ -33,6 +35,12 @@ struct Member {
         declaration = text
         let after = kind == .property ? text.split(separator: ":", maxSplits: 1).dropFirst().first : nil
         valueType = (after ?? "").prefix { $0 != "{" && $0 != "=" }.filter { $0 != " " }
+        let labels = name.drop { $0 != "(" }.dropFirst().dropLast().split(separator: ":")
+        let types = (symbol.functionSignature?.parameters ?? []).map { parameter in
+            parameter.declarationFragments.map(\.spelling).joined().drop { $0 != ":" }.dropFirst()
+                .filter { $0 != " " }
+        }
+        parameters = zip(labels, types).map { "\($0):\($1)" }
     }
 
     /// A property's type, unwrapped if it's an optional.

@@ -12,22 +12,41 @@ struct RequirementCheck {
         let protocolName: String
 
         var hasSameName: Bool { member.baseName == requirement.baseName }
+
+        /// Whether the member's line has the comment `// not a requirement`.
+        var isIntended: Bool {
+            guard let location = member.symbol.location,
+                let text = try? String(contentsOfFile: location.path, encoding: .utf8)
+            else { return false }
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            guard lines.indices.contains(location.position.line) else { return false }
+            return lines[location.position.line].contains("// not a requirement")
+        }
     }
 
     private var requirements: [String: [Member]] = [:]
     private var protocolNames: [String: String] = [:]
+    /// The protocols of each type, also of types in modules that aren't checked themselves.
+    private var conformances: [String: Set<String>] = [:]
 
-    /// - Parameter graphs: the graphs of the modules whose protocols are checked.
-    init(_ graphs: [SymbolGraph]) {
+    /// - Parameters:
+    ///   - graphs: the graphs of the modules whose protocols are checked.
+    ///   - others: all other graphs, whose types the checked modules may extend.
+    init(_ graphs: [SymbolGraph], and others: [SymbolGraph] = []) {
         for graph in graphs {
             let symbols = Dictionary(graph.symbols.map { ($0.identifier.precise, $0) }) { first, _ in first }
             for symbol in graph.symbols where symbol.kind.identifier == "swift.protocol" {
                 protocolNames[symbol.identifier.precise] = symbol.pathComponents.joined(separator: ".")
+                conformances[symbol.identifier.precise] = [symbol.identifier.precise]
             }
             for each in graph.relationships where each.kind == "requirementOf" {
                 guard let member = symbols[each.source].flatMap(Member.init) else { continue }
                 requirements[each.target, default: []].append(member)
             }
+        }
+        for each in (graphs + others).flatMap(\.relationships)
+        where each.kind == "conformsTo" && protocolNames[each.target] != nil {
+            conformances[each.source, default: []].insert(each.target)
         }
     }
 
@@ -38,32 +57,35 @@ struct RequirementCheck {
         ) { first, _ in first }
         let relationships = graphs.flatMap(\.relationships)
         let overrides = Set(relationships.filter { $0.kind == "overrides" }.map(\.source))
-        var conformances: [String: [String]] = [:]
+        let known = Set(requirements.values.joined().map(\.id))
         var members: [String: [(member: Member, implemented: String?)]] = [:]
-        for each in relationships {
-            switch each.kind {
-            case "conformsTo" where protocolNames[each.target] != nil:
-                conformances[each.source, default: []].append(each.target)
-            case "memberOf", "defaultImplementationOf", "requirementOf":
-                guard let member = symbols[each.source].flatMap(Member.init) else { continue }
-                members[each.target, default: []].append((member, each.sourceOrigin?.identifier))
-            default: break
-            }
+        for each in relationships
+        where ["memberOf", "defaultImplementationOf", "requirementOf"].contains(each.kind) {
+            guard let member = symbols[each.source].flatMap(Member.init) else { continue }
+            members[each.target, default: []].append((member, each.sourceOrigin?.identifier))
         }
         var findings: [Finding] = []
-        for (type, protocols) in conformances {
-            let own = members[type] ?? []
+        for (type, own) in members {
+            let protocols = (conformances[type] ?? []).sorted { protocolNames[$0] ?? "" < protocolNames[$1] ?? "" }
             let implemented = Set(own.compactMap(\.implemented))
-            let isProtocol = symbols[type]?.kind.identifier == "swift.protocol"
-            for (member, requirement) in own where requirement == nil && !overrides.contains(member.id) {
-                // The compiler lists no requirement for members of a protocol extension.
-                if isProtocol, protocols.contains(where: { Self.implements(member, in: requirements[$0]) }) { continue }
+            // The compiler lists no requirement for members of a protocol extension.
+            let isProtocol = symbols[type]?.kind.identifier ?? "swift.protocol" == "swift.protocol"
+            for (member, requirement) in own where !overrides.contains(member.id) {
+                // Debug builds repeat the requirements with free types, which a member of any type implements.
+                if let requirement, known.contains(requirement) || !requirement.contains("_RequestMemberTypes") {
+                    continue
+                }
+                if isProtocol || requirement != nil,
+                    protocols.contains(where: { Self.implements(member, in: requirements[$0]) })
+                {
+                    continue
+                }
                 let finding = protocols.lazy.compactMap { name -> Finding? in
                     let open = (requirements[name] ?? []).filter { !implemented.contains($0.id) }
                     guard let meant = Self.requirement(meantBy: member, among: open) else { return nil }
                     return Finding(member: member, requirement: meant, protocolName: protocolNames[name] ?? name)
                 }.first
-                if let finding { findings.append(finding) }
+                if let finding, !finding.isIntended { findings.append(finding) }
             }
         }
         return findings.sorted { Self.place(of: $0) < Self.place(of: $1) }
@@ -88,29 +110,43 @@ struct RequirementCheck {
         open.first { isSameName(member, $0) } ?? open.first { isSimilar(member, $0) }
     }
 
-    /// Whether the names match. A method with parameters can't be meant as a property. A method with different labels
-    /// counts only if the labels are similar.
+    /// Whether the names match. A method with parameters can't be meant as a property. A method with other parameters
+    /// counts if it has as many, lacks some of them, or has similar labels: otherwise it's an overload.
     private static func isSameName(_ member: Member, _ requirement: Member) -> Bool {
         guard member.baseName == requirement.baseName else { return false }
         switch (member.kind, requirement.kind) {
         case (.method, .property): return member.name.hasSuffix("()")
-        case (.method, .method): return !member.isStatic && distance(member.name, requirement.name) <= 2
+        case (.method, .method):
+            return member.isStatic == requirement.isStatic
+                && (member.parameters.count == requirement.parameters.count
+                    || isSubsequence(member.parameters, of: requirement.parameters)
+                    || distance(member.name, requirement.name) <= 2)
         default: return true
         }
     }
 
-    /// Whether a name is a typo of the requirement's name: one letter off, or two in a long name, with everything else
-    /// the same.
+    /// Whether some of the parameters, at least one, are there in the same order.
+    private static func isSubsequence(_ some: [String], of all: [String]) -> Bool {
+        var rest = some[...]
+        for parameter in all where rest.first == parameter { rest.removeFirst() }
+        return rest.isEmpty && !some.isEmpty
+    }
+
+    /// Whether a name is a typo of the requirement's name: one letter off, or two if both are long, with everything
+    /// else the same.
     private static func isSimilar(_ member: Member, _ requirement: Member) -> Bool {
         guard member.kind == requirement.kind, member.isStatic == requirement.isStatic else { return false }
         let (name, meant) = (member.baseName, requirement.baseName)
         let isSlip =
             name.lowercased() == meant.lowercased()
-            || distance(name.lowercased(), meant.lowercased()) <= (meant.count > 4 ? 2 : 1)
+            || distance(name.lowercased(), meant.lowercased()) <= (min(name.count, meant.count) > 5 ? 2 : 1)
         guard isSlip else { return false }
         switch member.kind {
         case .property: return member.wrappedType == requirement.wrappedType
-        case .method: return member.name.dropFirst(name.count) == requirement.name.dropFirst(meant.count)
+        case .method:
+            // In a long name, a slip is one even if there is another in the types.
+            return member.parameters == requirement.parameters
+                || meant.count > 9 && member.name.dropFirst(name.count) == requirement.name.dropFirst(meant.count)
         case .type: return true
         }
     }
@@ -140,9 +176,7 @@ extension RequirementCheck.Finding: CustomStringConvertible {
         let type = path.dropLast().joined(separator: ".")
         let place =
             member.symbol.location.map { location in
-                let file = location.uri.hasPrefix("file://") ? String(location.uri.dropFirst(7)) : location.uri
-                return "\(file.removingPercentEncoding ?? file):\(location.position.line + 1):"
-                    + "\(location.position.character + 1)"
+                "\(location.path):\(location.position.line + 1):\(location.position.character + 1)"
             } ?? type
         let meant = requirement.kind == .type ? "'typealias \(requirement.name) = …'" : "'\(requirement.declaration)'"
         let cause =

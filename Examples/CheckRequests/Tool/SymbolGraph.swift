@@ -19,12 +19,24 @@ struct SymbolGraph: Decodable {
             }
             let uri: String
             let position: Position
+
+            var path: String {
+                let path = uri.hasPrefix("file://") ? String(uri.dropFirst(7)) : uri
+                return path.removingPercentEncoding ?? path
+            }
+        }
+        struct Signature: Decodable {
+            struct Parameter: Decodable {
+                let declarationFragments: [Fragment]
+            }
+            let parameters: [Parameter]?
         }
 
         let identifier: Identifier
         let kind: Kind
         let pathComponents: [String]
         let declarationFragments: [Fragment]
+        let functionSignature: Signature?
         /// Nil for a symbol that the compiler synthesized, or that lies within a private type.
         let location: Location?
     }

@@ -148,6 +148,10 @@ extension Filter where Self == AuthenticationFilter<Authorization> {
     {
         AuthenticationFilter(AuthenticationSession(authorization, origins: origins))
     }
+
+    /// Explains at compile time that the filter needs a session or fixed credentials.
+    @available(*, unavailable, message: "pass a session, .authentication(session), or fixed credentials")
+    public static var authentication: Self { authentication(.omitted) }
 }
 
 extension AuthenticationFilter {

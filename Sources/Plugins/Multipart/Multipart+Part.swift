@@ -78,6 +78,12 @@ extension Multipart.Part {
         return Self(.encoded(encode, nil), name, fileName, "application/json")
     }
 
+    /// Explains at compile time why a dictionary of different types can't be sent.
+    @available(*, unavailable, message: "the values have different types: declare an 'Encodable' structure")
+    public static func json(
+        _ value: [String: Any], name: String? = nil, fileName: String? = nil, encoder: JSONEncoder? = nil
+    ) -> Self { .data(Data()) }
+
     /// Creates a part with an encoded value. Encodes it when the request is built.
     ///
     /// - Parameters:

@@ -42,7 +42,10 @@ extension PagedRequest {
     public func nextCursor(in response: Response<Output>) throws -> String? { nil }
 }
 
-extension PagedRequest where Output == [Item] {
+extension PagedRequest
+where Output: RangeReplaceableCollection & ExpressibleByArrayLiteral, Output.Element: Sendable {
     /// Returns the array's elements.
-    public func items(in response: Response<Output>) throws -> [Item] { response.value }
+    ///
+    /// The constraint stands for "any array": with `Output == [Item]`, the compiler wouldn't infer `Item`.
+    public func items(in response: Response<Output>) throws -> [Output.Element] { Array(response.value) }
 }

@@ -90,3 +90,29 @@ extension WebSocketRequest where Outgoing: Encodable {
         try coder.encode(message)
     }
 }
+
+extension WebSocketRequest {
+    /// Explains at compile time why `Incoming` has no default `decode`.
+    @available(
+        *, unavailable,
+        message: """
+            'Incoming' has no default 'decode'. If your app's default isolation is MainActor, declare the message as \
+            'nonisolated struct Event: Decodable'. If it isn't Decodable, implement 'decode' in the request
+            """
+    )
+    public func decode(_ message: WebSocketMessage, by coder: WebSocketCoder) throws -> Incoming {
+        throw WebSocketError(.decodingFailed, "the request doesn't implement decode")
+    }
+
+    /// Explains at compile time why `Outgoing` has no default `encode`.
+    @available(
+        *, unavailable,
+        message: """
+            'Outgoing' has no default 'encode'. If your app's default isolation is MainActor, declare the message as \
+            'nonisolated struct Command: Encodable'. If it isn't Encodable, implement 'encode' in the request
+            """
+    )
+    public func encode(_ message: Outgoing, by coder: WebSocketCoder) throws -> WebSocketMessage {
+        throw WebSocketError(.encodingFailed, "the request doesn't implement encode")
+    }
+}

@@ -23,7 +23,7 @@ public import ErrandHTTP
 /// ```
 ///
 /// You can send a value any number of times, also concurrently. Each send is a separate ``Activity``.
-public protocol Request<Output>: Sendable {
+public protocol Request<Output>: Sendable, _RequestMemberTypes {
     /// The type that ``decode(_:)`` returns. Defaults to `Data`.
     associatedtype Output: Sendable = Data
 

@@ -79,6 +79,18 @@ public struct RequestBody: Sendable {
         RequestBody(.deferred { try (encoder ?? $0 as? JSONEncoder ?? plainEncoder).encode(value) }, contentType)
     }
 
+    /// Explains at compile time why a dictionary of different types can't be sent.
+    @available(
+        *, unavailable,
+        message: """
+            the values have different types: declare an 'Encodable' structure, or give the request 'parameters' and the \
+            'parameterPlacement' '.json'
+            """
+    )
+    public static func json(
+        _ value: [String: Any], encoder: JSONEncoder? = nil, contentType: String = "application/json"
+    ) -> RequestBody { .none }
+
     /// Sends a value in the format of `encoder`, or else of the agent's encoder, which writes JSON by default.
     public static func encoded(
         _ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil, contentType: String? = nil

@@ -80,6 +80,8 @@ struct DownloadRun: Sendable {
         if file.plan.received > 0, file.representation?.validator == nil || !isRepeatable { try startOver() }
         // From here on, requests are only sent for the user recorded in the sidecar.
         if file.plan.received > 0 { order.user.expect(file.user ?? UserStamp([])) }
+        // A progress bar continues where it ended, even if the download starts paused.
+        if control.isPaused { meter.begin(at: file.plan.received, total: file.plan.total) }
         while true {
             if control.isPaused { meter.set(.paused) }
             try await control.waitUntilResumed()

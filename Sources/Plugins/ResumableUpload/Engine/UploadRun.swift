@@ -83,17 +83,22 @@ struct UploadRun: Sendable {
                 state.record?.remove()
                 tally.end(at: state.source.length ?? 0)
             } else {
-                tally.set(.interrupted)
+                await interrupt(state)
             }
             await order.meter.allDelivered()
             return end.response
         } catch {
             // The upload continues with another record.
             if error is AnotherUser, !order.beginsAnew { throw error }
-            tally.set(.interrupted)
-            await order.meter.allDelivered()
+            await interrupt(state)
             throw error
         }
+    }
+
+    private func interrupt(_ state: State) async {
+        tally.set(.interrupted)
+        await order.meter.allDelivered()
+        state.record?.keep(sent: order.acknowledged.reported)
     }
 
     /// Sends requests until the server has all bytes or another attempt wouldn't help.
@@ -186,10 +191,15 @@ extension UploadRun {
         guard directory.isFileURL, directory.path.utf8.first == UInt8(ascii: "/") else {
             throw TransferError(.invalidRequest, "the records directory isn't a file URL with an absolute path")
         }
-        tally.set(.preparing)
         state.identity = try await order.identity(in: directory.path)
         let record = try UploadRecordFile(String(state.identity.prefix(24)), in: directory.path)
         state.record = record
+        if let found = record.found, found.request == state.identity, !order.beginsAnew {
+            // A progress bar continues where it ended, before the server has been asked.
+            tally.acknowledge(found.acknowledged)
+            order.meter.begin(at: found.reached, total: state.source.length)
+        }
+        tally.set(.preparing)
         let fingerprint = try await state.source.fingerprint()
         state.fingerprint = fingerprint
         guard let found = record.found, found.request == state.identity,

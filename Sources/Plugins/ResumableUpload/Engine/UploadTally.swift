@@ -43,6 +43,8 @@ final class Acknowledgement: Sendable {
     private let state = Mutex((count: Int64(0), transfer: 0, reported: (count: Int64(0), transfer: 0)))
 
     var count: Int64 { state.withLock { $0.count } }
+    /// The number of sent bytes in the last report.
+    var reported: Int64 { state.withLock { $0.reported.count } }
 
     /// Returns the values for a report. If it has fewer bytes than the last one, it belongs to another transfer. Call
     /// it for one report at a time, in order.

@@ -8,6 +8,8 @@ import Synchronization
 final class UploadRecordFile: Sendable {
     private struct State {
         var sequence: UInt64
+        /// The record in the file.
+        var latest: UploadRecord?
         /// Whether the file was removed or released.
         var isOver = false
     }
@@ -35,7 +37,7 @@ final class UploadRecordFile: Sendable {
         file = try Self.open(path, in: directory)
         let newest = Self.read(file)
         found = newest?.record
-        state = Mutex(State(sequence: newest?.sequence ?? 0))
+        state = Mutex(State(sequence: newest?.sequence ?? 0, latest: newest?.record))
     }
 
     private static func open(_ path: String, in directory: String) throws(TransferError) -> SystemFile {
@@ -77,9 +79,17 @@ final class UploadRecordFile: Sendable {
                 try file.write(slot, at: place)
                 if flushes { try file.flushData() }
             } catch { return TransferError(error) }
+            state.latest = record
             return nil
         }
         if let failure { throw failure }
+    }
+
+    /// Adds the number of sent bytes to the record, for display. Ignores failures.
+    func keep(sent: Int64) {
+        guard var record = state.withLock({ $0.isOver ? nil : $0.latest }), record.segments == nil else { return }
+        record.sent = sent
+        try? write(record, flushes: false)
     }
 
     func remove() {
@@ -133,6 +143,8 @@ struct UploadRecord: Codable, Sendable, Equatable {
     var resource: UploadResource?
     /// The number of bytes that the server had when last asked, for display.
     var acknowledged: Int64 = 0
+    /// The number of bytes that the last run had sent at its end, for display. `nil` while it runs, and for segments.
+    var sent: Int64?
     /// The body's segments. `nil` for a single upload, whose URL is in `resource`.
     var segments: [UploadSegment]?
     /// `true` once the server was asked to join the segments, because the result may depend on them.
@@ -142,4 +154,7 @@ struct UploadRecord: Codable, Sendable, Equatable {
     static let magic = Array("ErrandU1".utf8)
 
     var places: [UploadResource] { resource.map { [$0] } ?? segments?.compactMap(\.resource) ?? [] }
+
+    /// Where a progress bar of the last run ended.
+    var reached: Int64 { min(max(0, acknowledged, sent ?? 0), source.size) }
 }

@@ -173,6 +173,14 @@ extension StubTransport {
         add(StubRule(nil, path, query: query, headers: headers, body: body, .inTurn(responses.map(StubReply.init))))
     }
 
+    /// Explains at compile time that the label is missing.
+    @available(*, unavailable, message: "write 'response:' before the response")
+    public func on(_ method: HTTPMethod, _ path: String, _ responses: StubResponse...) {}
+
+    /// Explains at compile time that the label is missing.
+    @available(*, unavailable, message: "write 'response:' before the response")
+    public func on(_ path: String, _ responses: StubResponse...) {}
+
     /// Responds to a method and a path with a handler.
     public func on(
         _ method: HTTPMethod, _ path: String, query: [String: String] = [:], headers: HTTPHeaders = [:],

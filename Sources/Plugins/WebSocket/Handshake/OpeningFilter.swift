@@ -9,7 +9,8 @@ struct OpeningFilter: Filter {
     let core: SocketCore?
 
     var stages: FilterStages { .wire }
-    var traits: FilterTraits { [.changesRequest, .unique] }
+    /// The handshake's fields are the connection's, so caches and signatures don't need to know them.
+    var traits: FilterTraits { .unique }
     var explanation: String { "opening handshake of a WebSocket" }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
