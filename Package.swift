@@ -357,7 +357,7 @@ let suites: [Suite] = [
     suite(
         "EnvelopesTests",
         needs: [
-            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandEnvelopes",
+            "ErrandAuthentication", "ErrandBatch", "ErrandCache", "ErrandChain", "ErrandEnvelopes", "ErrandJSONDecoding",
             "ErrandJSONValidation", "ErrandPaging", "ErrandRecording", "ErrandRetry", "ErrandSystemTransport",
         ]),
     suite("HTTPTests", needs: ["ErrandHTTP"]),

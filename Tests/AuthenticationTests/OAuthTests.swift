@@ -34,7 +34,7 @@ import Testing
             #"{"access_token":"a","expires_in":[]}"#, #"{"access_token":"a","token_type":"mac"}"#,
             #"{"access_token":1}"#, #"{"error":"invalid_grant"}"#, "[]", "1",
         ] { #expect(throws: DecodingError.self, "\(text)") { try token(text) } }
-        for number in ["1e300", "-1e300", "0", "-5", #""1e99""#] {
+        for number in ["1e300", "1e-300", "5", #""1e99""#] {
             let expiry = try token(#"{"access_token":"a","expires_in":\#(number)}"#).expiry
             #expect(try JSONEncoder().encode(#require(expiry)).isEmpty == false)
         }

@@ -93,6 +93,31 @@ import Testing
         }
     }
 
+    @Test("a number that does not fit its type, or a wrong escape, is not said to be a body that cannot be read")
+    func unfit() async throws {
+        for body in [#"{"id":7.5,"name":"x"}"#, #"{"id":99999999999999999999,"name":"x"}"#, #"{"id":7,"name":"\x"}"#] {
+            let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), .json(body)) }
+            #expect(
+                error?.message
+                    == "User expected: the body is not valid JSON, or a number in the body doesn't fit its type")
+        }
+    }
+
+    @Test("JSON in another charset than UTF-8 is an error that names the charset, and its text can be decoded")
+    func otherCharset() async throws {
+        let bytes = Data("{\"id\":7,\"name\":\"".utf8) + [0xD6, 0xD0, 0xB9, 0xFA] + Data("\"}".utf8)
+        let response = StubResponse.data(bytes, contentType: "application/json;charset=GBK")
+        let error = await #expect(throws: ErrandError.self) { _ = try await send(GetUser(), response) }
+        #expect(error?.message == "User expected: the body is not UTF-8; its Content-Type says gbk")
+        let whole = try await send(GetResponse(), response)
+        let user = try JSONDecoder().decode(User.self, from: Data(whole.text().utf8))
+        #expect(user == User(id: 7, name: "\u{4E2D}\u{56FD}"))
+        // The label is wrong: UTF-8 is read whatever it says.
+        let mislabeled = StubResponse.data(
+            Data("{\"id\":7,\"name\":\"\u{E9}\"}".utf8), contentType: "application/json; charset=iso-8859-1")
+        #expect(try await send(GetUser(), mislabeled) == User(id: 7, name: "\u{E9}"))
+    }
+
     @Test("a body that cannot be read at all is called by its name")
     func unreadable() async throws {
         let cut = StubResponse.json(#"{"id":7,"#)

@@ -18,7 +18,10 @@ enum Outcome: Equatable, CustomStringConvertible {
                 case .dataCorrupted(let context): ("corrupted", context)
                 @unknown default: ("unknown", DecodingError.Context(codingPath: [], debugDescription: ""))
                 }
-            self = .failure(kind, path: context.codingPath.map { "\($0.stringValue)|\($0.intValue ?? -1)" })
+            // JSONDecoder reports a number that doesn't fit its type without a path.
+            let isNumber = (context.underlyingError as? JSONDecodingError)?.code == .numberNotRepresentable
+            let path = isNumber ? [] : context.codingPath
+            self = .failure(kind, path: path.map { "\($0.stringValue)|\($0.intValue ?? -1)" })
         } catch { self = .otherError("\(error)") }
     }
 

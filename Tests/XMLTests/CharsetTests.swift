@@ -77,7 +77,7 @@ import Testing
     func unknown() async throws {
         let bad: [(Data, String?)] = [
             (Data("<a/>".utf8), "no-such-charset"), (Data("<?xml version='1.0' encoding='x-none'?><a/>".utf8), nil),
-            (Data("<?xml version='1.0' encoding='utf-16'?><a/>".utf8), nil), (latin("<a>\u{E9}</a>"), nil),
+            (latin("<a>\u{E9}</a>"), nil),
             (latin("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>"), nil), (Data("<a/>".utf8), "a b"),
             (Data([0xFE, 0xFF, 0, 0x3C, 0xDC, 0, 0, 0x61]), nil), (Data([0x3C, 0x61, 0x3E, 0xC0, 0x80, 0x3C]), nil),
             (Data([0x3C, 0x61, 0x3E, 0xED, 0xA0, 0x80, 0x3C]), nil),

@@ -1,5 +1,6 @@
 public import Errand
 public import ErrandEssentials
+import ErrandMessageSyntax
 
 /// A bearer token (RFC 6750), along with everything needed to renew it.
 ///
@@ -56,8 +57,10 @@ extension BearerToken {
     /// let token = try await agent.send(Call<BearerToken>(.post, "token")).value
     /// ```
     ///
-    /// The token expires `expires_in` seconds from now, by the device's clock. A number in quotes is accepted. Empty
-    /// `refresh_token` and `scope` members, which the grammar doesn't allow (RFC 6749, appendix A), are ignored.
+    /// The token expires `expires_in` seconds from now, by the device's clock. A number in quotes is accepted. Zero or
+    /// less counts as an unknown lifetime, because some servers send it for tokens that don't expire. Empty
+    /// `token_type`, `refresh_token` and `scope` members, which the grammar doesn't allow (RFC 6749, appendix A), are
+    /// ignored.
     ///
     /// Throws a `DecodingError` if the token is missing or empty, or if `token_type` isn't `Bearer`, because such a
     /// token must not be used (RFC 6749, section 7.1).
@@ -121,7 +124,7 @@ private struct OAuthReply {
     func text(_ name: String) throws -> String? { try members.decodeIfPresent(String.self, forKey: key(name)) }
 
     func checkType() throws {
-        guard let type = try text("token_type"), type.lowercased() != "bearer" else { return }
+        guard let type = try text("token_type").unlessBlank, type.lowercased() != "bearer" else { return }
         throw fault("token_type", "expected Bearer")
     }
 
@@ -129,10 +132,15 @@ private struct OAuthReply {
         let key = key("expires_in")
         guard members.contains(key), try !members.decodeNil(forKey: key) else { return nil }
         let number = try? members.decode(Double.self, forKey: key)
-        guard let seconds = try number ?? Double(members.decode(String.self, forKey: key)), seconds.isFinite else {
-            throw fault("expires_in", "expected a number of seconds")
-        }
-        return Date(timeIntervalSinceNow: min(max(seconds, 0), Self.longest))
+        guard let seconds = try number ?? Self.decimal(members.decode(String.self, forKey: key)), seconds.isFinite
+        else { throw fault("expires_in", "expected a number of seconds") }
+        // Servers send zero or less for tokens that don't expire.
+        return seconds > 0 ? Date(timeIntervalSinceNow: min(seconds, Self.longest)) : nil
+    }
+
+    /// `Double` also reads hexadecimal digits and names such as `inf`.
+    private static func decimal(_ text: String) -> Double? {
+        text.utf8.allSatisfy { ASCII.isDigit($0) || "+-.eE".utf8.contains($0) } ? Double(text) : nil
     }
 
     /// Also accepts a list, which some servers send.

@@ -263,9 +263,14 @@ extension ValueFrame {
         .dataCorrupted(DecodingError.Context(codingPath: path(step), debugDescription: message))
     }
 
-    private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry) -> DecodingError {
-        JSONDecodingError(.numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
-            .decodingError
+    /// `JSONDecoder` throws this error without a path, and says that the text isn't JSON.
+    private func unrepresentable(_ type: Any.Type, _ entry: IndexEntry, _ step: Step?) -> DecodingError {
+        let error = JSONDecodingError(
+            .numberNotRepresentable, "expected a number that \(type) can hold", byte: entry.start)
+        return .dataCorrupted(
+            DecodingError.Context(
+                codingPath: path(step), debugDescription: "Expected a number that \(type) can hold.",
+                underlyingError: error))
     }
 
     // MARK: Scalars
@@ -284,7 +289,7 @@ extension ValueFrame {
     func integer<Value: FixedWidthInteger>(_ type: Value.Type, at position: Int, _ step: Step?) throws -> Value {
         let entry = entry(at: position)
         guard entry.isKind(.integer) || entry.isKind(.number) else { throw nullOrMismatch(type, at: position, step) }
-        guard let value = document.number(entry).integer(type) else { throw unrepresentable(type, entry) }
+        guard let value = document.number(entry).integer(type) else { throw unrepresentable(type, entry, step) }
         return value
     }
 
@@ -303,7 +308,7 @@ extension ValueFrame {
         if entry.isKind(.integer) || entry.isKind(.number) {
             let number = document.number(entry)
             let value = read(number)
-            guard value.isFinite, value != 0 || number.isZero else { throw unrepresentable(Value.self, entry) }
+            guard value.isFinite, value != 0 || number.isZero else { throw unrepresentable(Value.self, entry, step) }
             return value
         }
         if entry.isKind(.string), let text = document.string(at: position),
@@ -378,7 +383,7 @@ extension ValueFrame {
         guard !entry.isKind(.null) else { throw null(Decimal.self, step) }
         guard entry.isKind(.integer) || entry.isKind(.number) else { throw mismatch(Decimal.self, entry, step) }
         guard let value = Decimal(string: String(decoding: document.bytes(entry), as: UTF8.self)) else {
-            throw unrepresentable(Decimal.self, entry)
+            throw unrepresentable(Decimal.self, entry, step)
         }
         return value
     }

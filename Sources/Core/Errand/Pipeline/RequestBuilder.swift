@@ -44,8 +44,11 @@ struct RequestBuilder {
         }
         body = try body.resolved(by: settings.encoder)
         var headers = settings.headers
-        let trust = addCredentials(of: request, tags, for: url, to: &headers)
-        if let type = body.contentType, !headers.contains(.contentType) { headers.add(.contentType, type) }
+        let own = request.headers
+        let trust = addCredentials(of: request, own, tags, for: url, to: &headers)
+        if let type = contentType(of: body, own: own[.contentType], isSet: headers.contains(.contentType)) {
+            headers.set(.contentType, type)
+        }
         return (HTTPRequest(request.method, to: url, headers: headers, body: body), trust)
     }
 
@@ -61,7 +64,8 @@ struct RequestBuilder {
     /// A foreign origin doesn't receive the agent's authorization, sensitive headers and `Host`. It does receive the
     /// request's own, unless a server chose the origin.
     private func addCredentials(
-        of request: some Request, _ tags: Tags, for url: CheckedURL, to headers: inout HTTPHeaders
+        of request: some Request, _ ownHeaders: HTTPHeaders, _ tags: Tags, for url: CheckedURL,
+        to headers: inout HTTPHeaders
     ) -> OriginTrust {
         switch request.authorization {
         case nil:
@@ -70,7 +74,7 @@ struct RequestBuilder {
             }
         case .some(let own): if own == .omitted { headers.remove(.authorization) }
         }
-        var (trust, own) = (OriginTrust(), request.headers)
+        var (trust, own) = (OriginTrust(), ownHeaders)
         let isOnBase = !request.base.isURL
         if !isOnBase || !url.isOfBase && URLSyntax.isAbsolute(request.path), !settings.trusts(url.url) {
             trust.isTrusted = false
@@ -81,6 +85,20 @@ struct RequestBuilder {
         headers.merge(own)
         if !trust.isTrusted, tags.leadAway(to: url.url) { trust.withhold(from: &headers) }
         return trust
+    }
+
+    /// Returns the body's type, or nil if the header fields stay as they are. The request's own field has precedence
+    /// over the body, and the body over the agent's field, unless its type is the one of unknown bytes.
+    ///
+    /// A form whose type lacks the boundary can't be read, so such an own field is completed.
+    private func contentType(of body: RequestBody, own: String?, isSet: Bool) -> String? {
+        guard let type = body.contentType, !isSet || type != "application/octet-stream" else { return nil }
+        guard let own else { return type }
+        guard var ownType = MediaType(parsing: own), ownType.type == "multipart", ownType.parameters["boundary"] == nil,
+            let boundary = MediaType(parsing: type)?.parameters.all.first(where: { $0.name == "boundary" })
+        else { return nil }
+        ownType.parameters.all.append(boundary)
+        return ownType.description
     }
 
     private func placement(_ request: some Request) -> ParameterPlacement {

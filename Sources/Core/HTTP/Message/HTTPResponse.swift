@@ -130,7 +130,8 @@ public struct HTTPResponse: Sendable {
         do { return try decoder.decode(type, from: data) } catch {
             let what =
                 data.isEmpty
-                ? "the body is empty" : encoded ?? (error as? DecodingError)?.summary ?? error.briefDescription
+                ? "the body is empty"
+                : encoded ?? otherCharset ?? (error as? DecodingError)?.summary(of: data) ?? error.briefDescription
             throw ErrandError(.decodingFailed, "\(type) expected: \(what)", response: self, underlying: error)
         }
     }
@@ -142,6 +143,14 @@ public struct HTTPResponse: Sendable {
             return nil
         }
         return "the body still has the content coding \(coding.prefix(40).debugDescription)"
+    }
+
+    /// Explains to the caller that the body is in a charset that decoders don't read: JSON has to be UTF-8.
+    private var otherCharset: String? {
+        guard let label = charsetLabel, let charset = Charset(label: label), !charset.name.hasPrefix("utf-"),
+            String(validating: data, as: UTF8.self) == nil
+        else { return nil }
+        return "the body is not UTF-8; its Content-Type says \(charset.name)"
     }
 
     private static let plainDecoder = JSONDecoder()

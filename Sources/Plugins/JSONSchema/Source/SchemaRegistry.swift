@@ -295,7 +295,7 @@ extension SchemaRegistry {
         }
         guard let fragment, !fragment.isEmpty else { return (try visited(resources[target].root, location), nil) }
         guard let bytes = PercentEncoding.bytes(fragment) else { throw missing("has invalid percent-encoding") }
-        if fragment.hasPrefix("/") {
+        if bytes.first == UInt8(ascii: "/") {
             let root = resources[target].root
             guard let value = documents[root.document].find(bytes, from: root.value) else {
                 throw missing("doesn't point to a value")

@@ -12,7 +12,8 @@ public import Errand
 /// it's cancelled, the next request is the probe.
 ///
 /// The breaker runs right before the transport, so it counts each attempt, and caches can respond while it's open.
-/// Cancelled requests don't count. Hosts with different ports are separate.
+/// Cancelled requests don't count. If the call's deadline ends an attempt that has run for a second or more, that is a
+/// failure. Hosts with different ports are separate.
 public struct BreakerFilter: Filter {
     /// The conditions for opening and the duration of pauses.
     public let policy: BreakerPolicy
@@ -46,20 +47,22 @@ public struct BreakerFilter: Filter {
 
     /// Rejects the request, or sends it and counts the result.
     public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        let (state, ticket) = try enter(exchange)
+        let begin = exchange.time.now
+        let (state, ticket) = try enter(exchange, at: begin)
         do {
             let response = try await next(exchange)
             leave(state, ticket, result(of: response), exchange)
             return response
         } catch {
-            leave(state, ticket, result(of: error), exchange)
+            leave(state, ticket, result(of: error, since: begin, exchange), exchange)
             throw error
         }
     }
 
-    private func enter(_ exchange: Exchange) throws -> (BreakerState, BreakerState.Ticket) {
-        let now = exchange.time.now
-        return try states.use(exchange.http, at: now) { state in try state.enter(at: now).map { (state, $0) } }
+    private func enter(
+        _ exchange: Exchange, at now: ContinuousClock.Instant
+    ) throws -> (BreakerState, BreakerState.Ticket) {
+        try states.use(exchange.http, at: now) { state in try state.enter(at: now).map { (state, $0) } }
     }
 
     private func leave(
@@ -74,10 +77,21 @@ public struct BreakerFilter: Filter {
         return response.headers.contains(.retryAfter) ? .neither : .failure
     }
 
-    private func result(of error: any Error) -> BreakerState.Result {
-        if error.isCancellation || Task.isCancelled { return .neither }
+    private func result(
+        of error: any Error, since begin: ContinuousClock.Instant, _ exchange: Exchange
+    ) -> BreakerState.Result {
+        if error.isCancellation || Task.isCancelled {
+            return hasTakenTooLong(exchange, since: begin) ? .failure : .neither
+        }
         guard let error = error as? ErrandError else { return .neither }
         return policy.errors.contains(error.code) ? .failure : .neither
+    }
+
+    /// Whether the call's deadline ended the attempt, and waits before the attempt aren't to blame.
+    private func hasTakenTooLong(_ exchange: Exchange, since begin: ContinuousClock.Instant) -> Bool {
+        guard policy.errors.contains(.timedOut), let deadline = exchange.deadline else { return false }
+        let now = exchange.time.now
+        return deadline <= now && begin.duration(to: now) >= .seconds(1)
     }
 }
 
@@ -115,7 +129,7 @@ public struct BreakerPolicy: Sendable {
     /// A response with `Retry-After` doesn't count: the host is up, and the gate pauses it.
     public var statuses = StatusCodes(500...500, 502...504, 506...599)
     /// The errors that count as failures. Defaults to `timedOut`, `cannotConnect`, `connectionLost`, `nameLookupFailed`
-    /// and `truncated`.
+    /// and `truncated`. With `timedOut`, an attempt that the call's deadline ends after a second or more counts, too.
     public var errors: Set<ErrandError.Code> = .retryable
 
     /// Creates a policy.

@@ -90,10 +90,9 @@ struct CharsetDecoder: Sendable {
             if let end = head.indices.dropLast().first(where: { head[$0] == 0x3F && head[$0 + 1] == 0x3E }) {
                 guard let name = XMLDeclaration(Array(head[...(end + 1)]))?.encoding else { return true }
                 let isWide = Charset(label: name)?.name.hasPrefix("utf-16") ?? name.hasPrefix("utf-32")
-                if isWide || name.contains("ucs-") {
-                    throw XMLError(.invalidCharset, "the document declares \(name) but uses another encoding")
-                }
-                coding = try named(name, nil)
+                // Services declare UTF-16 because their texts have it in memory. It can't be true of a declaration that
+                // was read byte by byte, and HTML ignores it, too.
+                if !isWide, !name.contains("ucs-") { coding = try named(name, nil) }
                 return true
             }
             if held.count >= XMLDeclaration.maximumBytes { return true }
