@@ -77,13 +77,23 @@ struct CookieFile: Sendable {
         var fields = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         // Some writers omit an empty last field.
         if fields.count == 6 { fields.append("") }
-        guard fields.count == 7, let seconds = ASCII.digits(fields[4]) else { return nil }
+        guard fields.count == 7, let seconds = seconds(fields[4]) else { return nil }
         var cookie = Cookie(
             fields[5], fields[6], domain: fields[0], isHostOnly: !ASCII.equalsIgnoringCase(fields[1], "TRUE"),
             path: fields[2], expiry: seconds == 0 ? nil : Date(timeIntervalSince1970: Double(seconds)),
             isSecure: ASCII.equalsIgnoringCase(fields[3], "TRUE"), isHTTPOnly: isHTTPOnly)
         cookie.isLatin1 = utf8 == nil
         return cookie
+    }
+
+    /// Returns the expiry in seconds since 1970, or 0 for a session cookie. Python leaves the field of a session cookie
+    /// empty, and browser extensions add a fraction.
+    private static func seconds(_ field: String) -> Int64? {
+        if field.isEmpty { return 0 }
+        let digits = field.utf8.prefix(while: ASCII.isDigit)
+        let rest = field.utf8[digits.endIndex...]
+        let isFraction = rest.first == UInt8(ascii: ".") && rest.dropFirst().allSatisfy(ASCII.isDigit)
+        return rest.isEmpty || isFraction ? ASCII.digits(Substring(digits)) : nil
     }
 }
 

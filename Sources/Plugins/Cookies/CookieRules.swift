@@ -7,6 +7,7 @@ import ErrandSupport
 struct CookieOrigin {
     let host: String
     let path: String
+    /// Whether the connection is protected by TLS or doesn't leave the machine.
     let isSecure: Bool
 
     init?(_ url: URL) {
@@ -17,8 +18,12 @@ struct CookieOrigin {
     init(_ host: String, _ url: URL) {
         self.host = host
         path = url.path(percentEncoded: true)
-        isSecure = url.scheme?.lowercased() == "https"
+        let scheme = url.scheme?.lowercased()
+        isSecure = scheme == "https" || scheme == "wss" || Self.loopbackHosts.contains(host)
     }
+
+    /// RFC 6265bis lets clients decide which connections are secure. curl, Chromium and Firefox include these hosts.
+    private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "::1"]
 
     /// Returns the host of an absolute URL without parsing it fully. Returns nil if the host isn't in plain lowercase,
     /// or is preceded by user information.

@@ -83,6 +83,10 @@ struct CookieStore {
     /// Validates and stores the cookies of a file. Returns how many were stored.
     mutating func insert(all cookies: [Cookie], at date: Date) -> Int {
         let kept = cookies.count { cookie in
+            var cookie = cookie
+            // A public suffix's own host may have set it, such as `localhost`, so keep it for that host alone (section
+            // 5.7, step 9).
+            if policy.publicSuffixes.contains(cookie.domain) { cookie.isHostOnly = true }
             do throws(CookieRejection) {
                 try insert(cookie, at: date, removingExcess: false)
                 return !cookie.isExpired(at: date)

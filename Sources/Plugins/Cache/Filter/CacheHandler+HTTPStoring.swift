@@ -96,7 +96,8 @@ extension CacheHandler {
         return index.serial
     }
 
-    /// Updates the stored response with the fields of a 304 and writes its head (RFC 9111, section 4.3.4).
+    /// Updates the stored response with the fields of a 304 and writes its head (RFC 9111, section 4.3.4). Removes it if
+    /// it no longer matches every request with its key.
     @discardableResult
     func freshen(_ found: StoredResponse, _ response: HTTPResponse, _ lookup: HTTPLookup, sent: Date) async
         -> CacheEntry
@@ -109,7 +110,9 @@ extension CacheHandler {
         head.headers = HTTPCacheHeaders.storable(merged)
         head.change { $0.tags = tags }
         head.update(fresh, received)
-        if CacheDirectives(response.headers).noStore {
+        // The key contains the fields in the stored `Vary` only, so it can't tell apart requests that differ in others.
+        let isKeyTooShort = !VaryRule(response.headers).isCovered(by: VaryRule(old.head.headers))
+        if CacheDirectives(response.headers).noStore || isKeyTooShort {
             await remove(found.key)
         } else {
             update(head, of: old, found.key, lookup.mark)

@@ -18,12 +18,12 @@ enum HTTPCacheHeaders {
     }
 
     /// Updates stored fields with the fields of a 304 or a response to HEAD. Keeps the fields that describe the stored
-    /// body, because it hasn't changed and may have been decoded since.
+    /// body, because it hasn't changed and may have been decoded since, and `Vary`, because the key depends on it.
     static func merged(_ stored: HTTPHeaders, with new: HTTPHeaders) -> HTTPHeaders {
         var update = new
         let listed = connectionOptions(new)
         update.removeAll { field in
-            unstored.contains(field.name) || describingBody.contains(field.name)
+            unstored.contains(field.name) || kept.contains(field.name)
                 || listed.contains { ASCII.equalsIgnoringCase($0, field.name.rawName) }
         }
         var result = stored
@@ -90,7 +90,7 @@ enum HTTPCacheHeaders {
         .connection, "Keep-Alive", .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
         "Proxy-Connection", .te, .trailer, .transferEncoding, .upgrade, "Set-Cookie2",
     ]
-    private static let describingBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
+    private static let kept: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange, .vary]
 }
 
 /// The `ETag` of a stored response, for comparison (RFC 9110, section 8.8.3.2).

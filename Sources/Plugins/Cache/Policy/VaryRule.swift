@@ -14,6 +14,9 @@ struct VaryRule: Sendable, Hashable {
         names = all.sorted()
     }
 
+    /// Returns whether responses that are kept apart by another rule are also kept apart by this one.
+    func isCovered(by other: VaryRule) -> Bool { !isStar && Set(names).isSubset(of: other.names) }
+
     /// Returns the value of a header field for comparison, or nil if it's absent. Combines lines and removes white
     /// space around commas, as section 4.1 allows.
     static func value(of name: String, in headers: HTTPHeaders) -> String? {

@@ -49,13 +49,18 @@ enum Verdict: Equatable {
     }
 
     private static func whole(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
-        let total = ContentLength.parse(response.headers.values(of: .contentLength))
+        let total = ContentLength.parse(lengths(of: response))
         let isSame =
             inquiry.known.map { known in
                 known.objection(to: response, total: total, joiningSources: inquiry.joinsSources) == nil
                     && (known.total == nil || known.total == total)
             } ?? false
         return .whole(Representation(response, total: total), isSame: isSame)
+    }
+
+    /// Returns the values of `Content-Length`, which `Transfer-Encoding` overrides (RFC 9112, section 6.3).
+    private static func lengths(of response: HTTPResponse) -> [String] {
+        response.headers.contains(.transferEncoding) ? [] : response.headers.values(of: .contentLength)
     }
 
     private static func part(_ response: HTTPResponse, _ inquiry: Inquiry) -> Verdict {
@@ -71,7 +76,7 @@ enum Verdict: Equatable {
         guard first == asked.first, asked.last.map({ last <= $0 }) ?? true else {
             return .startOver("requested \(asked.field), got bytes \(first) to \(last)", ranges: false)
         }
-        let lengths = response.headers.values(of: .contentLength)
+        let lengths = lengths(of: response)
         if !lengths.isEmpty, ContentLength.parse(lengths) != last - first + 1 {
             return .startOver("Content-Length and Content-Range disagree", ranges: false)
         }
