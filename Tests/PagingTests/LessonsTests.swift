@@ -63,6 +63,25 @@ import Testing
     }
 
     @Test(
+        "the next link is found among others, however they are written",
+        arguments: [
+            [#"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</v1/numbers?x=1,2>; rel="prev", </v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</a>; rel="previous"; title="start, index>; rel=next", </v1/numbers?page=2&f=a,b,c>; rel=next"#],
+            [#"</a>;rel=stylesheet;title, </v1/numbers?page=2&f=a,b,c>;type="a;b";rel="next""#],
+            [#"</a>; rel="self""#, #"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</v1/numbers?page=2&f=a,b,c>; rel="last NEXT""#], [#" ,</v1/numbers?page=2&f=a,b,c> ;REL = next ,"#],
+        ])
+    func linkForms(fields: [String]) async throws {
+        let first = fields.reduce(StubResponse.json(#"{"items":[1]}"#)) { $0.header("Link", $1) }
+        let (agent, stub) = Self.agent(first, .json(#"{"items":[2]}"#))
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .link())) { items.append(item) }
+        #expect(items == [1, 2] && stub.received.count == 2)
+        #expect(stub.received.last?.urlText == "https://api.example.com/v1/numbers?page=2&f=a,b,c")
+    }
+
+    @Test(
         "an item that is deleted while a list is read moves the others, so one of them is missed; a cursor misses none")
     func deletion() async throws {
         for (position, expected) in [(PagePosition.offset(), 1...21), (.cursor(), 1...20)] {

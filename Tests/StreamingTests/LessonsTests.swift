@@ -159,6 +159,23 @@ import Testing
         }
     }
 
+    @Test("events of a compressed stream are read as soon as the server has flushed them")
+    func compressed() async throws {
+        // gzip, flushed after each event.
+        let first = try #require(Data(base64Encoded: "H4sIAAAAAAACA0pJLEm0Ukjk4gIAAAD//w=="))
+        let second = try #require(Data(base64Encoded: "SwEzkri4ALpZx98SAAAA"))
+        let gate = Gate()
+        let response = TestResponse.data(first + second, contentType: "text/event-stream")
+        server.on(
+            "/feed",
+            response.header("Content-Encoding", "gzip").untilClose().waiting(for: gate, afterBodyBytes: first.count))
+        var iterator = agent.events(Call(.get, "feed"), EventOptions()).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        gate.open()
+        #expect(try await iterator.next()?.data == "b")
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test("after a stream that ended at its mark, the next request uses the same connection")
     func reuse() async throws {
         server.on("/feed", .events("a", "[DONE]"))

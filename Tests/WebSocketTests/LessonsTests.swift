@@ -213,6 +213,30 @@ import Testing
         _ = await reading.result
     }
 
+    @Test("a handshake that is refused ends a socket, unless its status may pass")
+    func refusedHandshakes() async throws {
+        let (time, stub) = (ManualTimeSource(), StubTransport())
+        let agent = NetworkAgent(baseURL: "http://stub", transport: stub, time: time)
+        var lines = QuietLines()
+        lines.webSocketOptions.reconnection = ReconnectionPolicy(
+            backoff: Backoff(base: .seconds(1), jitter: 0), statuses: [502, 503])
+        stub.on("/socket", response: .status(401))
+        let refused = await #expect(throws: ErrandError.self) { try await agent.webSocket(lines).open() }
+        #expect(refused?.response?.status == 401 && stub.received.count == 1 && time.sleeperCount == 0)
+        let again = StubResponse.webSocket { try await $0.close(1012) }
+        stub.on(
+            "/socket",
+            response: again, .status(503).header("Retry-After", "7"), .status(502), .webSocket { try await $0.close() })
+        let socket = agent.webSocket(lines)
+        let reading = Task { for try await _ in socket {} }
+        for seconds in [1, 7, 4] {
+            try await eventually { time.nextWake == time.now.advanced(by: .seconds(seconds)) }
+            time.advance(by: .seconds(seconds))
+        }
+        try await reading.value
+        #expect(stub.received.count == 5)
+    }
+
     @Test("Host has a port that isn't the scheme's, and a path-less URL with a query is one of the root")
     func target() async throws {
         server.on("/", .webSocket { try $0.close() })
