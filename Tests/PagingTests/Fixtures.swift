@@ -40,6 +40,10 @@ final class NumberServer: Sendable {
     }
 
     var requests: [URL] { state.withLock { $0.requests } }
+    var count: Int {
+        get { state.withLock { $0.count } }
+        set { state.withLock { $0.count = newValue } }
+    }
     var gate: Gate? {
         get { state.withLock { $0.gate } }
         set { state.withLock { $0.gate = newValue } }

@@ -91,6 +91,46 @@ import Testing
         #expect(masked(String(repeating: "[", count: 10_000)) == nil)
     }
 
+    @Test(
+        "the value of a pair is masked if the pair's name is a secret's, in any order and cut off, in JSON and XML",
+        arguments: [
+            (#"{"name":"password","value":"canary"}"#, #"{"name":"password","value":"•••"}"#),
+            (#"[{"value":"canary","name":"api_key"},{"value":"a","name":"b"}]"#, nil),
+            (#"{"Key":"DB_PASSWORD","Value":"canary","a":1}"#, nil), (#"{"field":"pwd","values":["canary","b"]}"#, nil),
+            (#"{"type":"password","id":"x","value":{"a":["canary"]}}"#, nil), (#"{"name":"pin","value":7777777}"#, nil),
+            (#"{"value":7777777,"id":"pin","name":"pin"}"#, nil), (#"{"name":"token","value":"cana"#, nil),
+            ("<member><name>password</name><value><string>canary</string></value></member>", nil),
+        ] as [(String, String?)])
+    func pairs(text: String, expected: String?) {
+        var redactor = Redactor()
+        let type = text.hasPrefix("<") ? "text/xml" : "application/json"
+        guard case .shown(let bytes) = redactor.body(Data(text.utf8), contentType: type) else {
+            return _ = Issue.record("left out")
+        }
+        let masked = String(decoding: bytes, as: UTF8.self)
+        #expect(!masked.contains("cana") && !masked.contains("777") && masked.contains(Redaction.mask), "\(masked)")
+        if let expected { #expect(masked == expected) }
+        #expect(
+            !redactor.masking("canary 7777777 end").contains(text.contains("canary") ? "canary" : "7777777")
+                || text.hasSuffix("cana"))
+    }
+
+    @Test("pairs whose names are harmless stay as they are, and so does all beside a value")
+    func harmlessPairs() {
+        var redactor = Redactor()
+        for text in [
+            #"{"name":"page","value":"1"}"#, #"{"name":"my password","value":"1"}"#, #"[{"value":"1"},{"name":"pwd"}]"#,
+            #"{"value":{"name":"pwd"},"x":1}"#, #"{"name":{"name":"pwd"},"value":1}"#, #"{"value":1,"name":2}"#,
+        ] { #expect(redactor.json(Data(text.utf8)).map { String(decoding: $0, as: UTF8.self) } == text) }
+        let around = #"{"label":"Password","type":"password","value":"x","order":1}"#
+        #expect(
+            redactor.json(Data(around.utf8)).map { String(decoding: $0, as: UTF8.self) }
+                == around.replacing("\"x\"", with: "\"•••\""))
+        let deep = String(repeating: #"{"name":"pwd","v":["#, count: 100) + String(repeating: "]}", count: 100)
+        #expect(
+            redactor.json(Data(deep.utf8)).map { String(decoding: $0, as: UTF8.self) } == #"{"name":"pwd","v":"•••"}"#)
+    }
+
     @Test("a failure has a name without a secret")
     func failures() {
         struct Own: Error { let secret = "x" }

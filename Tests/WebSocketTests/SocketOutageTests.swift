@@ -166,6 +166,8 @@ import Testing
         try await eventually(within: .seconds(20)) { refused.value >= 17 }
         socket.reconnect()
         for task in opening + sending { try await task.value }
+        // The server reads a message after its sender has returned.
+        try await eventually { seen.count >= 3 }
         #expect(refused.value == 17 && seen.count == 3)
         socket.cancel()
     }

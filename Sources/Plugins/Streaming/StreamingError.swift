@@ -45,7 +45,7 @@ extension FailureCode<StreamingError> {
     public static var malformedJSON: Self { Self("malformedJSON", 2) }
     /// A complete element couldn't be decoded. You can read the next one.
     public static var decodingFailed: Self { Self("decodingFailed", 3) }
-    /// The body ended within an element, or before the end of the array.
+    /// The body ended within an element, or before the end of the array, or an event stream ended before its end mark.
     public static var truncated: Self { Self("truncated", 4) }
     /// A stream has more than one reader.
     public static var bodyAlreadyRead: Self { Self("bodyAlreadyRead", 5) }

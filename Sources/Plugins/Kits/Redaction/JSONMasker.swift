@@ -3,6 +3,8 @@ public import ErrandHTTP
 import ErrandJSONSyntax
 
 /// Masks the values of secret fields in a JSON text, which may be truncated. All other bytes stay the same.
+///
+/// Also masks the value of a pair whose name is a secret's, as in `{"name": "password", "value": "…"}`.
 package struct JSONMasker {
     private let bytes: [UInt8]
     private let isSecret: (Span<UInt8>) -> Bool
@@ -11,6 +13,19 @@ package struct JSONMasker {
     private var secrets: [String] = []
     /// The closing brace or bracket of each open container.
     private var closers: [JSONToken.Kind] = []
+    /// For each open container, what is known of a pair of a name and a value.
+    private var pairs: [Pair] = []
+
+    private struct Pair {
+        /// Whether a member names a secret.
+        var isSecret = false
+        /// A value that came before the name.
+        var value: JSONToken?
+    }
+
+    /// Members that name the value of their object, in lowercase.
+    private static let namingMembers = ["name", "key", "id", "type", "property", "field"].map { Array($0.utf8) }
+    private static let valueMembers = ["value", "values", "val", "v"].map { Array($0.utf8) }
 
     /// What may come next: a value, a name, or what follows a value.
     private enum Place { case value, valueOrEnd, name, nameOrEnd, behind }
@@ -39,6 +54,7 @@ package struct JSONMasker {
             var masker = JSONMasker(bytes, isSecret)
             guard masker.scan(), masker.isJSON || !isStrict else { return nil }
             if masker.secretRanges.isEmpty { return (bytes, []) }
+            masker.secretRanges.sort { $0.lowerBound < $1.lowerBound }
             return (masker.replaced(with: Array("\"\(mask)\"".utf8)), masker.secrets)
         }
     }
@@ -92,9 +108,11 @@ package struct JSONMasker {
             case .openBrace, .openBracket:
                 guard closers.count < Self.maximumDepth else { return false }
                 closers.append(token.kind == .openBrace ? .closeBrace : .closeBracket)
+                pairs.append(Pair())
                 mayBeName = token.kind == .openBrace
             case .closeBrace, .closeBracket:
                 guard closers.popLast() == token.kind else { return false }
+                pairs.removeLast()
                 mayBeName = false
             case .comma: mayBeName = closers.last == .closeBrace
             case .colon: return false
@@ -103,7 +121,7 @@ package struct JSONMasker {
                 guard let colon = tokens.next() else { return true }
                 guard colon.kind == .colon else { return false }
                 let name = bytes[token.content]
-                if name.contains(JSONGrammar.backslash) || isSecret(name.span) { maskValue() }
+                if isSecretPair(name) || name.contains(JSONGrammar.backslash) || isSecret(name.span) { maskValue() }
             case .string, .number, .literal: break
             case .invalid:
                 // An unknown word can't hide a field, but a control character can.
@@ -111,6 +129,31 @@ package struct JSONMasker {
             }
         }
         return true
+    }
+
+    /// Returns whether the member to read next is the value of a secret that another member names. Notes names and
+    /// values of pairs.
+    private mutating func isSecretPair(_ name: ArraySlice<UInt8>) -> Bool {
+        func isOne(of names: [[UInt8]]) -> Bool {
+            names.contains { $0.count == name.count && zip($0, name).allSatisfy { $0 == $1 | 0x20 } }
+        }
+        guard name.count <= 8, let pair = pairs.last else { return false }
+        var ahead = tokens
+        if isOne(of: Self.valueMembers) {
+            if pair.isSecret { return true }
+            if let value = ahead.next(), value.kind == .string || value.kind == .number {
+                pairs[pairs.count - 1].value = value
+            }
+        } else if isOne(of: Self.namingMembers), let token = ahead.next(), token.kind == .string {
+            let text = bytes[token.content]
+            guard text.count <= 64, !text.contains(where: { $0 <= 0x20 }), isSecret(text.span) else { return false }
+            pairs[pairs.count - 1].isSecret = true
+            guard let value = pair.value else { return false }
+            secretRanges.append(value.range)
+            secrets.append(self.text(value.kind == .string ? value.content : value.range))
+            pairs[pairs.count - 1].value = nil
+        }
+        return false
     }
 
     /// Skips the value of a secret field, and records its range and contents.

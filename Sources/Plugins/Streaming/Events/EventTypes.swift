@@ -61,10 +61,11 @@ public struct EventTypes<Value: Sendable>: Sendable {
         with { $0.fallback = { event, _ in try make(event) } }
     }
 
-    /// Ends the stream normally at an event with this data, as in `.ending(at: "[DONE]")`.
+    /// Ends the stream normally at an event with this data, as in `.ending(at: "[DONE]")`. If the server ends the stream
+    /// without it, throws ``StreamingError/Code/truncated`` after the last value.
     public func ending(at data: String) -> EventTypes { ending { $0.data == data } }
 
-    /// Ends the stream normally at the first event that satisfies a condition.
+    /// Ends the stream normally at the first event that satisfies a condition, like ``ending(at:)``.
     public func ending(where isEnd: @escaping @Sendable (ServerSentEvent) -> Bool) -> EventTypes {
         with { $0.isEnd = isEnd }
     }
@@ -75,6 +76,7 @@ public struct EventTypes<Value: Sendable>: Sendable {
         return copy
     }
 
+    var hasEnd: Bool { isEnd != nil }
     func ends(at event: ServerSentEvent) -> Bool { isEnd?(event) ?? false }
 
     func value(of event: ServerSentEvent, _ response: HTTPResponse) throws -> Value? {

@@ -33,9 +33,13 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next value, or `nil` at the end of the stream.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Value? {
+            guard events != nil else { return nil }
             while let event = try await events?.next(isolation: actor) {
                 count += 1
-                if types.ends(at: event) { break }
+                if types.ends(at: event) {
+                    events = nil
+                    return nil
+                }
                 guard let response = stream.response else { break }
                 do {
                     if let value = try types.value(of: event, response) { return value }
@@ -48,6 +52,10 @@ public struct TypedEvents<Value: Sendable>: AsyncSequence, Sendable {
                 }
             }
             events = nil
+            if types.hasEnd {
+                throw StreamingError(
+                    .truncated, "the stream ended without the event that marks its end", byte: 0, element: count + 1)
+            }
             return nil
         }
     }

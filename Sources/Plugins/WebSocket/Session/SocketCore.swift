@@ -29,6 +29,8 @@ final class SocketCore: Sendable {
         var closure: SocketLink.Closure?
         var received = FIFOQueue<Received>()
         var receivedBytes = 0
+        /// The number of messages that connections delivered, read or not.
+        var deliveries = 0
         var bytes: Int64 = 0
         var elements = 0
         var connections = 0
@@ -278,6 +280,7 @@ extension SocketCore {
     var isOver: Bool { state.withLock { $0.isOver } }
     var isClosing: Bool { state.withLock { $0.isClosing } }
     var isReconnecting: Bool { state.withLock { $0.wantsReconnect } }
+    var deliveries: Int { state.withLock { $0.deliveries } }
 
     func takeReconnect() -> Bool {
         state.withLock { state in
@@ -337,6 +340,7 @@ extension SocketCore {
                 guard hasRoom(state) else { return false }
                 state.received.append(Received(message: message, coder: coder))
                 state.receivedBytes += message.count
+                state.deliveries += 1
                 return true
             }
             if isDone { return reader.resume() }

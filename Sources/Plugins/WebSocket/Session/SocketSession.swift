@@ -20,8 +20,13 @@ struct SocketSession: Sendable {
             do {
                 let link = try await connect()
                 failures = 0
-                let before = core.count.bytes
-                defer { if core.count.bytes > before { silent = 0 } }
+                let (before, opened) = (core.deliveries, core.clock.time.now)
+                defer {
+                    // Close frames and pings don't count, because a server that's about to reject the socket sends them.
+                    if core.deliveries > before { silent = 0 }
+                    let hasLasted = opened.duration(to: core.clock.time.now) >= policy.backoff.maximumDelay
+                    if hasLasted { silent = min(silent, 1) }
+                }
                 let end = try await use(link)
                 // A server can respond to the close frame of a cancelled socket before its connection is closed.
                 if end == nil, !Task.isCancelled, !core.isReconnecting { return core.finish(nil) }

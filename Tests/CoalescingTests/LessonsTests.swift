@@ -1,0 +1,62 @@
+import Errand
+import ErrandCoalescing
+import ErrandEssentials
+import ErrandTesting
+import Testing
+
+/// Faults that users of other libraries that share requests have reported. Tests/Lessons.md has the reports.
+@Suite("Faults of others that share requests", .timeLimit(.minutes(30)), .leakChecked) struct SharingLessonsTests {
+    @Test("a request that leaves takes no other with it, and later ones still join", arguments: [0, 1, 2])
+    func leaving(leaver: Int) async throws {
+        let (service, recorder) = (Service(), RecordingAccessory())
+        let agent = NetworkAgent(service.transport, accessories: [recorder], .coalescing)
+        var handles = [agent.start(Call<String>(.get, "x"))]
+        try await service.gate.reached()
+        for _ in 0..<2 { handles.append(agent.start(Call<String>(.get, "x"))) }
+        try await recorder.joined(by: 2)
+        handles.remove(at: leaver).cancel()
+        try await eventually { recorder.outcomes == ["cancelled"] }
+        handles.append(agent.start(Call<String>(.get, "x")))
+        try await recorder.joined(by: 3)
+        service.gate.open()
+        for handle in handles { #expect(try await handle.value.value == "1 /x none") }
+        #expect(service.exchanges == 1)
+    }
+
+    @Test("a failure isn't kept: the next request is sent")
+    func failure() async throws {
+        let count = Counter()
+        let transport = StubTransport { _ in
+            count.increment() == 1 ? .failure(ErrandError(.connectionLost, "lost")) : .text("again")
+        }
+        let agent = NetworkAgent(transport, .coalescing)
+        await #expect(throws: ErrandError.self) { try await agent.text() }
+        #expect(try await agent.text() == "again" && count.value == 2)
+    }
+
+    @Test("two filters that share, one within the other, wait for no one but the server")
+    func nested() async throws {
+        let (service, recorder) = (Service(), RecordingAccessory())
+        let agent = NetworkAgent(
+            service.transport, accessories: [recorder], .coalescing(in: .call), .coalescing(in: .hop))
+        let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<200 { group.addTask { try await agent.text("\(number % 10)") } }
+            try await recorder.joined(by: 190)
+            service.gate.open()
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(bodies.count == 10 && service.exchanges == 10)
+        // Requests that come and go at any time.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<500 {
+                group.addTask {
+                    let handle = agent.start(Call<String>(.get, "y"))
+                    if number % 3 == 0 { handle.cancel() }
+                    _ = await handle.result
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await agent.text("z").hasSuffix("/z none"))
+    }
+}

@@ -1,0 +1,91 @@
+import Errand
+import ErrandLoadingIndicatorLog
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Faults that users of other indicators and logs have reported. Tests/Lessons.md has the reports.
+@Suite("Faults of other indicators and logs", .timeLimit(.minutes(30)), .leakChecked)
+struct IndicatorLessonsTests {
+    private struct Again: Filter {
+        func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+            let response = try await next(exchange)
+            return response.status == 503 ? try await next(exchange) : response
+        }
+    }
+
+    @Test("a request that is redirected and sent again counts once, and the indicator is hidden at its end")
+    func severalSendings() async throws {
+        let (shown, stub) = (Log<LoadingState>(), StubTransport())
+        let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)
+        stub.on("/v1/text", response: .redirect(to: "/v1/other"))
+        stub.on("/v1/other", response: .status(503), .text("ok"), .status(503), .status(503))
+        let agent = NetworkAgent(baseURL: base, transport: stub, filters: [Again()], accessories: [indicator])
+        _ = try await agent.send(Get())
+        await #expect(throws: ErrandError.self) { try await agent.send(Get()) }
+        try await eventually { indicator.state == .hidden && shown.all.last == .hidden }
+        #expect(shown.all.allSatisfy { $0.running <= 1 } && stub.received.count > 4)
+    }
+
+    @Test("requests that end before they are noticed leave nothing behind")
+    func instantEnds() async throws {
+        let shown = Log<LoadingState>()
+        let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)
+        let agent = NetworkAgent(baseURL: base, transport: .stub(.text("ok")), accessories: [indicator])
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let handle = agent.start(Get())
+                    if number % 2 == 0 { handle.cancel() }
+                    _ = await handle.result
+                }
+            }
+        }
+        try await eventually { indicator.state == .hidden }
+        try await eventually { shown.all.last.map { $0 == .hidden } ?? true }
+    }
+
+    @Test("without a delay, even a request that is in flight for a moment is shown")
+    func noDelay() async throws {
+        let (shown, gate) = (Log<LoadingState>(), Gate())
+        let indicator = LoadingIndicator(shown, delay: .zero, minimumDuration: .zero, interval: .zero)
+        let agent = NetworkAgent(
+            baseURL: base, transport: .stub(.text("ok").waiting(for: gate)), accessories: [indicator])
+        let handle = agent.start(Get())
+        try await gate.reached()
+        try await eventually { shown.all.contains { $0.isShown } }
+        gate.open()
+        _ = try await handle.value
+        try await eventually { shown.all.last == .hidden }
+    }
+
+    private struct Upload: Request {
+        typealias Output = Data
+        let body: RequestBody
+        var path: String { "upload" }
+        var method: HTTPMethod { .put }
+        var acceptableContentTypes: ContentTypes { .any }
+    }
+
+    @Test(
+        "a log of bodies changes no byte of an upload or of its response",
+        arguments: [LogLevel.line, .bodies(upTo: 100)])
+    func uploads(level: LogLevel) async throws {
+        let server = try TestServer()
+        server.on("/upload", .echoBody)
+        let records = Log<LogRecord>()
+        let log = RequestLog(level, to: ClosureSink { records.add($0) })
+        let agent = NetworkAgent(baseURL: server.url, transport: .system, accessories: [log])
+        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let folder = try Folder()
+        let file = folder.file("upload")
+        try bytes.write(to: file)
+        for body in [RequestBody.data(bytes), .file(file)] {
+            #expect(try await agent.send(Upload(body: body)).value == bytes)
+            #expect(server.received.last?.bodyLength == 300_000 && server.received.last?.body == bytes)
+        }
+        await log.flush()
+        #expect(records.count == 2)
+    }
+}

@@ -1,0 +1,109 @@
+import Errand
+import ErrandEssentials
+import ErrandPaging
+import ErrandTesting
+import Testing
+
+/// Faults that users of other paging libraries have reported. Tests/Lessons.md has the reports.
+@Suite("Faults of other lists in pages", .timeLimit(.minutes(30)), .leakChecked) struct PagingLessonsTests {
+    private static func agent(_ first: StubResponse, _ second: StubResponse) -> (NetworkAgent, StubTransport) {
+        let stub = StubTransport()
+        stub.on("/v1/numbers", response: first, second)
+        return (NetworkAgent(baseURL: "https://api.example.com/v1", transport: stub), stub)
+    }
+
+    @Test("an empty cursor ends a list, like a missing one", arguments: [#","next":"""#, #","next":null"#, ""])
+    func emptyCursor(next: String) async throws {
+        let (agent, stub) = Self.agent(.json(#"{"items":[1],"next":"a"}"#), .json(#"{"items":[2]\#(next)}"#))
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .cursor())) { items.append(item) }
+        #expect(items == [1, 2] && stub.received.count == 2)
+    }
+
+    @Test("after a first page that failed, the next load is the first page, and a page is shown once")
+    func failedFirstPage() async throws {
+        for position in PagePosition.all {
+            let server = NumberServer(position.style, 25)
+            let controller = PageController(GetNumbers(page: position), on: server.agent)
+            server.fail(at: 1)
+            await #expect(throws: ErrandError.self) { try await controller.next() }
+            for _ in 0..<4 { try await controller.next() }
+            #expect(controller.state.items == Array(0..<25) && server.requests.count == 4)
+            server.fail(at: 5)
+            await #expect(throws: ErrandError.self) { try await controller.reload() }
+            #expect(try await controller.next() == nil && controller.state.items == Array(0..<25))
+        }
+    }
+
+    @Test("a list that has become shorter shows no page twice, and can be left", arguments: PagePosition.all)
+    func shorterList(position: PagePosition) async throws {
+        let server = NumberServer(position.style, 15)
+        let controller = PageController(GetNumbers(page: position), on: server.agent)
+        for _ in 0..<2 { try await controller.next() }
+        server.count = 10
+        try await controller.refresh()
+        #expect(controller.state.items == Array(0..<10) && controller.state.isLast)
+        #expect(try await controller.next() == nil)
+        #expect(try await controller.previous()?.items == Array(0..<10))
+        server.count = 4
+        try await controller.reload()
+        #expect(controller.state.items == Array(0..<4) && controller.state.pages.count == 1 && controller.state.isLast)
+        #expect(try await controller.next() == nil)
+    }
+
+    @Test("a next link is requested as it is, without parameters of the first page")
+    func plainLink() async throws {
+        let first = StubResponse.json(#"{"items":[1]}"#).header("Link", "</v1/numbers?after=7>; rel=\"next\"")
+        let (agent, stub) = Self.agent(first, .json(#"{"items":[2]}"#))
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .link())) { items.append(item) }
+        #expect(items == [1, 2])
+        #expect(stub.received.map(\.urlText).last == "https://api.example.com/v1/numbers?after=7")
+        #expect(stub.received.first?.urlText.hasSuffix("?size=10") == true)
+    }
+
+    @Test(
+        "the next link is found among others, however they are written",
+        arguments: [
+            [#"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</v1/numbers?x=1,2>; rel="prev", </v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</a>; rel="previous"; title="start, index>; rel=next", </v1/numbers?page=2&f=a,b,c>; rel=next"#],
+            [#"</a>;rel=stylesheet;title, </v1/numbers?page=2&f=a,b,c>;type="a;b";rel="next""#],
+            [#"</a>; rel="self""#, #"</v1/numbers?page=2&f=a,b,c>; rel="next""#],
+            [#"</v1/numbers?page=2&f=a,b,c>; rel="last NEXT""#], [#" ,</v1/numbers?page=2&f=a,b,c> ;REL = next ,"#],
+        ])
+    func linkForms(fields: [String]) async throws {
+        let first = fields.reduce(StubResponse.json(#"{"items":[1]}"#)) { $0.header("Link", $1) }
+        let (agent, stub) = Self.agent(first, .json(#"{"items":[2]}"#))
+        var items: [Int] = []
+        for try await item in agent.items(of: GetNumbers(page: .link())) { items.append(item) }
+        #expect(items == [1, 2] && stub.received.count == 2)
+        #expect(stub.received.last?.urlText == "https://api.example.com/v1/numbers?page=2&f=a,b,c")
+    }
+
+    @Test(
+        "an item that is deleted while a list is read moves the others, so one of them is missed; a cursor misses none")
+    func deletion() async throws {
+        for (position, expected) in [(PagePosition.offset(), 1...21), (.cursor(), 1...20)] {
+            let (all, log) = (Array(1...21), Log<[Int]>())
+            let stub = StubTransport { request in
+                let items = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+                let at = items.first { $0.name == "at" }?.value
+                // The first item is deleted after the first page.
+                let list = log.count == 0 ? all : Array(all.dropFirst())
+                let start =
+                    position.style == .offset
+                    ? Int(at ?? "") ?? 0 : list.firstIndex { $0 > Int(at?.dropFirst() ?? "") ?? 0 } ?? list.count
+                let page = Array(list.dropFirst(start).prefix(10))
+                log.add(page)
+                let next = page.count == 10 ? #","next":"c\#(page.last ?? 0)""# : ""
+                return .json(#"{"items":\#(page)\#(next)}"#)
+            }
+            let agent = NetworkAgent(baseURL: "https://api.example.com/v1", transport: stub)
+            var items: [Int] = []
+            for try await item in agent.items(of: GetNumbers(page: position, hasTotal: false)) { items.append(item) }
+            #expect(Set(items).count == items.count)
+            #expect(Set(expected).subtracting(items) == (position.style == .offset ? [11] : []))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Errand
+import ErrandReplay
+import ErrandSystemTransport
+import ErrandTesting
+import Foundation
+import Testing
+
+/// Faults that users of other recordings have reported. Tests/Lessons.md has the reports.
+@Suite("Faults of other replays", .timeLimit(.minutes(30)), .leakChecked)
+struct ReplayLessonsTests {
+    private func post(_ json: String) -> Raw {
+        Raw(path: "a", method: .post, body: .text(json, contentType: "application/json"))
+    }
+
+    private func recorded(_ json: String?, _ response: String) -> String {
+        let escaped = json.map { #"{"mimeType":"application/json","text":"\#($0.replacing("\"", with: "\\\""))"}"# }
+        return entry("POST", "\(site)/a", post: escaped, content: text(response))
+    }
+
+    @Test("a body that wasn't recorded equals none, and the error says so")
+    func missingPostData() async throws {
+        let replay = try ReplayTransport(
+            har: archive(recorded(nil, "1"), recorded(nil, "2")), matching: ReplayMatching(body: true))
+        let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(post(#"{"query":"a"}"#)) }
+        #expect(error?.description.contains("body") == true, "\(error?.description ?? "")")
+        let lenient = try ReplayTransport(har: archive(recorded(nil, "1"), recorded(nil, "2")))
+        for expected in ["1", "2"] {
+            #expect(try await agent(lenient).send(post(#"{"query":"a"}"#)).value.text() == expected)
+        }
+        await #expect(throws: ReplayError.self) { try await agent(lenient).send(post("{}")) }
+    }
+
+    @Test("the order of a JSON array and missing members make another request")
+    func strictJSON() async throws {
+        let bodies = [
+            #"{"columns":[1,2,3]}"#, #"{"columns":[2,1,3]}"#, #"{"columns":[2,1,3],"x":null}"#, #"{"columns":[2,1]}"#,
+        ]
+        let replay = try ReplayTransport(
+            har: archive(
+                recorded(bodies[0], "0"), recorded(bodies[1], "1"), recorded(bodies[2], "2"), recorded(bodies[3], "3")),
+            matching: ReplayMatching(body: true))
+        for number in [3, 1, 0, 2] {
+            #expect(try await agent(replay).send(post(bodies[number])).value.text() == "\(number)")
+        }
+        try replay.checkAllUsed()
+    }
+
+    @Test("query items in another order make another request, and the error says so")
+    func queryOrder() async throws {
+        let replay = try ReplayTransport(har: archive(entry("\(site)/a?x=1&y=2", content: text("xy"))))
+        let error = await #expect(throws: ReplayError.self) { try await agent(replay).send(Raw(path: "a?y=2&x=1")) }
+        #expect(error?.description.contains("the items are in a different order") == true)
+        #expect(try await agent(replay).send(Raw(path: "a?x=1&y=2")).value.text() == "xy")
+    }
+
+    @Test("a response whose secrets were masked when it was recorded is replayed whole, whatever its old length")
+    func maskedLength() async throws {
+        let server = try TestServer()
+        let body = #"{"access_token":"a-very-long-secret-that-the-mask-is-shorter-than","user":"ada","pin":"1"}"#
+        server.on("/login", .json(body))
+        let folder = try Folder()
+        let file = folder.file("login.har")
+        let live = try ReplayTransport(har: file, mode: .recordAll(over: .system))
+        let online = NetworkAgent(baseURL: server.url, transport: live)
+        #expect(try await online.send(Raw(path: "login")).value.text() == body)
+        try live.save()
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("secret-that"))
+        let replay = try ReplayTransport(har: file)
+        let response = try await NetworkAgent(baseURL: server.url, transport: replay).send(Raw(path: "login")).value
+        let replayed = try response.text()
+        #expect(replayed == #"{"access_token":"•••","user":"ada","pin":"•••"}"#)
+        let length = response.headers[.contentLength]
+        #expect(length == nil || length == "\(replayed.utf8.count)")
+    }
+
+    @Test("an archive whose unused parts break the format is read")
+    func brokenParts() async throws {
+        let cookie = #"{"name":"a","value":"b","expires":"Fri, 08-May-2020 10:07:30 GMT","httpOnly":"no"}"#
+        let pages = #""pages":[{"id":"page_1","title":"x","startedDateTime":"","pageTimings":{"onLoad":null}}],"#
+        let odd = entry("\(site)/a", content: text("ok"))
+            .replacing(#""cookies":[]"#, with: #""cookies":[\#(cookie)]"#)
+            .replacing("2026-01-01T00:00:00.000Z", with: "1970-01-01T05:30:00.000+0530")
+            .replacing(
+                #""cache":{}"#,
+                with: #""cache":{"afterRequest":{"expires":"never"}},"serverIPAddress":"","pageref":"x""#
+            )
+            .replacing(#""time":1"#, with: #""time":-1"#)
+        let whole = String(decoding: archive(odd), as: UTF8.self).replacing(#""entries""#, with: pages + #""entries""#)
+        let replay = try ReplayTransport(har: Data(whole.utf8))
+        #expect(try await agent(replay).send(Raw(path: "a")).value.text() == "ok")
+    }
+}
