@@ -1,5 +1,5 @@
 import Errand
-import ErrandEssentials
+import Foundation
 import Synchronization
 
 /// Counts calls and failures.

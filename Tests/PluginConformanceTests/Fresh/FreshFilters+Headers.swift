@@ -126,7 +126,8 @@ final class CSRFTokens: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
         let owner = exchange.userMarks.map { "\($0.source)=\($0.identity)" }.sorted().joined(separator: "&")
-        let origin = "\(exchange.http.url.scheme ?? "")://\(exchange.http.host ?? "")"
+        let origin =
+            "\(exchange.http.url.scheme ?? "")://\(exchange.http.host ?? "")"
             + ":\(exchange.http.url.port ?? 0) \(owner)"
         if !exchange.http.method.isSafe, let token = tokens.withLock({ $0[origin] }) {
             exchange.http.headers.set("X-CSRF-Token", token, sensitive: true)

@@ -1,6 +1,5 @@
 import Errand
 import ErrandEssentials
-import Synchronization
 
 /// Puts a prefix before the path, such as `/v2`.
 struct VersionedPath: Filter {
@@ -77,8 +76,9 @@ func checksum(_ data: Data, key: String) -> String {
 }
 
 /// Signs method, URL and body.
-struct RequestSignature: Filter {
+struct RequestSignature: Filter, CustomReflectable {
     let key: String
+    var customMirror: Mirror { Mirror(self, children: [:]) }
     var stages: FilterStages { .hop }
     var traits: FilterTraits { .signs }
 

@@ -1,5 +1,5 @@
 import Errand
-import ErrandEssentials
+import Foundation
 import Synchronization
 
 /// Notes method, host and status of each call.
@@ -9,7 +9,8 @@ struct CallNotes: Filter {
         do {
             let response = try await next(exchange)
             exchange.note(
-                "calls", "\(exchange.http.method) \(exchange.http.host ?? "") \(response.status) "
+                "calls",
+                "\(exchange.http.method) \(exchange.http.host ?? "") \(response.status) "
                     + "after \(start.duration(to: exchange.time.now))")
             return response
         } catch {

@@ -7,7 +7,7 @@ struct CarefulRetry: Filter {
     var traits: FilterTraits { .retries }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
-        var wait = Duration.milliseconds(200)
+        var wait = Duration.milliseconds(20)
         for _ in 0..<2 {
             let staged = exchange.stagedWorkCount
             let final = exchange.finalFailureCount

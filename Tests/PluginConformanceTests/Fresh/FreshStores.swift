@@ -1,6 +1,6 @@
 import Errand
 import ErrandCache
-import ErrandEssentials
+import Foundation
 import Synchronization
 
 /// Keeps entries in a dictionary, and evicts the least recently used.
