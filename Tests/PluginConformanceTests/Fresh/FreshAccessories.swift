@@ -48,6 +48,7 @@ final class ResponseTimes: Accessory {
         var total = Duration.zero
     }
     private let state = Mutex(State())
+    var running: Int { state.withLock { $0.starts.count } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         switch event {
@@ -66,6 +67,7 @@ final class ResponseTimes: Accessory {
 /// Keeps the last lines of a log without secrets.
 final class SafeLog: Accessory {
     private let lines = Mutex<[String]>([])
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         var redactor = Redactor()
@@ -94,6 +96,7 @@ final class SafeLog: Accessory {
 /// Mistake: with their credentials.
 final class CurlCommands: Accessory {
     private let commands = Mutex<[String]>([])
+    var text: String { commands.withLock { $0.joined(separator: "\n") } }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {
         guard case .sending(let request, _, _) = event else { return }
@@ -111,6 +114,9 @@ final class CurlCommands: Accessory {
 final class LastBodies: Accessory {
     private let bodies = Mutex<[Activity.ID: Data]>([:])
     private let order = Mutex<[Activity.ID]>([])
+    var text: String {
+        bodies.withLock { $0.values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n") }
+    }
     var maximumBodyBytes: Int { 16_384 }
 
     func activity(_ activity: Activity, did event: ActivityEvent) {

@@ -26,7 +26,9 @@ struct PathPrefix: Filter {
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         var exchange = exchange
-        var parts = URLComponents(url: exchange.http.url, resolvingAgainstBaseURL: true)!
+        guard var parts = URLComponents(url: exchange.http.url, resolvingAgainstBaseURL: true) else {
+            return try await next(exchange)
+        }
         parts.path = prefix + parts.path
         exchange.http.url = parts.url ?? exchange.http.url
         return try await next(exchange)

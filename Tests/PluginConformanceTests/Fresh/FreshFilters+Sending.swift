@@ -285,8 +285,9 @@ final class HostBreaker: Filter {
                 return
             }
             if hosts.count >= 200, hosts[host] == nil { hosts.removeAll() }
-            hosts[host, default: Host()].failures += 1
-            if hosts[host]!.failures >= 5 { hosts[host] = Host(failures: 4, opens: now.advanced(by: .seconds(10))) }
+            let failures = (hosts[host]?.failures ?? 0) + 1
+            let isOpen = failures >= 5
+            hosts[host] = Host(failures: min(failures, 4), opens: isOpen ? now.advanced(by: .seconds(10)) : nil)
         }
     }
 }
@@ -337,6 +338,7 @@ final class HeadTimes: Filter {
 /// Mistake: URLs with IDs and queries are never equal, so the table grows.
 final class URLCounts: Filter {
     private let counts = Mutex<[String: Int]>([:])
+    var size: Int { counts.withLock { $0.count } }
 
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
         counts.withLock { $0[exchange.http.urlText, default: 0] += 1 }

@@ -1,13 +1,16 @@
 import Errand
 import ErrandCache
 import ErrandConformance
-import ErrandEssentials
 import ErrandTesting
+import Foundation
+import Testing
 
 /// A plugin as an app's developer writes it, right or with one mistake.
-struct FreshFilter: Sendable {
+struct FreshFilter: Sendable, CustomTestStringConvertible {
     let name: String
     let isWrong: Bool
+    /// The case that refuses the filter. Nil if a law does.
+    var refusedBy: String?
     var secrets: [String] = []
     let make: @Sendable () -> any Filter
 
@@ -15,9 +18,11 @@ struct FreshFilter: Sendable {
         (self.name, isWrong, self.secrets, self.make) = (name, false, secrets, make)
     }
 
-    init(wrong name: String, secrets: [String] = [], _ make: @escaping @Sendable () -> any Filter) {
-        (self.name, isWrong, self.secrets, self.make) = (name, true, secrets, make)
+    init(wrong name: String, refusedBy: String? = nil, _ make: @escaping @Sendable () -> any Filter) {
+        (self.name, isWrong, self.refusedBy, self.make) = (name, true, refusedBy, make)
     }
+
+    var testDescription: String { name }
 
     static let all: [FreshFilter] = [
         FreshFilter(right: "TenantHeader") { TenantHeader(tenant: "shop") },
@@ -62,9 +67,73 @@ struct FreshFilter: Sendable {
         FreshFilter(right: "HostBreaker") { HostBreaker() },
         FreshFilter(wrong: "ServiceBreaker") { ServiceBreaker() },
         FreshFilter(right: "HeadTimes") { HeadTimes() },
-        FreshFilter(wrong: "URLCounts") { URLCounts() },
+        FreshFilter(wrong: "URLCounts", refusedBy: "what it keeps for each URL, host, user or body has a bound") {
+            URLCounts()
+        },
         FreshFilter(right: "ShortMemory") { ShortMemory() },
         FreshFilter(wrong: "URLMemory") { URLMemory() },
-        FreshFilter(wrong: "Joining") { Joining() },
+        FreshFilter(wrong: "Joining", refusedBy: "a call that is cancelled leaves an equal one alone") { Joining() },
+    ]
+}
+
+struct FreshAccessory: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The case that refuses the accessory. Nil if it's right.
+    let refusedBy: String?
+    var isWrong: Bool { refusedBy != nil }
+    var testDescription: String { name }
+    let cases: @Sendable (Duration) -> [PluginConformanceCase]
+
+    init<Subject: Accessory>(
+        _ name: String, refusedBy: String? = nil, output: @escaping @Sendable (Subject) -> String = { _ in "" },
+        _ make: @escaping @Sendable () -> Subject
+    ) {
+        (self.name, self.refusedBy) = (name, refusedBy)
+        cases = { gracePeriod in
+            AccessoryConformance.cases(
+                for: make, output: { output($0) }, within: .seconds(60), gracePeriod: gracePeriod)
+        }
+    }
+
+    static let all: [FreshAccessory] = [
+        FreshAccessory("CallCounter") { CallCounter() },
+        FreshAccessory("CallTimes") { CallTimes() },
+        FreshAccessory("ResponseTimes", refusedBy: "it keeps nothing of the activities that are over") {
+            ResponseTimes()
+        },
+        FreshAccessory("SafeLog", output: \.text) { SafeLog() },
+        FreshAccessory(
+            "CurlCommands",
+            refusedBy: "law: no secret is in what it writes, in whichever field, member or item it comes",
+            output: \.text
+        ) { CurlCommands() },
+        FreshAccessory(
+            "LastBodies", refusedBy: "law: no secret is in what it writes, in whichever field, member or item it comes",
+            output: \.text
+        ) { LastBodies() },
+        FreshAccessory("RunningCalls") { RunningCalls() },
+        FreshAccessory("FailureFile", refusedBy: "it does not block the thread of an event") { FailureFile() },
+        FreshAccessory("StaleScreens", refusedBy: "law: a call with the accessory is the same as without it") {
+            StaleScreens()
+        },
+        FreshAccessory("ByteCounter") { ByteCounter() },
+    ]
+}
+
+struct FreshStore: Sendable, CustomTestStringConvertible {
+    let name: String
+    let isWrong: Bool
+    let make: @Sendable () -> any CacheStore
+    var testDescription: String { name }
+
+    static let all: [FreshStore] = [
+        FreshStore(name: "DictionaryStore", isWrong: false) { DictionaryStore() },
+        FreshStore(name: "TextStore", isWrong: true) { TextStore() },
+        FreshStore(name: "FileStore", isWrong: false) {
+            FileStore(FileManager.default.temporaryDirectory.appending(path: "errand-fresh-\(UUID().uuidString)"))
+        },
+        FreshStore(name: "TwoTableStore", isWrong: true) { TwoTableStore() },
+        FreshStore(name: "SlowUpdateStore", isWrong: true) { SlowUpdateStore() },
+        FreshStore(name: "ReadableFileStore", isWrong: true) { ReadableFileStore() },
     ]
 }

@@ -4,6 +4,50 @@ import ErrandTesting
 
 /// Laws about what a call leaves behind, and what others notice of it.
 extension FilterLaw {
+    /// Calls at the same time don't affect each other.
+    public static let concurrency = FilterLaw(
+        "concurrency", "law: calls at the same time have the results that each has alone",
+        advice: """
+            Keep what belongs to a call in local variables, not in properties of the filter. If calls share a request, \
+            cancel it only when the last of them is cancelled; see `SharedExchange`.
+            """,
+        share: 15,
+        exchanges: { random in
+            var exchanges = (0..<5).map { _ in
+                var exchange = LawExchange.random(&random)
+                exchange.deadline = nil
+                return exchange
+            }
+            // Two equal calls, of which one is cancelled.
+            var equal = LawExchange(.get, LawExchange.randomURL(&random))
+            equal.headers = exchanges[0].headers
+            var cancelled = equal
+            cancelled.cancellation = .onTheWire
+            exchanges += [cancelled, equal, equal]
+            return exchanges
+        }
+    ) { bench, exchanges in
+        let (run, permissions) = try bench.subject()
+        let traces = await withTaskGroup { group in
+            for (index, exchange) in exchanges.enumerated() {
+                let isShared = exchanges.count > 1
+                group.addTask { (index, await run.begin(LawCall(exchange, isShared: isShared)).trace) }
+            }
+            return await group.reduce(into: [Int: LawTrace]()) { $0[$1.0] = $1.1 }
+        }
+        for (index, exchange) in exchanges.enumerated() {
+            guard let came = traces[index] else { continue }
+            let expected = await bench.control().begin(LawCall(exchange, isShared: true)).trace
+            let comparison = Comparison(permissions, exchange)
+            // A call that was cancelled can have its response already.
+            if exchange.cancellation != nil, came.outcome.response != nil { continue }
+            if let violation = comparison.difference(of: came, from: expected) { return violation }
+            guard came.sends.count == 1, let send = came.sends.first, let plain = expected.sends.first else { continue }
+            if let violation = comparison.difference(of: send, from: plain) { return violation }
+        }
+        return nil
+    }
+
     /// Nothing of a call outlives it.
     public static let release = FilterLaw(
         "release", "law: a call leaves no request, body, task or transfer behind, however it ends",
@@ -40,6 +84,10 @@ extension FilterLaw {
                         came: "\(outcome)")
                 }
             }
+            if exchange.cancellation != nil, came.trace.elapsed > expected.elapsed + .seconds(1) {
+                return LawViolation(
+                    expected: "an end as soon as the caller cancels", came: "an end after \(came.trace.elapsed)")
+            }
             came.note { $0 = LawTrace() }
             // A response may be kept for others, the call itself never.
             let mayKeepBodies = permissions.mayRespond
@@ -67,16 +115,17 @@ extension FilterLaw {
             Keep what you remember for each origin and each user, from `exchange.userMarks`, and limit it. Add secrets \
             only if `exchange.isTrusted`, in each hop.
             """,
-        share: 15,
+        share: 30, needsTwo: true,
         exchanges: { random in
             let own = "\(LawVocabulary.origin)/v1/\(random.pick(["a", "b/c", "a?b=1"]))"
             let others = LawVocabulary.foreignOrigins.map { "\($0)/v1/law-canary-path?law=law-canary-query" }
-            var first = LawExchange(random.pick([.get, .post, .put]), own)
+            var first = LawExchange(random.pick([.get, .get, .get, .post, .put]), own)
             first.headers = ["X-Law-A": "law-canary-field"]
             first.isStreamed = random.isTrue(0.2)
             if first.method != .get { first.body = .text("law-canary-body") }
             first.replies = [LawReply(headers: remembered, body: .text(members))]
-            var second = LawExchange(random.pick([.get, .post, .put]), random.isTrue() ? own : random.pick(others))
+            var second = LawExchange(
+                random.pick([.get, .get, .get, .post, .put]), random.isTrue() ? own : random.pick(others))
             if random.isTrue(0.3) { first.url = random.pick(others) }
             if origin(of: first) == origin(of: second) {
                 first.headers.set(.authorization, "Bearer law-canary-user")
@@ -88,6 +137,8 @@ extension FilterLaw {
                 first.replies = [random.pick([LawReply(failure: .connectionLost), LawReply(503), LawReply(401)])]
                 first.method = .get
                 first.body = .none
+            } else if random.isTrue(0.3) {
+                second.replies = [random.pick([LawReply(failure: .connectionLost), LawReply(503)])]
             } else if random.isTrue(0.3), second.url.hasPrefix(LawVocabulary.origin + "/") {
                 second.replies = [
                     LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
@@ -133,7 +184,8 @@ extension FilterLaw {
                 return leak("the response", found, isOtherHost)
             }
         }
-        if isOtherHost, came.outcome.kind != expected.outcome.kind {
+        let names = [first, second].map { URL(string: $0.url)?.host() ?? "" }
+        if names[0] != names[1], came.outcome.kind != expected.outcome.kind {
             let past = isFailing ? "40 failures" : "calls"
             return LawViolation(
                 expected: "\(expected.outcome), as without \(past) of another host", came: "\(came.outcome)")
@@ -199,47 +251,41 @@ extension FilterLaw {
             """,
         share: 2,
         exchanges: { random in
-            var exchange = LawExchange(random.pick([.get, .post]))
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: exchange.replies = [LawReply(failure: random.pick([.connectionLost, .timedOut, .invalidResponse]))]
-            case 1: exchange.replies = [LawReply(random.pick([401, 403, 404, 409, 500, 503]))]
-            case 2: exchange.isRefused = true
-            case 3: exchange.replies = [LawReply(failure: .cancelled)]
-            case 4:
-                (exchange.isStreamed, exchange.isDropped) = (true, true)
-                exchange.replies = [LawReply(body: .stream(["a", "b"]))]
-            default: exchange.cancellation = .onTheWire
-            }
-            return [exchange]
+            let method = random.pick([HTTPMethod.get, .post])
+            return [
+                LawExchange(
+                    method, replies: [LawReply(failure: random.pick([.connectionLost, .timedOut, .invalidResponse]))]),
+                LawExchange(method, replies: [LawReply(random.pick([401, 403, 404, 409, 500, 503]))]),
+                LawExchange(method, isRefused: true),
+                LawExchange(method, replies: [LawReply(failure: .cancelled)]),
+                LawExchange(method, isStreamed: true, isDropped: true, replies: [LawReply(body: .stream(["a", "b"]))]),
+                LawExchange(method, cancellation: .onTheWire),
+            ]
         }
     ) { bench, exchanges in
-        for exchange in exchanges {
-            let (run, permissions) = try bench.subject()
-            let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
-            let expected = await run.play(good)
-            await withTaskGroup { group in
-                for lane in 0..<8 {
-                    group.addTask {
-                        for index in 0..<130 {
-                            var each = exchange
-                            each.url += "/\(lane)/\(index)"
-                            _ = await run.play(each)
-                        }
+        let (run, permissions) = try bench.subject()
+        let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
+        let expected = await run.play(good)
+        await withTaskGroup { group in
+            for lane in 0..<8 {
+                group.addTask {
+                    for index in 0..<150 {
+                        var each = exchanges[index % exchanges.count]
+                        each.url += "/\(lane)/\(index)"
+                        _ = await run.play(each)
                     }
                 }
             }
-            // A breaker closes, and a limit for each minute is free again.
-            run.clock.pass(.seconds(7_200))
-            let came = await run.play(good)
-            if came.outcome.kind != expected.outcome.kind {
-                return LawViolation(
-                    expected: "\(expected.outcome), as before 1,040 other calls", came: "\(came.outcome)")
-            }
-            if came.sends.count != expected.sends.count, !permissions.mayRespond {
-                return LawViolation(
-                    expected: "\(expected.sends.count) requests, as before 1,040 other calls",
-                    came: "\(came.sends.count)")
-            }
+        }
+        // A breaker closes, and a limit for each minute is free again.
+        run.clock.pass(.seconds(7_200))
+        let came = await run.play(good)
+        if came.outcome.kind != expected.outcome.kind {
+            return LawViolation(expected: "\(expected.outcome), as before 1,200 other calls", came: "\(came.outcome)")
+        }
+        if came.sends.count != expected.sends.count, !permissions.mayRespond {
+            return LawViolation(
+                expected: "\(expected.sends.count) requests, as before 1,200 other calls", came: "\(came.sends.count)")
         }
         return nil
     }

@@ -24,20 +24,22 @@ public struct FilterLaw: Sendable, CustomStringConvertible {
     let exchanges: @Sendable (inout LawRandom) -> [LawExchange]
     /// The rounds for each hundred of the options.
     let share: Int
+    /// Whether the law compares two calls with each other.
+    let needsTwo: Bool
     let judge: @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
 
     init(
-        _ identifier: String, _ name: String, advice: String, share: Int = 100,
-        exchanges: @escaping @Sendable (inout LawRandom) -> [LawExchange] = { [LawExchange.random(&$0)] },
+        _ identifier: String, _ name: String, advice: String, share: Int = 100, needsTwo: Bool = false,
+        exchanges: @escaping @Sendable (inout LawRandom) -> [LawExchange] = { LawExchange.story(&$0) },
         judge: @escaping @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
     ) {
         (self.identifier, self.name, self.advice, self.share) = (identifier, name, advice, share)
-        (self.exchanges, self.judge) = (exchanges, judge)
+        (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
     }
 
     /// All laws, in the order in which they run.
     public static let all = [
-        request, distinction, count, response, bystanders, time, release, separation, recovery,
+        request, distinction, count, response, bystanders, concurrency, time, release, separation, recovery,
     ]
 
     /// The name.
@@ -102,11 +104,26 @@ struct LawBench: Sendable {
         return (LawRun(filter, patience: patience, bench: filters), Permissions(effects, traits: traits))
     }
 
-    /// One call without the filter, and one with it.
-    func both(_ exchange: LawExchange) async throws -> (LawTrace, LawTrace, Permissions) {
+    /// A call without the filter, and the same with it.
+    struct Pair {
+        let exchange: LawExchange
+        let expected: LawTrace
+        let came: LawTrace
+        let permissions: Permissions
+    }
+
+    /// Plays calls one after the other, without the filter and with one.
+    func pairs(_ exchanges: [LawExchange]) async throws -> [Pair] {
         let (run, permissions) = try subject()
-        let expected = await control().play(exchange)
-        return (expected, await run.play(exchange), permissions)
+        let control = control()
+        var pairs: [Pair] = []
+        for exchange in exchanges {
+            let expected = await control.play(exchange)
+            pairs.append(
+                Pair(
+                    exchange: exchange, expected: expected, came: await run.play(exchange), permissions: permissions))
+        }
+        return pairs
     }
 }
 
@@ -165,7 +182,8 @@ extension FilterLaw {
         var isSimpler = true
         while isSimpler {
             isSimpler = false
-            for candidate in simpler(best) where tries < 400 && ContinuousClock.now < end {
+            for candidate in LawExchange.simpler(best, keepsCount: needsTwo)
+            where tries < 400 && ContinuousClock.now < end {
                 tries += 1
                 guard try await judge(bench, candidate) != nil, let found = try await confirmed(bench, candidate) else {
                     continue
@@ -175,17 +193,5 @@ extension FilterLaw {
             }
         }
         return (best, violation)
-    }
-
-    private func simpler(_ exchanges: [LawExchange]) -> [[LawExchange]] {
-        var results: [[LawExchange]] = []
-        for index in exchanges.indices {
-            for simpler in exchanges[index].simpler {
-                var copy = exchanges
-                copy[index] = simpler
-                results.append(copy)
-            }
-        }
-        return results
     }
 }

@@ -153,7 +153,12 @@ extension LawBody {
 
 /// Writes values as Swift expressions.
 enum LawCode {
-    static func text(_ text: String) -> String { text.debugDescription }
+    static func text(_ text: String) -> String {
+        guard let first = text.first, text.utf8.count > 100, text.allSatisfy({ $0 == first }) else {
+            return text.debugDescription
+        }
+        return "String(repeating: \"\(first)\", count: \(text.count))"
+    }
 
     static func list(_ texts: [String]) -> String { "[\(texts.map(text).joined(separator: ", "))]" }
 

@@ -92,13 +92,13 @@ final class LawRun: Sendable {
     private let server: LawServer
     let patience: Duration
 
-    init(_ filter: (any Filter)?, patience: Duration, bench: FilterBench) {
+    init(_ filter: (any Filter)?, accessories: [any Accessory] = [], patience: Duration, bench: FilterBench) {
         self.patience = patience
         server = LawServer(clock)
         var configuration = AgentConfiguration(baseURL: FilterBench.origin + "/v1")
         configuration.timeout = .seconds(1_000_000)
         configuration.filters = [LawProbe(.call)] + (filter.map { [$0] } ?? []) + [LawProbe(.wire)]
-        configuration.accessories = [LawEvents(clock)]
+        configuration.accessories = [LawEvents(clock)] + accessories
         agent = NetworkAgent(configuration: configuration, transport: server, time: clock)
     }
 
@@ -189,7 +189,10 @@ final class LawCall: Sendable {
     /// Opens when the reader has the first chunk.
     let isReading = Gate()
 
-    init(_ exchange: LawExchange) { self.exchange = exchange }
+    /// Whether an equal call runs at the same time.
+    let isShared: Bool
+
+    init(_ exchange: LawExchange, isShared: Bool = false) { (self.exchange, self.isShared) = (exchange, isShared) }
 
     var trace: LawTrace { state.withLock { $0.trace } }
 
@@ -350,10 +353,7 @@ final class LawServer: Transport {
             defer { delayed.subtract(1, ordering: .relaxed) }
             try await clock.sleep(until: clock.now.advanced(by: reply.delay))
         }
-        if exchange.cancellation == .onTheWire {
-            call.cancel()
-            try await Gate().wait(within: .seconds(3_600))
-        }
+        if exchange.cancellation == .onTheWire { try await cancel(call) }
         var response = HTTPResponse(
             to: request, status: reply.status, headers: reply.headers, version: "HTTP/1.1")
         let isBodiless = request.method == .head || [204, 304].contains(reply.status)
@@ -374,6 +374,18 @@ final class LawServer: Transport {
             .progress(TransferProgress(sent: Int64(body.count), received: Int64(reply.body.text.utf8.count))))
         options.report(.trailers(["X-Law-A": "trailer"]))
         return response
+    }
+
+    /// Returns only if others still wait for the transfer.
+    private func cancel(_ call: LawCall) async throws {
+        if !call.isShared {
+            call.cancel()
+            return try await Gate().wait(within: .seconds(3_600))
+        }
+        // Others get the time to join.
+        for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
+        call.cancel()
+        for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     private func received(_ request: HTTPRequest) async throws -> Data {

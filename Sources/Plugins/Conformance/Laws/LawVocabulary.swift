@@ -34,8 +34,8 @@ enum LawVocabulary {
 
     static let foreignNames: [HTTPHeaderName] = ["X-Law-A", "X-Law-B", "X-Law-C"]
     static let requestNames: [HTTPHeaderName] = [
-        .accept, .acceptLanguage, .userAgent, .cacheControl, .ifMatch, .via, "Prefer", "X-Request-ID", "traceparent",
-        .idempotencyKey, .expect, .te, .origin, "Forwarded",
+        .accept, .acceptLanguage, .acceptEncoding, .userAgent, .cacheControl, .ifMatch, .ifNoneMatch, .via, .range,
+        .authorization, .cookie, .idempotencyKey, .te, "Prefer", "X-Request-ID", "traceparent", "Origin", "Forwarded",
     ]
     static let values = [
         "1", "a, b", "a;q=0.5", "\"quoted, text\"", "W/\"1\"", "ü", "x=1; y=2", "Mon, 01 Jan 2001 00:00:00 GMT", "0",
@@ -52,6 +52,20 @@ enum LawVocabulary {
     ]
     static let texts = [
         "law", "a", "b", "{\"law\":1.0}", "ä\u{0}\r\n", "{\"law\":[1,{\"b\":null}]}", "a=1&b=%20", "<a/>",
+    ]
+    static let long = String(repeating: "a", count: 70_000)
+    static let responseFields: [(HTTPHeaderName, String)] = [
+        (.entityTag, "\"law\""), (.cacheControl, "max-age=60"), (.cacheControl, "no-store"),
+        (.setCookie, "a=1; Path=/"),
+        (.setCookie, "b=2, c"), (.lastModified, "Mon, 01 Jan 2001 00:00:00 GMT"), (.vary, "Accept"), (.vary, "X-Law-A"),
+        (.link, "</law>; rel=next"), ("Date", "Sun, 09 Sep 2001 01:46:40 GMT"), (.server, "law"), (.age, "7"),
+        (.wwwAuthenticate, "Basic realm=\"law\""), (.wwwAuthenticate, "Digest nonce=1"), (.contentLanguage, "de"),
+        (.warning, "199 - law"), ("X-Request-ID", "law"), ("RateLimit", "\"law\";r=9;t=60"), (.retryAfter, "1"),
+        (.acceptRanges, "bytes"), (.contentDisposition, "attachment; filename=\"law\""), (.allow, "GET"),
+    ]
+    static let statuses = [
+        201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
+        429, 451, 500, 501, 502, 503, 504,
     ]
     static let types = ["text/plain", "application/json", "application/x-law", "application/octet-stream"]
 
@@ -75,10 +89,6 @@ enum LawVocabulary {
         "next",
         "cursor", "nonce", "sync_token",
     ]
-}
-
-extension HTTPHeaderName {
-    fileprivate static let origin: HTTPHeaderName = "Origin"
 }
 
 /// Creates random exchanges and simplifies them.
@@ -107,11 +117,27 @@ extension LawExchange {
         return exchange
     }
 
+    /// A call, sometimes after a good one to the same URL.
+    static func story(_ random: inout LawRandom) -> [LawExchange] {
+        let exchange = Self.random(&random)
+        if !random.isTrue(0.3) { return [exchange] }
+        var first = exchange
+        (first.replies, first.isDropped, first.isRefused) = ([LawReply()], false, false)
+        (first.isStreamed, first.deadline, first.cancellation) = (false, nil, nil)
+        var second = exchange
+        if random.isTrue(0.2) {
+            second.cancellation = .onTheWire
+            second.deadline = nil
+        }
+        return [first, second]
+    }
+
     static func randomURL(_ random: inout LawRandom) -> String {
         let segments = (0..<Int.random(in: 1...3, using: &random)).map { _ in random.pick(LawVocabulary.segments) }
         let items = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(LawVocabulary.queryItems) }
         let path = segments.joined(separator: "/") + (random.isTrue(0.15) ? "/" : "")
-        return "\(LawVocabulary.origin)/v1/\(path)" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+        let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
+        return "\(LawVocabulary.origin)/v1/\(path)\(query)"
     }
 
     private static func randomHeaders(_ random: inout LawRandom) -> HTTPHeaders {
@@ -126,13 +152,31 @@ extension LawExchange {
     }
 
     private static func randomBody(_ random: inout LawRandom) -> LawBody {
-        let text = random.pick(LawVocabulary.texts)
+        let text = random.isTrue(0.05) ? LawVocabulary.long : random.pick(LawVocabulary.texts)
         switch Int.random(in: 0..<5, using: &random) {
         case 0: return .none
         case 1, 2: return .text(text)
         case 3: return .stream([text, "b"], isReplayable: false)
         default: return .stream([text, "b"], isReplayable: true)
         }
+    }
+
+    /// Simpler sequences, without an exchange or with a simpler one.
+    static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
+        var results: [[LawExchange]] = []
+        if !keepsCount, exchanges.count > 1 {
+            for index in exchanges.indices {
+                results.append(exchanges.enumerated().filter { $0.offset != index }.map(\.element))
+            }
+        }
+        for index in exchanges.indices {
+            for simpler in exchanges[index].simpler {
+                var copy = exchanges
+                copy[index] = simpler
+                results.append(copy)
+            }
+        }
+        return results
     }
 
     /// Simpler exchanges, the simplest first.
@@ -214,14 +258,20 @@ extension LawExchange {
 extension LawReply {
     static func random(to exchange: LawExchange, _ random: inout LawRandom) -> LawReply {
         var reply = LawReply()
-        reply.status = random.pick([200, 200, 200, 200, 201, 203, 202, 404, 409, 500, 418])
+        if random.isTrue(0.4) { reply.status = random.pick(LawVocabulary.statuses) }
         if random.isTrue(0.7) {
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 reply.headers.add(random.pick(LawVocabulary.foreignNames), random.pick(LawVocabulary.values))
             }
         }
+        if random.isTrue(0.4) {
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let (name, value) = random.pick(LawVocabulary.responseFields)
+                reply.headers.add(name, value)
+            }
+        }
         if random.isTrue(0.5) { reply.headers[.contentType] = random.pick(LawVocabulary.types) }
-        let text = random.pick(LawVocabulary.texts)
+        let text = random.isTrue(0.05) ? LawVocabulary.long : random.pick(LawVocabulary.texts)
         if exchange.isStreamed {
             reply.body = random.isTrue(0.4) ? .awaitedStream([text, "b", "c"]) : .stream([text, "b"])
         } else {

@@ -44,7 +44,12 @@ public enum FilterConformance {
         let kinds = Set(effects.compactMap(\.kind))
         let cases = drafts.filter { kinds.isDisjoint(with: $0.assumes) }.map { draft in
             PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
-                try await draft.body(FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod))
+                let bench = FilterBench(make: make, secrets: secrets, gracePeriod: gracePeriod)
+                if effects.isEmpty, !draft.assumes.isEmpty {
+                    let changed = try await bench.changesByTrait()
+                    if !changed.isDisjoint(with: draft.assumes) { return }
+                }
+                try await draft.body(bench)
             }
         }
         let bench = LawBench(
