@@ -391,8 +391,8 @@ let suites: [Suite] = [
     suite(
         "PluginConformanceTests",
         needs: [
-            "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandConformance",
-            "ErrandCookies", "ErrandJSONValidation",
+            "ErrandAuthentication", "ErrandCache", "ErrandCacheTesting", "ErrandCoalescing", "ErrandCompression",
+            "ErrandConformance", "ErrandCookies", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
             "ErrandRetry", "ErrandURLFilters",
         ]),

@@ -59,6 +59,26 @@ private func excusedCases() -> [PluginConformanceCase] {
         knownLimitations: [.named("a stream is not read ahead of its reader", because: "it verifies a signature")])
 }
 
+private struct VersionedPath: Filter {
+    let prefix: String
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private struct TenantHeader: Filter {
+    let tenant: String
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
+}
+
+private func effectCases() -> [[PluginConformanceCase]] {
+    let moved = FilterConformance.cases(for: { VersionedPath(prefix: "/v2") }, effects: [.url])
+    let strict = FilterConformance.cases(for: { TenantHeader(tenant: "shop") }, effects: [.headers("X-Tenant")])
+    return [moved, strict]
+}
+
+private func thoroughCases() -> [PluginConformanceCase] {
+    FilterConformance.cases(for: { MyFilter() }, laws: LawOptions(rounds: 10_000, budget: .seconds(600), seed: 7))
+}
+
 private struct MyFilter: Filter {
     func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse { try await next(exchange) }
 }

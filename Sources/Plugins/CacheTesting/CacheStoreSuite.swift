@@ -11,6 +11,8 @@ import Synchronization
 /// }
 /// ```
 ///
+/// Two cases are laws: they compare random operations with a model, one after the other and at the same time.
+///
 /// Each case creates its own store, which must be empty and have room for at least 1 MB and 100 entries.
 public enum CacheStoreSuite {
     /// A test of one requirement.
@@ -47,7 +49,7 @@ public enum CacheStoreSuite {
     }
 
     /// The cases for every store. See also ``persistentCases`` and ``limitCases``.
-    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency
+    public static let cases: [Case] = basics + fidelity + secrets + removals + selections + concurrency + laws
 
     static func expect(_ condition: Bool, _ what: String) throws {
         if !condition { throw Failure(description: what) }

@@ -43,8 +43,12 @@ public struct ConformanceFailure: DescribedError, Sendable {
     public let expected: String
     /// The actual result, in words or as a value.
     public let came: String
+    /// What to do, and a test that repeats the failure of a ``FilterLaw``. Empty for other cases.
+    public let details: String
 
-    init(expected: String, came: String) { (self.expected, self.came) = (expected, came) }
+    init(expected: String, came: String, details: String = "") {
+        (self.expected, self.came, self.details) = (expected, came, details)
+    }
 
     func named(_ name: String) -> ConformanceFailure {
         var copy = self
@@ -53,7 +57,9 @@ public struct ConformanceFailure: DescribedError, Sendable {
     }
 
     /// A sentence for test logs.
-    public var description: String { "\(name): expected \(expected), got \(came)" }
+    public var description: String {
+        "\(name): expected \(expected), got \(came)" + (details.isEmpty ? "" : "\n\(details)")
+    }
     /// Always 1.
     public var errorCode: Int { 1 }
 }

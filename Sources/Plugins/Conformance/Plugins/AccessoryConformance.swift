@@ -20,25 +20,33 @@ public enum AccessoryConformance {
     /// - Parameters:
     ///   - make: Creates an accessory that doesn't share state with another one.
     ///   - output: Returns the text written so far, to check for secrets. Defaults to an empty text.
+    ///   - laws: How thoroughly to test laws with random calls. Defaults to a hundred rounds, at most a minute in all.
     ///   - limitations: Cases that don't apply, by ``KnownLimitation/named(_:because:)``. They stay in the list.
     ///   - limit: The time after which a case counts as hanging. Defaults to ten minutes.
     ///   - gracePeriod: How long a call's objects may outlive it. Defaults to 30 seconds.
     public static func cases<Subject: Accessory>(
         for make: @escaping @Sendable () throws -> Subject,
         output: @escaping @Sendable (Subject) async throws -> String = { _ in "" },
-        knownLimitations limitations: [KnownLimitation] = [], within limit: Duration = .seconds(600),
+        laws: LawOptions = LawOptions(), knownLimitations limitations: [KnownLimitation] = [],
+        within limit: Duration = .seconds(600),
         gracePeriod: Duration = .seconds(30)
     ) -> [PluginConformanceCase] {
-        AccessoryDraft.all.map { draft in
-            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) {
-                try await draft.body(
-                    AccessoryBench(
-                        make: {
-                            let subject = try make()
-                            return (subject, { try await output(subject) })
-                        }, gracePeriod: gracePeriod))
-            }
-        }.excusing(limitations, within: limit)
+        let bench = AccessoryBench(
+            make: {
+                let subject = try make()
+                return (subject, { try await output(subject) })
+            }, gracePeriod: gracePeriod)
+        let cases = AccessoryDraft.all.map { draft in
+            PluginConformanceCase(name: draft.name, limitation: nil, limit: limit) { try await draft.body(bench) }
+        }
+        let all = laws.rounds > 0 ? AccessoryLaw.all : []
+        return
+            (cases
+            + all.map { law in
+                PluginConformanceCase(name: law.name, limitation: nil, limit: limit) {
+                    try await law.search(bench, laws)
+                }
+            }).excusing(limitations, within: limit)
     }
 }
 

@@ -52,6 +52,24 @@ struct FilterBench: Sendable {
         return true
     }
 
+    /// The parts of every request that the filter changes, and declares to change by its traits. The laws judge how.
+    func changesByTrait() async throws -> Set<FilterEffect.Kind> {
+        let filter = try make()
+        let declared: FilterTraits = [.changesRequest, .signs, .authenticates, .outsideCacheKey]
+        if filter.lawTraits(for: BenchRequest()).isDisjoint(with: declared) { return [] }
+        let request = BenchRequest(method: .put, body: .text("conformance"))
+        let (plain, transport) = (BenchTransport(), BenchTransport())
+        _ = try await control(request, over: plain)
+        _ = try? await agent(transport, filter: filter).send(request, options: CallOptions()).value.status
+        guard let sent = transport.arrivals.first, let expected = plain.arrivals.first else { return [] }
+        var changed: Set<FilterEffect.Kind> = []
+        if sent.request.method != expected.request.method { changed.insert(.method) }
+        let isElsewhere = sent.request.host != expected.request.host
+        if isElsewhere || sent.request.url.path() != expected.request.url.path() { changed.insert(.url) }
+        if sent.body != expected.body { changed.insert(.body) }
+        return changed
+    }
+
     /// Gives remaining work a moment to run.
     func pause() async throws {
         for _ in 0..<50 { await Task.yield() }

@@ -91,7 +91,7 @@ extension FilterDraft {
             try bench.expect(isEnded, "the transfer to end", came: "a transfer that keeps running")
             _ = await reader.result
         },
-        FilterDraft("a request body that can be read once arrives whole") { bench in
+        FilterDraft("a request body that can be read once arrives whole", assuming: [.body]) { bench in
             let transport = BenchTransport()
             let body = RequestBody.stream(stream(of: 20, pulled: Counter()))
             do {
@@ -101,7 +101,8 @@ extension FilterDraft {
             }
             try bench.equal(transport.arrivals.map(\.body.count), [20_000], "the bytes that were sent")
         },
-        FilterDraft("a request body that can be read once is not sent again without its bytes") { bench in
+        FilterDraft("a request body that can be read once is not sent again without its bytes", assuming: [.body]) {
+            bench in
             for isError in [true, false] {
                 let transport = BenchTransport { request, index in
                     if index > 1 { return .text("second", for: request) }

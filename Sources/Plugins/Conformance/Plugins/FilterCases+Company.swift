@@ -51,7 +51,8 @@ extension FilterDraft {
             }
             if arrivals.count > 1 { try bench.equal(arrivals[1], arrivals[0], "the fields of the second attempt") }
         },
-        FilterDraft("a response that a filter behind it makes passes, as that of a cache") { bench in
+        FilterDraft("a response that a filter behind it makes passes, as that of a cache", assuming: [.response]) {
+            bench in
             let cache = ClosureFilter(.wire) { exchange, _ in
                 HTTPResponse(
                     to: exchange.http, status: 203, headers: ["X-Conformance": "kept"],
@@ -81,7 +82,7 @@ extension FilterDraft {
             }
             try bench.equal(text, "good", "the response to the next call")
         },
-        FilterDraft("a response for one user, or to one body, is not served to another") { bench in
+        FilterDraft("a response for one user, or to one body, is not served to another", assuming: [.body]) { bench in
             let transport = BenchTransport { request, _ in
                 let body = String(decoding: request.body.data ?? Data(), as: UTF8.self)
                 return .text((request.headers[.authorization] ?? "anonymous") + " " + body, for: request)
@@ -102,7 +103,7 @@ extension FilterDraft {
                 try await bench.pause()
             }
         },
-        FilterDraft("the members of a batch get their responses") { bench in
+        FilterDraft("the members of a batch get their responses", assuming: [.url]) { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())
             let paths = try await agent.start(
                 ActivityKind(rawValue: "conformance"), options: CallOptions(), completion: nil
@@ -142,7 +143,7 @@ extension FilterDraft {
     }
 
     static let crowds: [FilterDraft] = [
-        FilterDraft("of two hundred calls at once each gets its own response") { bench in
+        FilterDraft("of two hundred calls at once each gets its own response", assuming: [.url]) { bench in
             let agent = try bench.agent(BenchTransport(echoing: ""), filter: bench.make())
             let texts = try await texts(of: 200) { try await agent.send($0, options: CallOptions()).value }
             for (index, text) in texts.enumerated() {
@@ -168,7 +169,7 @@ extension FilterDraft {
             _ = await (slow.result, fast.result)
             try bench.expect(isDone, "the response of another call", came: "a call that waits for the first one")
         },
-        FilterDraft("two agents can share it") { bench in
+        FilterDraft("two agents can share it", assuming: [.url]) { bench in
             let filter = try bench.make()
             let second = bench.agent(
                 BenchTransport(echoing: "second "), filter: filter, origin: "https://second.example")

@@ -4,7 +4,7 @@ import ErrandTesting
 
 extension FilterDraft {
     static let errors: [FilterDraft] = [
-        FilterDraft("an error of the rest of the way passes as it is") { bench in
+        FilterDraft("an error of the rest of the way passes as it is", assuming: [.error]) { bench in
             for thrown in [
                 BenchError(), BenchFault(), ErrandError(.connectionLost, "cut"), ErrandError(.timedOut, "a"),
             ]
@@ -20,7 +20,7 @@ extension FilterDraft {
                 try bench.expect(same(came, expected), "\(expected)", came: "\(type(of: came)): \(came)")
             }
         },
-        FilterDraft("an error keeps its evidence") { bench in
+        FilterDraft("an error keeps its evidence", assuming: [.error]) { bench in
             let url = URL(string: "https://conformance.example/v1/items") ?? URL(filePath: "/")
             let response = HTTPResponse(
                 url: url, status: 418, headers: ["X-Conformance": "evidence"], body: HTTPBody(Data("tea".utf8)))

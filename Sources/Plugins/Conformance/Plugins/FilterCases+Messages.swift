@@ -4,7 +4,7 @@ import ErrandTesting
 
 extension FilterDraft {
     static let messages: [FilterDraft] = [
-        FilterDraft("a response keeps its status, its fields and its bytes") { bench in
+        FilterDraft("a response keeps its status, its fields and its bytes", assuming: [.response]) { bench in
             let bytes = ConformanceBench.pattern(10_000)
             let transport = BenchTransport { request, _ in
                 var headers: HTTPHeaders = [.contentType: "application/octet-stream"]
@@ -18,7 +18,7 @@ extension FilterDraft {
             let data = try await response.body.collect(upTo: 1 << 20)
             try bench.expect(data == bytes, "the \(bytes.count) bytes of the response", came: "\(data.count) bytes")
         },
-        FilterDraft("a status passes, whatever it is") { bench in
+        FilterDraft("a status passes, whatever it is", assuming: [.response]) { bench in
             for status in [200, 202, 204, 206, 304, 404, 410, 418, 451, 500] {
                 let transport = BenchTransport { request, _ in HTTPResponse(to: request, status: status) }
                 let response = try await bench.send(BenchRequest(method: .post), over: transport)
@@ -39,7 +39,7 @@ extension FilterDraft {
                 try bench.equal(transport.arrivals.map(\.request.method), [method], "the methods that were sent")
             }
         },
-        FilterDraft("a request keeps its method, its path and its body") { bench in
+        FilterDraft("a request keeps its method, its path and its body", assuming: [.method, .url, .body]) { bench in
             let transport = BenchTransport()
             let request = BenchRequest(method: .post, path: "orders/7", body: .text("conformance"))
             _ = try await bench.send(request, over: transport)
@@ -68,7 +68,7 @@ extension FilterDraft {
             try bench.equal(field?.value, BenchRequest.secrets[1], "the value of a sensitive field")
             try bench.expect(field?.isSensitive == true, "the mark of a sensitive field", came: "a field without it")
         },
-        FilterDraft("tags that it does not know reach the transport") { bench in
+        FilterDraft("tags that it does not know reach the transport", assuming: [.tags]) { bench in
             let transport = BenchTransport()
             let mark = BenchMark()
             _ = try await bench.send(BenchRequest(tags: Tags().with(BenchTag.self, mark)), over: transport)

@@ -16,7 +16,7 @@ extension FilterDraft {
 
     /// Parts that must reach the transport unchanged.
     static let requests: [FilterDraft] = [
-        FilterDraft("a URL reaches the transport as it was written") { bench in
+        FilterDraft("a URL reaches the transport as it was written", assuming: [.url]) { bench in
             let query = "b=2&a=1&b=1&empty=&bare&plus=a+b%20c&list%5B%5D=%C3%A4&t=12%3A30:15%2Cx,y"
             for path in ["orders/7", "a%2Fb/%c3%a4;v=1/~x", "x//y/", "7.json/../8/."] {
                 let (plain, transport) = (BenchTransport(), BenchTransport())
@@ -99,7 +99,10 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("the timeout, the priority and the delivery of a request reach the transport") { bench in
+        FilterDraft(
+            "the timeout, the priority and the delivery of a request reach the transport",
+            assuming: [.timeout, .priority, .delivery]
+        ) { bench in
             for (timeout, priority, delivery) in [
                 (Duration.seconds(7), RequestPriority.high, BodyDelivery.data), (.seconds(900), .low, .stream),
             ] {
@@ -113,7 +116,7 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("JSON is sent and received byte for byte") { bench in
+        FilterDraft("JSON is sent and received byte for byte", assuming: [.body, .response]) { bench in
             // Numbers, escapes and duplicate names concern only the code that writes and reads them.
             let texts = [json, "[\(json), \(json)]\n", "7.10", "\"\\u0000\\ud83d\\ude42\"", "not JSON"]
             for text in texts {

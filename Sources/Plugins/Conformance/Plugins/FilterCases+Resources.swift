@@ -88,6 +88,16 @@ extension FilterDraft {
         var isFailureOfServer: Bool { [.lost, .timedOut, .foreign, .server, .inner].contains(self) }
     }
 
+    /// A body that nobody reads. A filter that reads it nevertheless gets an end, and leaves threads to others.
+    private static func unread() -> HTTPBody {
+        let pulled = Counter()
+        return HTTPBody {
+            await Task.yield()
+            try Task.checkCancellation()
+            return pulled.increment() <= 100 ? Data("more".utf8) : nil
+        }
+    }
+
     private struct Undecodable: Request {
         typealias Output = Int
         let path: String
@@ -104,7 +114,7 @@ extension FilterDraft {
             case .foreign: throw BenchError()
             case .server: return HTTPResponse(to: request, status: 503)
             case .client: return HTTPResponse(to: request, status: 404)
-            case .dropped: return HTTPResponse(to: request, status: 200, body: HTTPBody { Data("more".utf8) })
+            case .dropped: return HTTPResponse(to: request, status: 200, body: unread())
             case .check, .decoding, .inner: return .text("bad", for: request)
             }
         }

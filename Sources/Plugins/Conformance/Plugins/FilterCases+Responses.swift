@@ -22,7 +22,7 @@ extension FilterDraft {
 
     /// Parts that must reach the caller unchanged.
     static let responses: [FilterDraft] = [
-        FilterDraft("the fields of a response stay apart, each as it came") { bench in
+        FilterDraft("the fields of a response stay apart, each as it came", assuming: [.response]) { bench in
             for (status, method) in [(200, HTTPMethod.get), (201, .post), (400, .get), (403, .put)] {
                 let transport = BenchTransport { request, _ in
                     HTTPResponse(to: request, status: status, headers: fields, body: HTTPBody(Data("body".utf8)))
@@ -39,7 +39,7 @@ extension FilterDraft {
                 try bench.equal(order, fields.map(\.name), "the order of the fields")
             }
         },
-        FilterDraft("a response keeps its URL, its version and its source") { bench in
+        FilterDraft("a response keeps its URL, its version and its source", assuming: [.response]) { bench in
             let url = URL(string: "https://conformance.example/moved/7") ?? URL(filePath: "/")
             let stored = ResponseSource.stored("conformance", age: .seconds(7), reason: "it is fresh")
             for (source, delivery) in [
@@ -57,7 +57,7 @@ extension FilterDraft {
                 try bench.equal(response.version, "3", "the version")
             }
         },
-        FilterDraft("a stream keeps its length, and its bytes their order") { bench in
+        FilterDraft("a stream keeps its length, and its bytes their order", assuming: [.response]) { bench in
             let bytes = ConformanceBench.pattern(64_000)
             for length in [Int64(bytes.count), nil] {
                 let transport = BenchTransport { request, _ in
@@ -75,7 +75,9 @@ extension FilterDraft {
                     data == bytes, "the bytes of the stream in their order", came: "\(data.count) different bytes")
             }
         },
-        FilterDraft("a stream in the body of a request keeps its length, and waits for the transport") { bench in
+        FilterDraft(
+            "a stream in the body of a request keeps its length, and waits for the transport", assuming: [.body]
+        ) { bench in
             for length in [Int64(4_000_000), nil] {
                 let (pulled, lengths) = (Counter(), Watched<[Int64?]>([]))
                 // Responds before the body is read, like some transports.

@@ -96,7 +96,9 @@ extension FilterDraft {
                 }
             }
         },
-        FilterDraft("calls that differ in URL, method or body get responses of their own") { bench in
+        FilterDraft(
+            "calls that differ in URL, method or body get responses of their own", assuming: [.url, .method, .body]
+        ) { bench in
             let requests = [
                 BenchRequest(method: .head), BenchRequest(), BenchRequest(path: "items?a=1"),
                 BenchRequest(path: "items?a=2"), BenchRequest(path: "ITEMS"), BenchRequest(path: "items/"),

@@ -1,0 +1,344 @@
+import Errand
+import ErrandCache
+import ErrandEssentials
+import Synchronization
+
+/// Random operations, compared with a model of a store.
+///
+/// The operations on a key must have an order that explains every result (linearizability), and keys that differ in a
+/// single byte must not share an entry. A failure is reduced to the fewest operations and printed as a test.
+extension CacheStoreSuite {
+    static let laws: [Case] = [
+        Case(
+            description: "law: any operations, one after the other, have the results of a dictionary",
+            opening: { make in try await StoreLaw(tasks: 1, operations: 12, rounds: 60).search(make) }),
+        Case(
+            description: "law: operations at the same time have the results of some order",
+            opening: { make in try await StoreLaw(tasks: 3, operations: 3, rounds: 60).search(make) }),
+    ]
+}
+
+/// An operation with a key's number and the number of the entry it writes.
+private struct Operation: Sendable {
+    enum Kind: Sendable { case store, storeSlowly, storeTorn, read, update, remove, removeTagged }
+
+    let kind: Kind
+    let key: Int
+    /// Unique in its round.
+    let version: Int
+}
+
+/// What an operation returned, and when it ran.
+private struct Record: Sendable {
+    let operation: Operation
+    /// For an update: the version that it replaced.
+    var old: Int?
+    /// For a read: the version that it found.
+    var found: Int?
+    /// For an update.
+    var isUpdated = false
+    var begin = 0
+    var end = 0
+}
+
+/// What the tasks of a round share.
+private final class History: Sendable {
+    let clock = Atomic(0)
+    /// The version that was written last, by key.
+    let current = Mutex<[Int: Int]>([:])
+}
+
+private struct StoreLaw: Sendable {
+    let tasks: Int
+    let operations: Int
+    let rounds: Int
+
+    /// Each differs from another one in something that a store may normalize.
+    static let keys = [
+        "GET https://example.com/a", "GET https://example.com/A", "GET https://example.com/a/",
+        "GET https://example.com/\u{E4}", "GET https://example.com/a\u{308}", "GET https://example.com/a\0",
+        "GET https://example.com/a ", "GET https://example.com/a\n", "GET https://example.com_a",
+        "GET https://example.com/a%2F", "GET https://example.com/\u{FB01}", "GET https://example.com/fi",
+        "GET https://example.com/a?\u{2028}", String(repeating: "k", count: 300), String(repeating: "k", count: 301),
+        "get https://example.com/a", "GET https://example.com/a\u{200B}", "GET https://example.com/\u{212B}",
+        "GET https://example.com/\u{C5}", "../a", "a", ".", "",
+    ]
+
+    func search(_ make: CacheStoreSuite.Case.Maker) async throws {
+        var random = StoreRandom(state: 1)
+        for _ in 0..<rounds {
+            try Task.checkCancellation()
+            let plan = plan(&random)
+            guard let problem = try await problem(of: plan, make) else { continue }
+            let (smallest, last) = try await shrunk(plan, problem, make)
+            throw CacheStoreSuite.Failure(description: "\(last). To repeat it:\n\n\(Self.code(smallest))")
+        }
+    }
+
+    private func plan(_ random: inout StoreRandom) -> [[Operation]] {
+        let kinds: [Operation.Kind] = [
+            .store, .store, .storeSlowly, .storeTorn, .read, .read, .read, .update, .update, .remove, .removeTagged,
+        ]
+        // Few keys, so operations meet.
+        let keys = (0..<(tasks == 1 ? 4 : 2)).map { _ in Int(random.next() % UInt64(Self.keys.count)) }
+        var version = 0
+        return (0..<tasks).map { _ in
+            (0..<operations).map { _ in
+                version += 1
+                return Operation(
+                    kind: kinds[Int(random.next() % UInt64(kinds.count))],
+                    key: keys[Int(random.next() % UInt64(keys.count))], version: version)
+            }
+        }
+    }
+
+    private func shrunk(
+        _ plan: [[Operation]], _ problem: String, _ make: CacheStoreSuite.Case.Maker
+    ) async throws -> ([[Operation]], String) {
+        var (best, last) = (plan, problem)
+        var isSmaller = true
+        while isSmaller {
+            isSmaller = false
+            search: for task in best.indices {
+                for index in best[task].indices {
+                    var copy = best
+                    copy[task].remove(at: index)
+                    // A race doesn't show each time.
+                    for _ in 0..<(tasks == 1 ? 1 : 20) {
+                        guard let problem = try await self.problem(of: copy, make) else { continue }
+                        (best, last, isSmaller) = (copy, problem, true)
+                        break search
+                    }
+                }
+            }
+        }
+        return (best.filter { !$0.isEmpty }, last)
+    }
+
+    // MARK: Running
+
+    private func problem(of plan: [[Operation]], _ make: CacheStoreSuite.Case.Maker) async throws -> String? {
+        let store = try await make()
+        let history = History()
+        let records = try await withThrowingTaskGroup(of: [Record].self) { group in
+            for operations in plan {
+                group.addTask { try await Self.run(operations, on: store, history) }
+            }
+            return try await group.reduce(into: [Record]()) { $0 += $1 }
+        }
+        for key in Set(records.map(\.operation.key)).sorted() {
+            let own = records.filter { $0.operation.key == key || $0.operation.kind == .removeTagged }
+            if let wrong = own.first(where: { $0.found == Self.mixed }) {
+                return "key \(Self.text(wrong.operation.key)) has the head of one entry and the body of another"
+            }
+            if !Self.isExplained(own, key: key) {
+                return "no order of the operations explains the results for key \(Self.text(key)): "
+                    + own.sorted { $0.begin < $1.begin }.map { Self.result(of: $0) }.joined(separator: ", ")
+            }
+        }
+        return nil
+    }
+
+    private static let mixed = -1
+
+    private static func run(
+        _ operations: [Operation], on store: any CacheStore, _ history: History
+    ) async throws -> [Record] {
+        var records: [Record] = []
+        for operation in operations {
+            // What an update replaces is a guess, which can be outdated.
+            var record = Record(operation: operation, old: history.current.withLock { $0[operation.key] })
+            record.begin = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
+            try await perform(&record, on: store)
+            record.end = history.clock.add(1, ordering: .sequentiallyConsistent).newValue
+            let isWritten =
+                switch operation.kind {
+                case .store, .storeSlowly: true
+                case .update: record.isUpdated
+                default: false
+                }
+            if isWritten { history.current.withLock { $0[operation.key] = operation.version } }
+            records.append(record)
+        }
+        return records
+    }
+
+    private static func perform(_ record: inout Record, on store: any CacheStore) async throws {
+        let (operation, key) = (record.operation, CacheKey(keys[record.operation.key]))
+        switch operation.kind {
+        case .store:
+            try await store.store(entry(operation.version), for: key)
+        case .storeSlowly:
+            let body = HTTPBody(source: SlowBody(text(of: operation.version), isTorn: false))
+            try await store.store(CacheEntry(head: entry(operation.version).head, body: body), for: key)
+        case .storeTorn:
+            let body = HTTPBody(source: SlowBody(text(of: operation.version), isTorn: true))
+            do {
+                try await store.store(CacheEntry(head: entry(operation.version).head, body: body), for: key)
+                throw CacheStoreSuite.Failure(description: "the failure of a body was not thrown")
+            } catch is Chunks.Torn {}
+        case .read:
+            guard let found = try await store.entry(for: key) else { return }
+            let head = Int(found.head.tags.first ?? "") ?? mixed
+            let text = String(decoding: try await found.body.collect(upTo: 1 << 16), as: UTF8.self)
+            // An update changes the head, and keeps the body of an earlier version.
+            let body = text.split(separator: "|").first.flatMap { Int($0) }
+            let origin = found.head.tags.dropFirst().first.flatMap { Int($0) }
+            let isWhole = text.hasSuffix("|end")
+            record.found = isWhole && body == origin ? head : mixed
+        case .update:
+            guard let old = record.old, let current = try await store.entry(for: key) else {
+                record.old = nil
+                return
+            }
+            // The head that a caller has read, or an older one.
+            record.old = Int(current.head.tags.first ?? "") ?? old
+            let origin = current.head.tags.dropFirst().first ?? ""
+            let head = try head(operation.version, origin: origin)
+            await Task.yield()
+            record.isUpdated = try await store.update(head, replacing: current.head, for: key)
+        case .remove:
+            try await store.remove(key)
+        case .removeTagged:
+            try await store.removeAll { $0.tags.contains("all") }
+        }
+    }
+
+    private static func text(of version: Int) -> String {
+        "\(version)|" + String(repeating: "body \(version) ", count: 40) + "|end"
+    }
+
+    private static func head(_ version: Int, origin: String) throws -> CacheEntryHead {
+        try CacheStoreSuite.entry("", path: "\(version)", tags: ["\(version)", origin, "all"]).head
+    }
+
+    private static func entry(_ version: Int) throws -> CacheEntry {
+        CacheEntry(head: try head(version, origin: "\(version)"), body: HTTPBody(Data(text(of: version).utf8)))
+    }
+
+    // MARK: Judging
+
+    /// Whether some order of the operations, each between its begin and its end, has their results.
+    private static func isExplained(_ records: [Record], key: Int) -> Bool {
+        var visited: Set<[Int?]> = []
+
+        func search(_ done: UInt64, _ value: Int?) -> Bool {
+            if done == (UInt64(1) << UInt64(records.count)) - 1 { return true }
+            if !visited.insert([Int(done), value]).inserted { return false }
+            let pending = records.indices.filter { done & (1 << UInt64($0)) == 0 }
+            let firstEnd = pending.map { records[$0].end }.min() ?? 0
+            for index in pending where records[index].begin <= firstEnd {
+                for next in outcomes(of: records[index], value) where search(done | 1 << UInt64(index), next) {
+                    return true
+                }
+            }
+            return false
+        }
+
+        return search(0, nil)
+    }
+
+    /// The values of the key after the operation, or none if its result is impossible.
+    private static func outcomes(of record: Record, _ value: Int?) -> [Int?] {
+        switch record.operation.kind {
+        case .store, .storeSlowly: [record.operation.version]
+        case .storeTorn: [value]
+        case .read: record.found == value ? [value] : []
+        case .update:
+            if record.old == nil {
+                [value]
+            } else if record.isUpdated {
+                record.old == value ? [record.operation.version] : []
+            } else {
+                record.old == value ? [] : [value]
+            }
+        case .remove, .removeTagged: [nil]
+        }
+    }
+
+    // MARK: Texts
+
+    private static func text(_ key: Int) -> String { keys[key].debugDescription }
+
+    private static func result(of record: Record) -> String {
+        switch record.operation.kind {
+        case .store, .storeSlowly: "stored \(record.operation.version)"
+        case .storeTorn: "a failed store"
+        case .read: "found \(record.found.map(String.init) ?? "nothing")"
+        case .update:
+            record.old.map { "update of \($0) to \(record.operation.version): \(record.isUpdated)" } ?? "no update"
+        case .remove, .removeTagged: "removed"
+        }
+    }
+
+    /// The operations as a test, without the comparison.
+    private static func code(_ plan: [[Operation]]) -> String {
+        let tasks = plan.map { operations in operations.map { "    \(line($0))" }.joined(separator: "\n") }
+        var text = "@Test func keepsLaw() async throws {\n    let store = MyStore()\n"
+        text += """
+                func entry(_ number: Int) -> CacheEntry {
+                    let head = CacheEntryHead(
+                        url: URL(string: "https://example.com/\\(number)")!, received: .now, expires: .distantFuture,
+                        tags: ["\\(number)", "all"])
+                    return CacheEntry(head: head, body: HTTPBody(Data("\\(number)".utf8)))
+                }
+
+            """
+        if tasks.count == 1 { return text + tasks[0] + "\n}\n" }
+        text += "    try await withThrowingTaskGroup { group in\n"
+        for task in tasks {
+            let body = task.split(separator: "\n").map { "        \($0)" }.joined(separator: "\n")
+            text += "        group.addTask {\n\(body)\n        }\n"
+        }
+        return text + "        try await group.waitForAll()\n    }\n}\n"
+    }
+
+    private static func line(_ operation: Operation) -> String {
+        let key = "CacheKey(\(text(operation.key)))"
+        return switch operation.kind {
+        case .store: "try await store.store(entry(\(operation.version)), for: \(key))"
+        case .storeSlowly: "try await store.store(entry(\(operation.version)), for: \(key))  // with a streamed body"
+        case .storeTorn: "try? await store.store(entry(\(operation.version)), for: \(key))  // with a body that fails"
+        case .read: "print(try await store.entry(for: \(key))?.head.tags ?? [])"
+        case .update:
+            "if let old = try await store.entry(for: \(key))?.head { "
+                + "print(try await store.update(entry(\(operation.version)).head, replacing: old, for: \(key))) }"
+        case .remove: "try await store.remove(\(key))"
+        case .removeTagged: "try await store.removeAll { $0.tags.contains(\"all\") }"
+        }
+    }
+}
+
+/// A body in pieces that lets others run in between.
+private final class SlowBody: HTTPBodySource {
+    private let text: String
+    private let isTorn: Bool
+    private let index = Atomic(0)
+
+    init(_ text: String, isTorn: Bool) { (self.text, self.isTorn) = (text, isTorn) }
+
+    func nextChunk() async throws -> Data? {
+        for _ in 0..<3 { await Task.yield() }
+        switch index.add(1, ordering: .relaxed).oldValue {
+        case 0: return Data(text.utf8.prefix(10))
+        case 1 where isTorn: throw Chunks.Torn()
+        case 1: return Data(text.utf8.dropFirst(10))
+        default: return nil
+        }
+    }
+
+    func cancel() {}
+}
+
+/// Repeatable random numbers (SplitMix64).
+private struct StoreRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,125 @@
+public import Errand
+
+/// Something that a filter changes on purpose, so its conformance suite doesn't expect it unchanged.
+///
+/// ```swift
+/// FilterConformance.cases(for: { VersionedPath() }, effects: [.url])
+/// ```
+///
+/// Without effects, the suite derives them from the filter's ``Errand/FilterTraits``: a filter that changes, signs or
+/// authenticates requests may change the URL, the body and fields with well-known names. Effects of the request replace
+/// these, so anything you don't list must stay as it was.
+public struct FilterEffect: Sendable, Hashable {
+    enum Kind: Hashable { case method, url, headers, body, timeout, priority, delivery, tags, response, error }
+
+    let kind: Kind?
+    var names: Set<HTTPHeaderName> = []
+    /// For a repetition: the methods.
+    var methods: Set<HTTPMethod> = []
+    var isResponding = false
+    var isWaiting = false
+
+    private init(_ kind: Kind?) { self.kind = kind }
+
+    /// Changes the method.
+    public static let method = FilterEffect(.method)
+    /// Changes the URL.
+    public static let url = FilterEffect(.url)
+    /// Changes the request body and the fields that describe it.
+    public static let body = FilterEffect(.body)
+    /// Changes the timeout.
+    public static let timeout = FilterEffect(.timeout)
+    /// Changes the priority.
+    public static let priority = FilterEffect(.priority)
+    /// Changes how the body is delivered to the filter.
+    public static let delivery = FilterEffect(.delivery)
+    /// Replaces or removes tags of others.
+    public static let tags = FilterEffect(.tags)
+    /// Changes responses: their status, fields or body.
+    public static let response = FilterEffect(.response)
+    /// Throws its own errors in place of others'.
+    public static let error = FilterEffect(.error)
+    /// Adds, changes or removes the fields with these names, and no others.
+    public static func headers(_ names: HTTPHeaderName...) -> FilterEffect {
+        var effect = FilterEffect(.headers)
+        effect.names = Set(names)
+        return effect
+    }
+    /// Can send a request with one of these methods more than once, whatever happened to it.
+    public static func repeats(_ methods: HTTPMethod...) -> FilterEffect {
+        var effect = FilterEffect(nil)
+        effect.methods = Set(methods)
+        return effect
+    }
+    /// Can respond without sending the request.
+    public static let responds: FilterEffect = {
+        var effect = FilterEffect(nil)
+        effect.isResponding = true
+        return effect
+    }()
+    /// Can hold a request back, even if nothing else is running.
+    public static let waits: FilterEffect = {
+        var effect = FilterEffect(nil)
+        effect.isWaiting = true
+        return effect
+    }()
+}
+
+/// What a filter may do to one call, from its effects and its traits.
+struct Permissions: Sendable {
+    /// Whether the author listed a part of the request.
+    let isListed: Bool
+    let kinds: Set<FilterEffect.Kind>
+    let names: Set<HTTPHeaderName>
+    let repeated: Set<HTTPMethod>
+    let mayRespond: Bool
+    let mayWait: Bool
+    let traits: FilterTraits
+
+    init(_ effects: [FilterEffect], traits: FilterTraits) {
+        self.traits = traits
+        kinds = Set(effects.compactMap(\.kind))
+        names = effects.reduce(into: []) { $0.formUnion($1.names) }
+        repeated = effects.reduce(into: []) { $0.formUnion($1.methods) }
+        isListed = !kinds.isDisjoint(with: [.method, .url, .headers, .body])
+        mayRespond =
+            effects.contains(where: \.isResponding) || !traits.isDisjoint(with: [.caches, .shares, .cachesCalls])
+        mayWait = effects.contains(where: \.isWaiting)
+    }
+
+    /// Whether traits alone allow a change of the request.
+    private var changesRequest: Bool {
+        !isListed
+            && !traits.isDisjoint(with: [.changesRequest, .signs, .authenticates, .outsideCacheKey, .addsCookies])
+    }
+
+    func mayChange(_ kind: FilterEffect.Kind) -> Bool {
+        kinds.contains(kind) || changesRequest && [.method, .url, .body].contains(kind)
+    }
+
+    /// Whether the filter may add, replace or remove fields of a name.
+    func mayChange(_ name: HTTPHeaderName) -> Bool {
+        if names.contains(name) { return true }
+        if kinds.contains(.body), Self.aboutBodies.contains(name) { return true }
+        if !traits.isDisjoint(with: [.caches, .cachesCalls]), Self.aboutStored.contains(name) { return true }
+        return changesRequest && !LawVocabulary.isForeign(name)
+    }
+
+    func mayRepeat(_ method: HTTPMethod) -> Bool {
+        repeated.contains(method) || traits.contains(.retries) && method.isIdempotent
+    }
+
+    private static let aboutBodies: Set<HTTPHeaderName> = [.contentType, .contentLength, .contentEncoding]
+    private static let aboutStored: Set<HTTPHeaderName> = [
+        .ifNoneMatch, .ifModifiedSince, .cacheControl, .pragma, .range, .ifRange,
+    ]
+}
+
+extension Filter {
+    /// With the traits of a group's members, and those for a request.
+    func lawTraits(for request: any Request) -> FilterTraits {
+        let own = traits.union(traits(for: request))
+        guard let group = self as? any FilterGroup else { return own }
+        return group.filters.reduce(own) { $0.union($1.lawTraits(for: request)) }
+    }
+}

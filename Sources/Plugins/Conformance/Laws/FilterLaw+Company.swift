@@ -1,0 +1,292 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Laws about what a call leaves behind, and what others notice of it.
+extension FilterLaw {
+    /// Calls at the same time don't affect each other.
+    public static let concurrency = FilterLaw(
+        "concurrency", "law: calls at the same time have the results that each has alone",
+        advice: """
+            Keep what belongs to a call in local variables, not in properties of the filter. If calls share a request, \
+            cancel it only when the last of them is cancelled; see `SharedExchange`.
+            """,
+        share: 15,
+        exchanges: { random in
+            var exchanges = (0..<5).map { _ in
+                var exchange = LawExchange.random(&random)
+                exchange.deadline = nil
+                return exchange
+            }
+            // Two equal calls, of which one is cancelled.
+            var equal = LawExchange(.get, LawExchange.randomURL(&random))
+            equal.headers = exchanges[0].headers
+            var cancelled = equal
+            cancelled.cancellation = .onTheWire
+            exchanges += [cancelled, equal, equal]
+            return exchanges
+        }
+    ) { bench, exchanges in
+        let (run, permissions) = try bench.subject()
+        let traces = await withTaskGroup { group in
+            for (index, exchange) in exchanges.enumerated() {
+                let isShared = exchanges.count > 1
+                group.addTask { (index, await run.begin(LawCall(exchange, isShared: isShared)).trace) }
+            }
+            return await group.reduce(into: [Int: LawTrace]()) { $0[$1.0] = $1.1 }
+        }
+        for (index, exchange) in exchanges.enumerated() {
+            guard let came = traces[index] else { continue }
+            let expected = await bench.control().begin(LawCall(exchange, isShared: true)).trace
+            let comparison = Comparison(permissions, exchange)
+            // A call that was cancelled can have its response already.
+            if exchange.cancellation != nil, came.outcome.response != nil { continue }
+            if let violation = comparison.difference(of: came, from: expected) { return violation }
+            guard came.sends.count == 1, let send = came.sends.first, let plain = expected.sends.first else { continue }
+            if let violation = comparison.difference(of: send, from: plain) { return violation }
+        }
+        return nil
+    }
+
+    /// Nothing of a call outlives it.
+    public static let release = FilterLaw(
+        "release", "law: a call leaves no request, body, task or transfer behind, however it ends",
+        advice: """
+            Call `next` in the filter's own task or in a task group, so a cancellation reaches it. Cancel a response \
+            that you don't return, with `exchange.discard(response)`. Keep values of the call only in the call.
+            """,
+        share: 50,
+        exchanges: { random in
+            var exchange = LawExchange.random(&random)
+            exchange.isTagged = true
+            if random.isTrue(0.6) {
+                exchange.cancellation = random.isTrue() ? .onTheWire : .whileReading
+                if exchange.cancellation == .whileReading {
+                    exchange.method = .get
+                    exchange.body = .none
+                    (exchange.isStreamed, exchange.isDropped) = (true, false)
+                    exchange.replies = [LawReply(body: .stream(["a", "b"]))]
+                }
+            }
+            return [exchange]
+        }
+    ) { bench, exchanges in
+        for exchange in exchanges {
+            let (run, permissions) = try bench.subject()
+            let (expected, came) = (await bench.control().play(exchange), LawCall(exchange))
+            let trail = try await FilterDraft.followed { _ = await run.begin(came) }
+            let outcome = came.trace.outcome
+            if let cancellation = exchange.cancellation, came.trace.isReached, expected.isReached {
+                let isExcused = permissions.mayRespond || permissions.kinds.contains(.error)
+                if outcome.kind != expected.outcome.kind, !isExcused {
+                    return LawViolation(
+                        expected: "\(expected.outcome), after a cancellation \(cancellation.rawValue)",
+                        came: "\(outcome)")
+                }
+            }
+            if exchange.cancellation != nil, came.trace.elapsed > expected.elapsed + .seconds(1) {
+                return LawViolation(
+                    expected: "an end as soon as the caller cancels", came: "an end after \(came.trace.elapsed)")
+            }
+            came.note { $0 = LawTrace() }
+            // A response may be kept for others, the call itself never.
+            let mayKeepBodies = permissions.mayRespond
+            let isGone: @Sendable () -> Bool = {
+                came.remains.allSatisfy { mayKeepBodies && $0 == "a body" } && run.running == 0 && trail.mark == nil
+            }
+            var looks = max(50, Int(bench.patience / .milliseconds(1)) * 10)
+            while !isGone(), looks > 0 {
+                looks -= 1
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            if isGone() { continue }
+            let remains = came.remains + (run.running > 0 ? ["a transfer"] : []) + (trail.mark == nil ? [] : ["a task"])
+            return LawViolation(
+                expected: "nothing left of \(exchange.cancellation == nil ? "the call" : "the cancelled call")",
+                came: remains.joined(separator: ", "))
+        }
+        return nil
+    }
+
+    /// A user or host doesn't notice another.
+    public static let separation = FilterLaw(
+        "separation", "law: nothing of one user or one host reaches another, and neither do its failures",
+        advice: """
+            Keep what you remember for each origin and each user, from `exchange.userMarks`, and limit it. Add secrets \
+            only if `exchange.isTrusted`, in each hop.
+            """,
+        share: 30, needsTwo: true,
+        exchanges: { random in
+            let own = "\(LawVocabulary.origin)/v1/\(random.pick(["a", "b/c", "a?b=1"]))"
+            let others = LawVocabulary.foreignOrigins.map { "\($0)/v1/law-canary-path?law=law-canary-query" }
+            var first = LawExchange(random.pick([.get, .get, .get, .post, .put]), own)
+            first.headers = ["X-Law-A": "law-canary-field"]
+            first.isStreamed = random.isTrue(0.2)
+            if first.method != .get { first.body = .text("law-canary-body") }
+            first.replies = [LawReply(headers: remembered, body: .text(members))]
+            var second = LawExchange(
+                random.pick([.get, .get, .get, .post, .put]), random.isTrue() ? own : random.pick(others))
+            if random.isTrue(0.3) { first.url = random.pick(others) }
+            if origin(of: first) == origin(of: second) {
+                first.headers.set(.authorization, "Bearer law-canary-user")
+                second.headers.set(.authorization, "Bearer another")
+            }
+            if second.method != .get { second.body = .text("law") }
+            second.url = second.url.replacing("law-canary-", with: "law-")
+            if random.isTrue(0.4) {
+                first.replies = [random.pick([LawReply(failure: .connectionLost), LawReply(503), LawReply(401)])]
+                first.method = .get
+                first.body = .none
+            } else if random.isTrue(0.3) {
+                second.replies = [random.pick([LawReply(failure: .connectionLost), LawReply(503)])]
+            } else if random.isTrue(0.3), second.url.hasPrefix(LawVocabulary.origin + "/") {
+                second.replies = [
+                    LawReply(307, headers: [.location: "\(LawVocabulary.foreignOrigins[0])/v1/x"]), LawReply(),
+                ]
+            }
+            return [first, second]
+        }
+    ) { bench, exchanges in
+        guard exchanges.count == 2 else { return nil }
+        let (first, second) = (exchanges[0], exchanges[1])
+        if let violation = try await leakedSecret(bench, exchanges) { return violation }
+        if origin(of: first) == origin(of: second), first.headers[.authorization] == second.headers[.authorization] {
+            return nil
+        }
+        let (run, permissions) = try bench.subject()
+        let isFailing = first.reply(to: 1).failure != nil || first.reply(to: 1).status >= 400
+        let isOtherHost = origin(of: first) != origin(of: second)
+        // A breaker needs some failures.
+        for index in 0..<(isFailing ? 40 : 2) {
+            var each = first
+            if isFailing { each.url += (each.url.contains("?") ? "&" : "?") + "n=\(index)" }
+            _ = await run.play(each)
+        }
+        let came = await run.play(second)
+        let (fresh, _) = try bench.subject()
+        let expected = await fresh.play(second)
+        for send in came.sends {
+            let fields = send.http.headers.filter { field in
+                // A jar keeps cookies for a host, whoever the user is.
+                !(field.name == .cookie && !isOtherHost && permissions.traits.contains(.addsCookies))
+            }
+            for field in fields where field.value.contains("law-canary-") {
+                return leak("the field \(field.name)", field.value, isOtherHost)
+            }
+            if send.http.urlText.contains("law-canary-") { return leak("the URL", send.http.urlText, isOtherHost) }
+            let body = String(decoding: send.body ?? Data(), as: UTF8.self)
+            if body.contains("law-canary-") { return leak("the body", body, isOtherHost) }
+        }
+        if let response = came.outcome.response {
+            let text = String(decoding: response.body ?? Data(), as: UTF8.self)
+            let texts = response.headers.map(\.value) + [text, response.url]
+            if let found = texts.first(where: { $0.contains("law-canary-") }) {
+                return leak("the response", found, isOtherHost)
+            }
+        }
+        let names = [first, second].map { URL(string: $0.url)?.host() ?? "" }
+        if names[0] != names[1], came.outcome.kind != expected.outcome.kind {
+            let past = isFailing ? "40 failures" : "calls"
+            return LawViolation(
+                expected: "\(expected.outcome), as without \(past) of another host", came: "\(came.outcome)")
+        }
+        return nil
+    }
+
+    private static func leak(_ place: String, _ text: String, _ isOtherHost: Bool) -> LawViolation {
+        let other = isOtherHost ? "host" : "user"
+        return LawViolation(
+            expected: "nothing of another \(other) in \(place)", came: String(text.prefix(200)))
+    }
+
+    /// A secret that the filter adds for the agent's origin, in a request to another one.
+    private static func leakedSecret(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
+        guard let exchange = exchanges.last, exchange.replies.count > 1 || origin(of: exchange) != LawVocabulary.origin
+        else { return nil }
+        let (run, _) = try bench.subject()
+        var home = exchange
+        home.url = "\(LawVocabulary.origin)/v1/a"
+        home.replies = [LawReply()]
+        let plain = await bench.control().play(home)
+        guard let send = await run.play(home).sends.first, let original = plain.sends.first else { return nil }
+        let redaction = Redaction()
+        let secrets = send.http.headers.filter { field in
+            (field.isSensitive || redaction.isSecret(field.name.rawName)) && !field.value.isEmpty
+                && !original.http.headers.contains { $0.name == field.name }
+        }
+        for away in await run.play(exchange).sends where away.origin != LawVocabulary.origin {
+            for secret in secrets
+            where away.http.headers.contains(where: { $0.name == secret.name && $0.value == secret.value }) {
+                return LawViolation(
+                    expected: "no secret of the agent's origin in a request to \(away.origin)",
+                    came: "the field \(secret.name), which the filter adds")
+            }
+        }
+        return nil
+    }
+
+    private static func origin(of exchange: LawExchange) -> String {
+        exchange.url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+            .joined(separator: "/")
+    }
+
+    private static let remembered = HTTPHeaders(
+        LawVocabulary.remembered.enumerated().map { index, name in
+            HTTPHeaders.Field(name, name == .setCookie ? "law=law-canary-\(index); Path=/" : "law-canary-\(index)")
+        })
+    private static let members: String = {
+        let members = LawVocabulary.rememberedMembers.enumerated().map {
+            "\"\($0.element)\":\"law-canary-m\($0.offset)\""
+        }
+        return "{\(members.joined(separator: ","))}"
+    }()
+
+    /// A call works after many others, however they ended.
+    public static let recovery = FilterLaw(
+        "recovery",
+        "law: after hundreds of calls that fail, are refused or are cancelled, a call works as the first one did",
+        advice: """
+            Return whatever a call takes, such as a permit or a place in a table, in a `defer`, so it's returned when \
+            `next` throws. Don't keep a failed result, such as a failed task, for later calls.
+            """,
+        share: 2,
+        exchanges: { random in
+            let method = random.pick([HTTPMethod.get, .post])
+            return [
+                LawExchange(
+                    method, replies: [LawReply(failure: random.pick([.connectionLost, .timedOut, .invalidResponse]))]),
+                LawExchange(method, replies: [LawReply(random.pick([401, 403, 404, 409, 500, 503]))]),
+                LawExchange(method, isRefused: true),
+                LawExchange(method, replies: [LawReply(failure: .cancelled)]),
+                LawExchange(method, isStreamed: true, isDropped: true, replies: [LawReply(body: .stream(["a", "b"]))]),
+                LawExchange(method, cancellation: .onTheWire),
+            ]
+        }
+    ) { bench, exchanges in
+        let (run, permissions) = try bench.subject()
+        let good = LawExchange(.get, "\(LawVocabulary.origin)/v1/good")
+        let expected = await run.play(good)
+        await withTaskGroup { group in
+            for lane in 0..<8 {
+                group.addTask {
+                    for index in 0..<150 {
+                        var each = exchanges[index % exchanges.count]
+                        each.url += "/\(lane)/\(index)"
+                        _ = await run.play(each)
+                    }
+                }
+            }
+        }
+        // A breaker closes, and a limit for each minute is free again.
+        run.clock.pass(.seconds(7_200))
+        let came = await run.play(good)
+        if came.outcome.kind != expected.outcome.kind {
+            return LawViolation(expected: "\(expected.outcome), as before 1,200 other calls", came: "\(came.outcome)")
+        }
+        if came.sends.count != expected.sends.count, !permissions.mayRespond {
+            return LawViolation(
+                expected: "\(expected.sends.count) requests, as before 1,200 other calls", came: "\(came.sends.count)")
+        }
+        return nil
+    }
+}

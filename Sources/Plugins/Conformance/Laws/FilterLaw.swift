@@ -1,0 +1,197 @@
+public import Errand
+import ErrandEssentials
+import ErrandTesting
+
+/// Something a filter must leave as it was, tested with random exchanges that run with the filter and without it.
+///
+/// ``FilterConformance/cases(for:effects:secrets:laws:knownLimitations:within:gracePeriod:)`` includes every law, so
+/// you don't need to call this type. If a law fails, the failure contains a test with the simplest exchange that breaks
+/// it, which you can paste:
+///
+/// ```swift
+/// @Test func keepsTags() async throws {
+///     try await FilterLaw.request.check({ MyFilter() }, LawExchange(isTagged: true))
+/// }
+/// ```
+public struct FilterLaw: Sendable, CustomStringConvertible {
+    /// The law in a sentence, which is also the name of its case.
+    public let name: String
+    /// What to do if a filter breaks the law.
+    public let advice: String
+    /// The name in Swift.
+    let identifier: String
+    /// The exchanges of a round.
+    let exchanges: @Sendable (inout LawRandom) -> [LawExchange]
+    /// The rounds for each hundred of the options.
+    let share: Int
+    /// Whether the law compares two calls with each other.
+    let needsTwo: Bool
+    let judge: @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
+
+    init(
+        _ identifier: String, _ name: String, advice: String, share: Int = 100, needsTwo: Bool = false,
+        exchanges: @escaping @Sendable (inout LawRandom) -> [LawExchange] = { LawExchange.story(&$0) },
+        judge: @escaping @Sendable (LawBench, [LawExchange]) async throws -> LawViolation?
+    ) {
+        (self.identifier, self.name, self.advice, self.share) = (identifier, name, advice, share)
+        (self.needsTwo, self.exchanges, self.judge) = (needsTwo, exchanges, judge)
+    }
+
+    /// All laws, in the order in which they run.
+    public static let all = [
+        request, distinction, count, response, bystanders, concurrency, time, release, separation, recovery,
+    ]
+
+    /// The name.
+    public var description: String { name }
+
+    /// Plays exchanges with a filter and without it, and throws ``ConformanceFailure`` if the filter breaks the law.
+    ///
+    /// - Parameters:
+    ///   - make: Creates a filter that doesn't share state with another one.
+    ///   - effects: What the filter changes on purpose. Derived from its traits by default.
+    ///   - exchanges: The calls, one after the other. A law that compares calls with each other needs two.
+    public func check(
+        _ make: @escaping @Sendable () throws -> any Filter, effects: [FilterEffect] = [], _ exchanges: LawExchange...
+    ) async throws {
+        let filters = FilterBench(make: make, secrets: [], gracePeriod: .seconds(5))
+        let bench = LawBench(filters: filters, effects: effects)
+        guard let violation = try await confirmed(bench, exchanges) else { return }
+        throw ConformanceFailure(expected: violation.expected, came: violation.came).named(name)
+    }
+}
+
+/// How thoroughly a suite tests the laws.
+///
+/// ```swift
+/// FilterConformance.cases(for: { MyFilter() }, laws: LawOptions(rounds: 10_000, seed: 7))
+/// ```
+public struct LawOptions: Sendable {
+    /// The number of random exchanges for most laws. Defaults to 100. 0 leaves the laws out.
+    public var rounds: Int
+    /// The longest time for all laws of a filter. Defaults to one minute.
+    public var budget: Duration
+    /// Determines the random exchanges. Defaults to 1, so a failure repeats.
+    public var seed: UInt64
+
+    /// Creates options.
+    public init(rounds: Int = 100, budget: Duration = .seconds(60), seed: UInt64 = 1) {
+        (self.rounds, self.budget, self.seed) = (rounds, budget, seed)
+    }
+
+    /// Leaves the laws out.
+    public static let off = LawOptions(rounds: 0)
+}
+
+/// What a filter did against a law.
+struct LawViolation: Sendable {
+    let expected: String
+    let came: String
+}
+
+/// Plays exchanges with new filters.
+struct LawBench: Sendable {
+    let filters: FilterBench
+    let effects: [FilterEffect]
+    /// How long nothing must happen before the clock moves on.
+    var patience = Duration.milliseconds(5)
+
+    func control() -> LawRun { LawRun(nil, patience: patience, bench: filters) }
+
+    func subject() throws -> (run: LawRun, permissions: Permissions) {
+        let filter = try filters.make()
+        let traits = filter.lawTraits(for: LawRequest(LawCall(LawExchange())))
+        return (LawRun(filter, patience: patience, bench: filters), Permissions(effects, traits: traits))
+    }
+
+    /// A call without the filter, and the same with it.
+    struct Pair {
+        let exchange: LawExchange
+        let expected: LawTrace
+        let came: LawTrace
+        let permissions: Permissions
+    }
+
+    /// Plays calls one after the other, without the filter and with one.
+    func pairs(_ exchanges: [LawExchange]) async throws -> [Pair] {
+        let (run, permissions) = try subject()
+        let control = control()
+        var pairs: [Pair] = []
+        for exchange in exchanges {
+            let expected = await control.play(exchange)
+            pairs.append(
+                Pair(
+                    exchange: exchange, expected: expected, came: await run.play(exchange), permissions: permissions))
+        }
+        return pairs
+    }
+}
+
+extension FilterLaw {
+    /// Returns the violation if it occurs again with more patience, so a busy machine doesn't count.
+    func confirmed(_ bench: LawBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
+        var violation: LawViolation?
+        for patience in [5, 25, 100] {
+            var bench = bench
+            bench.patience = .milliseconds(patience)
+            violation = try await judge(bench, exchanges)
+            if violation == nil { return nil }
+        }
+        return violation
+    }
+
+    /// Tests the law with random exchanges.
+    func search(_ bench: LawBench, _ options: LawOptions) async throws {
+        var random = LawRandom(seed: options.seed)
+        let end = ContinuousClock.now.advanced(by: options.budget / Self.all.count)
+        for _ in 0..<max(1, options.rounds * share / 100) where ContinuousClock.now < end {
+            try Task.checkCancellation()
+            let exchanges = exchanges(&random)
+            guard try await judge(bench, exchanges) != nil, let violation = try await confirmed(bench, exchanges) else {
+                continue
+            }
+            throw try await failure(bench, exchanges, violation, options)
+        }
+    }
+
+    private func failure(
+        _ bench: LawBench, _ exchanges: [LawExchange], _ violation: LawViolation, _ options: LawOptions
+    ) async throws -> ConformanceFailure {
+        let (smallest, violation) = try await shrunk(bench, exchanges, violation)
+        let type = String(describing: type(of: try bench.filters.make()))
+        let effects = bench.effects.isEmpty ? "" : " effects: effects,"
+        let list = smallest.map { "        \($0)" }.joined(separator: ",\n")
+        let test = """
+            @Test func keepsLaw() async throws {
+                try await FilterLaw.\(identifier).check(
+                    { \(type)() },\(effects)
+            \(list))
+            }
+            """
+        return ConformanceFailure(
+            expected: violation.expected, came: violation.came,
+            details: "\(advice)\nTo repeat it (found with seed \(options.seed)):\n\n\(test)\n")
+    }
+
+    /// Simplifies the exchanges as long as they break the law.
+    private func shrunk(
+        _ bench: LawBench, _ exchanges: [LawExchange], _ violation: LawViolation
+    ) async throws -> ([LawExchange], LawViolation) {
+        var (best, violation, tries) = (exchanges, violation, 0)
+        let end = ContinuousClock.now.advanced(by: .seconds(10))
+        var isSimpler = true
+        while isSimpler {
+            isSimpler = false
+            for candidate in LawExchange.simpler(best, keepsCount: needsTwo)
+            where tries < 400 && ContinuousClock.now < end {
+                tries += 1
+                guard try await judge(bench, candidate) != nil, let found = try await confirmed(bench, candidate) else {
+                    continue
+                }
+                (best, violation, isSimpler) = (candidate, found, true)
+                break
+            }
+        }
+        return (best, violation)
+    }
+}

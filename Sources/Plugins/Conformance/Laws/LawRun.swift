@@ -1,0 +1,448 @@
+import Errand
+import ErrandEssentials
+import ErrandTesting
+import Synchronization
+
+/// What one call looked like from outside the filter.
+struct LawTrace: Sendable {
+    /// A request that reached the transport.
+    struct Send: Sendable {
+        var http: HTTPRequest
+        var body: Data?
+        var timeout: Duration
+        var isStreamed: Bool
+        var priority: RequestPriority
+        var hasTag: Bool
+        var isTrusted: Bool
+        var failure: String?
+
+        var origin: String {
+            "\(http.url.scheme ?? "")://\(http.host ?? "")\(http.url.port.map { ":\($0)" } ?? "")"
+        }
+        /// What a server can tell apart.
+        var image: String {
+            let fields = http.headers.map { "\($0.name.rawName.lowercased()): \($0.value)" }
+            let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return "\(http.method) \(http.urlText)\n\(fields.joined(separator: "\n"))\n\n\(text)"
+        }
+    }
+
+    struct Response: Sendable {
+        var status: Int
+        var url: String
+        var version: String?
+        var source: String
+        var headers: HTTPHeaders
+        var body: Data?
+        var length: Int64?
+    }
+
+    enum Outcome: Sendable {
+        case response(Response)
+        case failure(any Error)
+        /// The call didn't end.
+        case endless
+    }
+
+    var sends: [Send] = []
+    var outcome = Outcome.endless
+    /// Progress, 1xx responses and trailers.
+    var events: [String] = []
+    /// What other filters staged and checked.
+    var work: [String] = []
+    var elapsed = Duration.zero
+    var isReached = false
+}
+
+extension LawTrace.Outcome: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .response(let response): "a response with status \(response.status)"
+        case .failure(let error): error.isCancellation ? "a cancellation" : LawTrace.name(of: error)
+        case .endless: "a call that doesn't end"
+        }
+    }
+
+    var response: LawTrace.Response? {
+        if case .response(let response) = self { response } else { nil }
+    }
+    var error: (any Error)? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+    /// In a word.
+    var kind: String {
+        switch self {
+        case .response(let response): "status \(response.status)"
+        case .failure(let error): error.isCancellation ? "cancelled" : LawTrace.name(of: error)
+        case .endless: "endless"
+        }
+    }
+}
+
+extension LawTrace {
+    static func name(of error: any Error) -> String {
+        (error as? ErrandError).map { "\($0.code)" } ?? "\(type(of: error))"
+    }
+}
+
+/// An agent with a filter, or without one, over a server that plays exchanges.
+final class LawRun: Sendable {
+    let clock = LawClock()
+    private let agent: NetworkAgent
+    private let server: LawServer
+    let patience: Duration
+
+    init(_ filter: (any Filter)?, accessories: [any Accessory] = [], patience: Duration, bench: FilterBench) {
+        self.patience = patience
+        server = LawServer(clock)
+        var configuration = AgentConfiguration(baseURL: FilterBench.origin + "/v1")
+        configuration.timeout = .seconds(1_000_000)
+        configuration.filters = [LawProbe(.call)] + (filter.map { [$0] } ?? []) + [LawProbe(.wire)]
+        configuration.accessories = [LawEvents(clock)] + accessories
+        agent = NetworkAgent(configuration: configuration, transport: server, time: clock)
+    }
+
+    var running: Int { server.running.load(ordering: .acquiring) }
+
+    /// Plays an exchange and returns what happened.
+    func play(_ exchange: LawExchange) async -> LawTrace { await begin(LawCall(exchange)).trace }
+
+    /// Plays a call to its end.
+    func begin(_ call: LawCall) async -> LawCall {
+        let start = clock.now
+        let end = OneShot()
+        let task = Task { [agent, clock] in
+            let outcome = await Self.outcome(of: call, on: agent)
+            call.state.withLock { state in
+                state.trace.outcome = outcome
+                state.trace.elapsed = start.duration(to: clock.now)
+            }
+            clock.noteActivity()
+            end.fire()
+        }
+        call.state.withLock { $0.cancel = { task.cancel() } }
+        if call.state.withLock({ $0.isCancelling }) { task.cancel() }
+        let driver = Task { [clock, server, patience] in
+            try? await clock.drive(patience: patience) { server.delayed.load(ordering: .relaxed) > 0 }
+            end.fire()
+        }
+        await end.wait()
+        driver.cancel()
+        task.cancel()
+        return call
+    }
+
+    private static func outcome(of call: LawCall, on agent: NetworkAgent) async -> LawTrace.Outcome {
+        do {
+            let response = try await agent.send(LawRequest(call), options: CallOptions()).value
+            var result = LawTrace.Response(
+                status: response.status, url: response.url.absoluteString, version: response.version,
+                source: "\(response.source)", headers: response.headers, body: response.body.data,
+                length: response.body.length)
+            if call.exchange.isStreamed, !call.exchange.isDropped {
+                result.body = try await call.read(response.body)
+            }
+            return .response(result)
+        } catch { return .failure(error) }
+    }
+}
+
+/// Resumes its only waiter once.
+private final class OneShot: Sendable {
+    private let state = Mutex<(isFired: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
+
+    func fire() {
+        let waiter = state.withLock { state in
+            defer { state = (true, nil) }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func wait() async {
+        await withCheckedContinuation { waiter in
+            let isFired = state.withLock { state in
+                if !state.isFired { state.waiter = waiter }
+                return state.isFired
+            }
+            if isFired { waiter.resume() }
+        }
+    }
+}
+
+/// A call while it's being played.
+final class LawCall: Sendable {
+    struct State {
+        var trace = LawTrace()
+        var cancel: (@Sendable () -> Void)?
+        var isCancelling = false
+    }
+
+    struct References {
+        weak var mark: BenchMark?
+        var bodies: [WeakSource] = []
+    }
+
+    let exchange: LawExchange
+    let state = Mutex(State())
+    let references = Mutex(References())
+    /// Opens when the reader has the first chunk.
+    let isReading = Gate()
+
+    /// Whether an equal call runs at the same time.
+    let isShared: Bool
+
+    init(_ exchange: LawExchange, isShared: Bool = false) { (self.exchange, self.isShared) = (exchange, isShared) }
+
+    var trace: LawTrace { state.withLock { $0.trace } }
+
+    func cancel() {
+        let cancel = state.withLock { state in
+            state.isCancelling = true
+            return state.cancel
+        }
+        cancel?()
+    }
+
+    func note(_ change: (inout LawTrace) -> Void) { state.withLock { change(&$0.trace) } }
+
+    func keep(_ source: LawSource) -> LawSource {
+        references.withLock { $0.bodies.append(WeakSource(source: source)) }
+        return source
+    }
+
+    /// What is still in memory.
+    var remains: [String] {
+        references.withLock { references in
+            (references.mark == nil ? [] : ["the request, with its tags"])
+                + (references.bodies.contains { $0.source != nil } ? ["a body"] : [])
+        }
+    }
+
+    func read(_ body: HTTPBody) async throws -> Data {
+        var (data, iterator) = (Data(), body.makeAsyncIterator())
+        while let chunk = try await iterator.next() {
+            data.append(chunk)
+            isReading.open()
+            if data.count > 1 << 20 { break }
+        }
+        return data
+    }
+}
+
+struct WeakSource: Sendable { weak let source: LawSource? }
+
+private enum LawCallTag: TagKey {
+    static var defaultValue: LawSendTag? { nil }
+}
+
+private struct LawSendTag: Sendable {
+    let call: LawCall
+    let number: Int
+}
+
+struct LawRequest: Request {
+    typealias Output = HTTPResponse
+    let call: LawCall
+    let tags: Tags
+    let body: RequestBody
+
+    init(_ call: LawCall) {
+        self.call = call
+        if call.exchange.isTagged {
+            let mark = BenchMark()
+            call.references.withLock { $0.mark = mark }
+            tags = Tags().with(BenchTag.self, mark)
+        } else {
+            tags = Tags()
+        }
+        body = Self.body(of: call)
+    }
+
+    private static func body(of call: LawCall) -> RequestBody {
+        let type = call.exchange.headers[.contentType]
+        switch call.exchange.body {
+        case .none: return .none
+        case .text(let text): return .data(Data(text.utf8), contentType: type)
+        case .stream(let chunks, true):
+            return .stream(contentType: type) { HTTPBody(source: call.keep(LawSource(chunks, of: call))) }
+        case .stream(let chunks, false), .awaitedStream(let chunks):
+            return .stream(HTTPBody(source: call.keep(LawSource(chunks, of: call))), contentType: type)
+        }
+    }
+
+    var method: HTTPMethod { call.exchange.method }
+    var path: String { call.exchange.url }
+    var headers: HTTPHeaders { call.exchange.headers }
+    var delivery: BodyDelivery { call.exchange.isStreamed ? .stream : .data }
+    var timeout: Duration? { call.exchange.timeout }
+    var deadline: Duration? { call.exchange.deadline }
+    var priority: RequestPriority? { call.exchange.priority }
+    var acceptableStatuses: StatusCodes { .any }
+    var acceptableContentTypes: ContentTypes { .any }
+    var checks: [ResponseCheck] {
+        call.exchange.isRefused ? [ResponseCheck("conformance") { _ in throw BenchError() }] : []
+    }
+}
+
+/// The chunks of a body, which can wait for its reader, or end with a failure.
+final class LawSource: HTTPBodySource {
+    private let chunks: [String]
+    private let failure: ErrandError.Code?
+    private let call: LawCall
+    private let isAwaiting: Bool
+    private let cancelsAfterFirst: Bool
+    private let index = Atomic(0)
+
+    init(
+        _ chunks: [String], of call: LawCall, failure: ErrandError.Code? = nil, isAwaiting: Bool = false,
+        cancelsAfterFirst: Bool = false
+    ) {
+        (self.chunks, self.call, self.failure) = (chunks, call, failure)
+        (self.isAwaiting, self.cancelsAfterFirst) = (isAwaiting, cancelsAfterFirst)
+    }
+
+    func nextChunk() async throws -> Data? {
+        let index = index.add(1, ordering: .relaxed).oldValue
+        if index > 0, isAwaiting { try await call.isReading.wait(within: .seconds(3_600)) }
+        if index > 0, cancelsAfterFirst {
+            call.cancel()
+            try await Gate().wait(within: .seconds(3_600))
+        }
+        if index < chunks.count { return Data(chunks[index].utf8) }
+        if let failure { throw ErrandError(failure, "conformance") }
+        return nil
+    }
+
+    func cancel() {}
+}
+
+/// Plays the replies of exchanges.
+final class LawServer: Transport {
+    let running = Atomic(0)
+    /// Requests that wait for the clock.
+    let delayed = Atomic(0)
+    private let clock: LawClock
+
+    init(_ clock: LawClock) { self.clock = clock }
+
+    func send(_ request: HTTPRequest, options: TransportOptions) async throws -> HTTPResponse {
+        clock.noteActivity()
+        running.add(1, ordering: .acquiringAndReleasing)
+        defer { running.subtract(1, ordering: .acquiringAndReleasing) }
+        guard let tag = options.tags[LawCallTag.self] else {
+            // A filter's own request, or one without the tags of the call.
+            return .text("ok", for: request)
+        }
+        let (call, exchange) = (tag.call, tag.call.exchange)
+        let body = try await received(request)
+        call.note { trace in
+            let index = tag.number - 1
+            trace.sends[index].body = body
+            trace.sends[index].http = request
+            trace.sends[index].timeout = options.timeout
+            trace.sends[index].priority = options.priority
+            trace.sends[index].isStreamed = options.delivery == .stream
+            trace.isReached = true
+        }
+        options.report(.progress(TransferProgress(sent: Int64(body.count))))
+        options.report(.informational(status: 103, headers: [.link: "</style>; rel=preload"]))
+        let reply = exchange.reply(to: tag.number)
+        if reply.delay > .zero {
+            delayed.add(1, ordering: .relaxed)
+            defer { delayed.subtract(1, ordering: .relaxed) }
+            try await clock.sleep(until: clock.now.advanced(by: reply.delay))
+        }
+        if exchange.cancellation == .onTheWire { try await cancel(call) }
+        var response = HTTPResponse(
+            to: request, status: reply.status, headers: reply.headers, version: "HTTP/1.1")
+        let isBodiless = request.method == .head || [204, 304].contains(reply.status)
+        switch reply.body {
+        case _ where isBodiless: if let failure = reply.failure { throw ErrandError(failure, "conformance") }
+        case .stream(let chunks, _) where exchange.isStreamed, .awaitedStream(let chunks) where exchange.isStreamed:
+            let isAwaiting = if case .awaitedStream = reply.body { true } else { false }
+            response.body = HTTPBody(
+                source: call.keep(
+                    LawSource(
+                        chunks, of: call, failure: reply.failure, isAwaiting: isAwaiting,
+                        cancelsAfterFirst: exchange.cancellation == .whileReading)))
+        default:
+            if let failure = reply.failure { throw ErrandError(failure, "conformance") }
+            response.body = HTTPBody(Data(reply.body.text.utf8))
+        }
+        options.report(
+            .progress(TransferProgress(sent: Int64(body.count), received: Int64(reply.body.text.utf8.count))))
+        options.report(.trailers(["X-Law-A": "trailer"]))
+        return response
+    }
+
+    /// Returns only if others still wait for the transfer.
+    private func cancel(_ call: LawCall) async throws {
+        if !call.isShared {
+            call.cancel()
+            return try await Gate().wait(within: .seconds(3_600))
+        }
+        // Others get the time to join.
+        for _ in 0..<5 { try await Task.sleep(for: .milliseconds(1)) }
+        call.cancel()
+        for _ in 0..<50 { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func received(_ request: HTTPRequest) async throws -> Data {
+        if let data = request.body.data { return data }
+        return request.body.isNone ? Data() : try await request.body.open().collect(upTo: 1 << 20)
+    }
+}
+
+/// Records what passes the filter, stages work and adds a check.
+final class LawProbe: Filter {
+    let stages: FilterStages
+
+    init(_ stages: FilterStages) { self.stages = stages }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard let call = (exchange.request as? LawRequest)?.call else { return try await next(exchange) }
+        let name = stages == .call ? "outside" : "inside"
+        exchange.whenAccepted {
+            call.note { $0.work.append("\(name) committed") }
+        } otherwise: {
+            call.note { $0.work.append("\(name) discarded") }
+        }
+        exchange.checks.add(ResponseCheck("law \(name)") { _ in call.note { $0.work.append("\(name) checked") } })
+        if stages == .call { return try await next(exchange) }
+        let number = call.state.withLock { state in
+            let send = LawTrace.Send(
+                http: exchange.http, body: nil, timeout: exchange.timeout, isStreamed: exchange.delivery == .stream,
+                priority: exchange.priority, hasTag: exchange.tags[BenchTag.self] != nil,
+                isTrusted: exchange.isTrusted)
+            state.trace.sends.append(send)
+            return state.trace.sends.count
+        }
+        var exchange = exchange
+        exchange.tags[LawCallTag.self] = LawSendTag(call: call, number: number)
+        do { return try await next(exchange) } catch {
+            call.note { $0.sends[number - 1].failure = LawTrace.name(of: error) }
+            throw error
+        }
+    }
+}
+
+/// Records the transport's events.
+private final class LawEvents: Accessory {
+    private let clock: LawClock
+
+    init(_ clock: LawClock) { self.clock = clock }
+
+    func activity(_ activity: Activity, did event: ActivityEvent) {
+        clock.noteActivity()
+        guard case .transport(let event) = event, let call = (activity.request as? LawRequest)?.call else { return }
+        let text: String? =
+            switch event {
+            case .progress(let progress): "progress: \(progress.sent) sent, \(progress.received) received"
+            case .informational(let status, _): "a response with status \(status)"
+            case .trailers(let fields): "trailers: \(fields.map(\.name.rawName).joined(separator: ", "))"
+            default: nil
+            }
+        if let text { call.note { $0.events.append(text) } }
+    }
+}

@@ -1,0 +1,318 @@
+import Errand
+
+/// Repeatable random numbers (SplitMix64).
+struct LawRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    mutating func isTrue(_ chance: Double = 0.5) -> Bool { Double.random(in: 0..<1, using: &self) < chance }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int.random(in: 0..<elements.count, using: &self)]
+    }
+}
+
+/// Words of HTTP, and words that no filter knows.
+enum LawVocabulary {
+    static let origin = FilterBench.origin
+    /// Origins that the agent doesn't trust.
+    static let foreignOrigins = [
+        "https://other.example", "http://conformance.example", "https://conformance.example:8443",
+    ]
+
+    /// A filter can't know these names.
+    static func isForeign(_ name: HTTPHeaderName) -> Bool { name.rawName.lowercased().hasPrefix("x-law-") }
+
+    static let foreignNames: [HTTPHeaderName] = ["X-Law-A", "X-Law-B", "X-Law-C"]
+    static let requestNames: [HTTPHeaderName] = [
+        .accept, .acceptLanguage, .acceptEncoding, .userAgent, .cacheControl, .ifMatch, .ifNoneMatch, .via, .range,
+        .authorization, .cookie, .idempotencyKey, .te, "Prefer", "X-Request-ID", "traceparent", "Origin", "Forwarded",
+    ]
+    static let values = [
+        "1", "a, b", "a;q=0.5", "\"quoted, text\"", "W/\"1\"", "ü", "x=1; y=2", "Mon, 01 Jan 2001 00:00:00 GMT", "0",
+        "a  b", "100", "*/*",
+    ]
+    static let segments = [
+        "a", "b", "A", "a%2Fb", "a%20b", "a+b", "%C3%A4", "a%25b", "a:b", "a@b", "~", "a%3Fb", "a;b", "a=b", "1", "%61",
+        "a%23b", "'", "a,b", "(a)",
+    ]
+    static let queryItems = [
+        "a=1", "a=2", "b", "b=", "c=x+y", "c=x%2By", "c=x%20y", "d=%26", "e=%3D", "f=a=b", "g=%C3%A4", "h=%25",
+        "i=a/b?",
+        "j[]=1", "k=%5B%5D", "l=12:30,4", "", "m=%23", "n=%2F", "o=%7E",
+    ]
+    static let texts = [
+        "law", "a", "b", "{\"law\":1.0}", "ä\u{0}\r\n", "{\"law\":[1,{\"b\":null}]}", "a=1&b=%20", "<a/>",
+    ]
+    static let long = String(repeating: "a", count: 70_000)
+    static let responseFields: [(HTTPHeaderName, String)] = [
+        (.entityTag, "\"law\""), (.cacheControl, "max-age=60"), (.cacheControl, "no-store"),
+        (.setCookie, "a=1; Path=/"),
+        (.setCookie, "b=2, c"), (.lastModified, "Mon, 01 Jan 2001 00:00:00 GMT"), (.vary, "Accept"), (.vary, "X-Law-A"),
+        (.link, "</law>; rel=next"), ("Date", "Sun, 09 Sep 2001 01:46:40 GMT"), (.server, "law"), (.age, "7"),
+        (.wwwAuthenticate, "Basic realm=\"law\""), (.wwwAuthenticate, "Digest nonce=1"), (.contentLanguage, "de"),
+        (.warning, "199 - law"), ("X-Request-ID", "law"), ("RateLimit", "\"law\";r=9;t=60"), (.retryAfter, "1"),
+        (.acceptRanges, "bytes"), (.contentDisposition, "attachment; filename=\"law\""), (.allow, "GET"),
+    ]
+    static let statuses = [
+        201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
+        429, 451, 500, 501, 502, 503, 504,
+    ]
+    static let types = ["text/plain", "application/json", "application/x-law", "application/octet-stream"]
+
+    /// Names under which servers send a value that clients send back.
+    static let remembered: [HTTPHeaderName] =
+        [
+            .setCookie, .entityTag, .lastModified, .location, .link, .wwwAuthenticate, "Authorization",
+            "Authentication-Info", "Server-Timing", "traceparent", "tracestate", "X-Trace-ID", "X-Request-ID",
+            "X-Correlation-ID", "X-Session-ID", "X-Session", "X-Device-ID", "X-Api-Key", "X-API-Version", "X-Tenant",
+            "X-Amzn-Trace-Id", "Request-Id", "X-User", "X-User-ID", "X-Cursor", "X-Next-Page", "Next-Cursor",
+            "Sync-Token",
+            "DPoP-Nonce", "X-Nonce", "Nonce", "X-CSRFToken", "CSRF-Token", "XSRF-TOKEN", "Token", "X-Token",
+        ]
+        + [
+            "CSRF", "XSRF", "Request", "Session", "Auth", "Access", "Refresh", "Device", "API", "User", "New",
+            "Security",
+        ]
+        .flatMap { ["X-\($0)-Token" as String, "\($0)-Token"] }.map { HTTPHeaderName($0) }
+    static let rememberedMembers = [
+        "token", "access_token", "refresh_token", "csrf_token", "session", "session_id", "user", "user_id", "id",
+        "next",
+        "cursor", "nonce", "sync_token",
+    ]
+}
+
+/// Creates random exchanges and simplifies them.
+extension LawExchange {
+    static func random(_ random: inout LawRandom) -> LawExchange {
+        var exchange = LawExchange()
+        exchange.method = random.pick([
+            .get, .get, .get, .head, .post, .post, .put, .patch, .delete, .options, "REPORT",
+        ])
+        exchange.url = randomURL(&random)
+        if random.isTrue(0.6) { exchange.headers = randomHeaders(&random) }
+        if ![.get, .head, .options].contains(exchange.method) || random.isTrue(0.05) {
+            exchange.body = randomBody(&random)
+            if exchange.body != .none, random.isTrue(0.7) {
+                exchange.headers[.contentType] = random.pick(LawVocabulary.types)
+            }
+        }
+        exchange.isStreamed = random.isTrue(0.3)
+        if random.isTrue(0.4) { exchange.timeout = random.pick([.seconds(5), .seconds(90), .seconds(600)]) }
+        if random.isTrue(0.2) { exchange.deadline = random.pick([.seconds(20), .seconds(1_000)]) }
+        if random.isTrue(0.3) { exchange.priority = random.pick([.low, .high]) }
+        exchange.isTagged = random.isTrue(0.4)
+        exchange.isRefused = random.isTrue(0.1)
+        exchange.isDropped = exchange.isStreamed && random.isTrue(0.15)
+        exchange.replies = [LawReply.random(to: exchange, &random)]
+        return exchange
+    }
+
+    /// A call, sometimes after a good one to the same URL.
+    static func story(_ random: inout LawRandom) -> [LawExchange] {
+        let exchange = Self.random(&random)
+        if !random.isTrue(0.3) { return [exchange] }
+        var first = exchange
+        (first.replies, first.isDropped, first.isRefused) = ([LawReply()], false, false)
+        (first.isStreamed, first.deadline, first.cancellation) = (false, nil, nil)
+        var second = exchange
+        if random.isTrue(0.2) {
+            second.cancellation = .onTheWire
+            second.deadline = nil
+        }
+        return [first, second]
+    }
+
+    static func randomURL(_ random: inout LawRandom) -> String {
+        let segments = (0..<Int.random(in: 1...3, using: &random)).map { _ in random.pick(LawVocabulary.segments) }
+        let items = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(LawVocabulary.queryItems) }
+        let path = segments.joined(separator: "/") + (random.isTrue(0.15) ? "/" : "")
+        let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
+        return "\(LawVocabulary.origin)/v1/\(path)\(query)"
+    }
+
+    private static func randomHeaders(_ random: inout LawRandom) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for _ in 0..<Int.random(in: 1...5, using: &random) {
+            let isForeign = random.isTrue(0.7)
+            let name = random.pick(isForeign ? LawVocabulary.foreignNames : LawVocabulary.requestNames)
+            if !isForeign, headers.contains(name) { continue }
+            headers.add(name, random.pick(LawVocabulary.values), sensitive: isForeign && random.isTrue(0.2))
+        }
+        return headers
+    }
+
+    private static func randomBody(_ random: inout LawRandom) -> LawBody {
+        let text = random.isTrue(0.05) ? LawVocabulary.long : random.pick(LawVocabulary.texts)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return .none
+        case 1, 2: return .text(text)
+        case 3: return .stream([text, "b"], isReplayable: false)
+        default: return .stream([text, "b"], isReplayable: true)
+        }
+    }
+
+    /// Simpler sequences, without an exchange or with a simpler one.
+    static func simpler(_ exchanges: [LawExchange], keepsCount: Bool) -> [[LawExchange]] {
+        var results: [[LawExchange]] = []
+        if !keepsCount, exchanges.count > 1 {
+            for index in exchanges.indices {
+                results.append(exchanges.enumerated().filter { $0.offset != index }.map(\.element))
+            }
+        }
+        for index in exchanges.indices {
+            for simpler in exchanges[index].simpler {
+                var copy = exchanges
+                copy[index] = simpler
+                results.append(copy)
+            }
+        }
+        return results
+    }
+
+    /// Simpler exchanges, the simplest first.
+    var simpler: [LawExchange] {
+        let plain = LawExchange()
+        var results: [LawExchange] = []
+        func add(_ change: (inout LawExchange) -> Void) {
+            var copy = self
+            change(&copy)
+            if copy != self { results.append(copy) }
+        }
+        add { $0 = plain }
+        add { $0.replies = plain.replies }
+        add { $0.replies = [$0.replies[0]] }
+        add { $0.headers = [:] }
+        add { $0.body = .none }
+        add { $0.url = plain.url }
+        add { $0.method = .get }
+        add { $0.isStreamed = false }
+        add { $0.timeout = nil }
+        add { $0.deadline = nil }
+        add { $0.priority = nil }
+        add { $0.isTagged = false }
+        add { $0.isRefused = false }
+        add { $0.isDropped = false }
+        add { $0.cancellation = nil }
+        for index in headers.indices {
+            add { $0.headers = HTTPHeaders($0.headers.enumerated().filter { $0.offset != index }.map(\.element)) }
+        }
+        for index in headers.indices where headers[index].value != "1" {
+            add { exchange in
+                var fields = Array(exchange.headers)
+                fields[index].value = "1"
+                exchange.headers = HTTPHeaders(fields)
+            }
+        }
+        if case .stream = body { add { $0.body = .text(body.text) } }
+        if !["", "a"].contains(body.text) {
+            switch body {
+            case .text: add { $0.body = .text("a") }
+            case .stream(_, let isReplayable): add { $0.body = .stream(["a"], isReplayable: isReplayable) }
+            default: break
+            }
+        }
+        for url in simplerURLs { add { $0.url = url } }
+        for (index, reply) in replies.enumerated() {
+            for simpler in reply.simpler { add { $0.replies[index] = simpler } }
+        }
+        return results
+    }
+
+    private var simplerURLs: [String] {
+        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        var results: [String] = []
+        if parts.count == 2 {
+            results.append(parts[0])
+            let items = parts[1].split(separator: "&", omittingEmptySubsequences: false)
+            for index in items.indices where items.count > 1 {
+                var rest = items
+                rest.remove(at: index)
+                results.append("\(parts[0])?\(rest.joined(separator: "&"))")
+            }
+        }
+        let segments = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+        for index in segments.indices.dropFirst(4) where segments.count > 5 {
+            var rest = segments
+            rest.remove(at: index)
+            results.append(rest.joined(separator: "/") + (parts.count == 2 ? "?\(parts[1])" : ""))
+        }
+        for index in segments.indices.dropFirst(4) where segments[index] != "a" {
+            var rest = segments
+            rest[index] = "a"
+            results.append(rest.joined(separator: "/") + (parts.count == 2 ? "?\(parts[1])" : ""))
+        }
+        return results
+    }
+}
+
+extension LawReply {
+    static func random(to exchange: LawExchange, _ random: inout LawRandom) -> LawReply {
+        var reply = LawReply()
+        if random.isTrue(0.4) { reply.status = random.pick(LawVocabulary.statuses) }
+        if random.isTrue(0.7) {
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                reply.headers.add(random.pick(LawVocabulary.foreignNames), random.pick(LawVocabulary.values))
+            }
+        }
+        if random.isTrue(0.4) {
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let (name, value) = random.pick(LawVocabulary.responseFields)
+                reply.headers.add(name, value)
+            }
+        }
+        if random.isTrue(0.5) { reply.headers[.contentType] = random.pick(LawVocabulary.types) }
+        let text = random.isTrue(0.05) ? LawVocabulary.long : random.pick(LawVocabulary.texts)
+        if exchange.isStreamed {
+            reply.body = random.isTrue(0.4) ? .awaitedStream([text, "b", "c"]) : .stream([text, "b"])
+        } else {
+            reply.body = random.isTrue(0.9) ? .text(text) : .none
+        }
+        if random.isTrue(0.3), case .text(let text) = reply.body {
+            reply.headers[.contentLength] = "\(text.utf8.count)"
+        }
+        if exchange.method == .head {
+            reply.body = .none
+            if random.isTrue(0.5) { reply.headers[.contentLength] = "7" }
+        }
+        if random.isTrue(0.15) {
+            reply.failure = random.pick([
+                .connectionLost, .cannotConnect, .timedOut, .invalidResponse, .insecureConnection, .cancelled,
+            ])
+        }
+        return reply
+    }
+
+    var simpler: [LawReply] {
+        let plain = LawReply()
+        var results: [LawReply] = []
+        func add(_ change: (inout LawReply) -> Void) {
+            var copy = self
+            change(&copy)
+            if copy != self { results.append(copy) }
+        }
+        add { $0 = plain }
+        add { $0.headers = [:] }
+        add { $0.status = 200 }
+        add { $0.failure = nil }
+        add { $0.delay = .zero }
+        add { $0.body = plain.body }
+        for index in headers.indices {
+            add { $0.headers = HTTPHeaders($0.headers.enumerated().filter { $0.offset != index }.map(\.element)) }
+        }
+        if case .awaitedStream(let chunks) = body {
+            add { $0.body = .stream(chunks) }
+            add { $0.body = .awaitedStream(["a", "b"]) }
+        }
+        return results
+    }
+}
