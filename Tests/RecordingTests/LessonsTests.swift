@@ -67,6 +67,19 @@ struct RecordingLessonsTests {
         #expect(!recorder.waterfallPage(title: "x").html.contains("canary"))
     }
 
+    @Test("cookies reach no archive, neither as fields nor in the list that the format has for them")
+    func cookies() async throws {
+        let response = StubResponse.text("ok").header("Set-Cookie", "sid=canary; Path=/; Max-Age=60")
+        let recorder = ExchangeRecorder()
+        let agent = NetworkAgent(baseURL: base, transport: .stub(response), accessories: [recorder])
+        _ = try await agent.send(Post(headers: ["Cookie": "sid=canary"]))
+        let file = recorder.harFile()
+        let entry = try #require(file.log.entries.first)
+        #expect(entry.request.cookies.isEmpty && entry.response.cookies.isEmpty)
+        #expect(entry.response.headers.contains { $0.name.lowercased() == "set-cookie" && $0.value.contains("•••") })
+        #expect(try !String(decoding: file.encoded(), as: UTF8.self).contains("canary"))
+    }
+
     @Test("an archive that is made while requests run is whole, and so is one of requests without a response")
     func unfinished() async throws {
         let gate = Gate()
