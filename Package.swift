@@ -76,8 +76,9 @@ let core: [Target] = [
 ]
 
 /// A kit: what several plugins share. Module Errand + its folder's name, on the core.
-func kit(_ folder: String, needs dependencies: [Target.Dependency]) -> Target {
-    .target(name: "Errand\(folder)", dependencies: dependencies, path: "Sources/Plugins/Kits/\(folder)")
+func kit(_ folder: String, needs dependencies: [Target.Dependency], excluding: [String] = []) -> Target {
+    .target(
+        name: "Errand\(folder)", dependencies: dependencies, path: "Sources/Plugins/Kits/\(folder)", exclude: excluding)
 }
 
 /// The kits that are products, for authors of plugins. SwiftPM builds what a module names, so the grammar is in parts.
@@ -85,6 +86,7 @@ let kits: [Target] = [
     kit("HTTPFields", needs: ["ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax", "ErrandSupport"]),
     kit("HTTPSyntax", needs: ["ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax"]),
     kit("JSONSyntax", needs: ["ErrandMessageSyntax"]),
+    kit("Keys", needs: ["CErrandKeys", "ErrandEssentials", "ErrandHTTP", "ErrandMessageSyntax"], excluding: ["CShim"]),
     kit(
         "Redaction",
         needs: [
@@ -140,6 +142,7 @@ let plugins: [Target] = [
             "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
         ]),
     plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
+    plugin("Signing", needs: ["ErrandHTTPFields", "ErrandKeys", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Streaming", needs: ["ErrandJSONSyntax", "ErrandSupport"]),
     plugin(
         "SystemTransport",
@@ -187,6 +190,9 @@ let shims: [Target] = [
     shim("CErrandCurl", in: "Sources/Plugins/CurlTransport/CShim", links: "curl"),
     .target(
         name: "CErrandNames", path: "Sources/Core/Syntax/International", publicHeadersPath: "include",
+        cSettings: [.define("ERRAND_LINKED_LIBCURL", .when(platforms: curlPlatforms, traits: [linkedLibcurl]))]),
+    .target(
+        name: "CErrandKeys", path: "Sources/Plugins/Kits/Keys/CShim", publicHeadersPath: "include",
         cSettings: [.define("ERRAND_LINKED_LIBCURL", .when(platforms: curlPlatforms, traits: [linkedLibcurl]))]),
     .target(name: "CErrandBareCurl", path: "Tests/Benchmarks/BareCurl", publicHeadersPath: "include"),
     .target(name: "CErrandTestWidth", path: "Tests/Shared/Width", publicHeadersPath: "include"),
@@ -344,14 +350,14 @@ let suites: [Suite] = [
     suite(
         "CurlTransportTests",
         needs: ["ErrandConformance", "ErrandCurlTransport", "ErrandHTTPSyntax"], runs: ["errand-curl-process"]),
-    suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandRedaction"]),
+    suite("DocumentationTests", needs: everything + ["ErrandHTTPSyntax", "ErrandKeys", "ErrandRedaction"]),
     Suite(
         .testTarget(
             name: "ErrandIntegrationTests",
             dependencies: [
                 "Errand", "ErrandCompression", "ErrandCurlTransport", "ErrandEssentials", "ErrandMultipart",
-                "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSystemTransport", "ErrandTesting",
-                "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
+                "ErrandResumableDownload", "ErrandResumableUpload", "ErrandSigning", "ErrandSystemTransport",
+                "ErrandTesting", "ErrandTestSupport", "ErrandURLSessionTransport", "ErrandWebSocket",
             ],
             path: "Tests/Integration")),
     suite(
@@ -365,6 +371,7 @@ let suites: [Suite] = [
     suite("JSONDecodingTests", needs: ["ErrandJSONDecoding", "ErrandJSONValidation"]),
     suite("JSONSchemaTests", needs: ["ErrandJSONSchema", "ErrandJSONValidation"], runs: ["errand-validate"]),
     suite("JSONValidationTests", needs: ["ErrandJSONValidation"]),
+    suite("KeysTests", needs: ["ErrandKeys"]),
     suite(
         "LoadingIndicatorLogTests",
         needs: [
@@ -394,7 +401,7 @@ let suites: [Suite] = [
             "ErrandAuthentication", "ErrandCache", "ErrandCoalescing", "ErrandCompression", "ErrandConformance",
             "ErrandCookies", "ErrandJSONValidation",
             "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandResumableDownload", "ErrandResumableUpload",
-            "ErrandRetry", "ErrandURLFilters",
+            "ErrandRetry", "ErrandSigning", "ErrandURLFilters",
         ]),
     suite(
         "RecordingTests",
@@ -424,6 +431,12 @@ let suites: [Suite] = [
         needs: [
             "ErrandCache", "ErrandCoalescing", "ErrandResumableDownload", "ErrandRetry", "ErrandSystemTransport",
             "ErrandURLFilters",
+        ]),
+    suite(
+        "SigningTests",
+        needs: [
+            "ErrandAuthentication", "ErrandCache", "ErrandCompression", "ErrandHTTPFields", "ErrandKeys",
+            "ErrandLoadingIndicatorLog", "ErrandRecording", "ErrandRetry", "ErrandSigning", "ErrandSystemTransport",
         ]),
     suite(
         "StreamingTests",

@@ -60,12 +60,13 @@ import Testing
         ("Essentials", "ErrandEssentials"), ("System", "ErrandSupport"), ("Syntax", "ErrandMessageSyntax"),
         ("HTTP", "ErrandHTTP"), ("Errand", "Errand"),
     ]
-    /// Private C targets of Core's modules.
-    private static let shims = ["Syntax": "CErrandNames"]
+    /// Private C targets of Core's modules and of kits.
+    private static let shims = ["Syntax": "CErrandNames", "Keys": "CErrandKeys"]
     /// The plugins' kits: each can use Core and the kits above it in this list.
-    private static let kits = ["Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Redaction", "Transfers"].map {
-        (folder: $0, module: "Errand\($0)")
-    }
+    private static let kits = ["Digests", "HTTPFields", "JSONSyntax", "HTTPSyntax", "Keys", "Redaction", "Transfers"]
+        .map {
+            (folder: $0, module: "Errand\($0)")
+        }
 
     private static func folders(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path).filter {
@@ -150,8 +151,8 @@ import Testing
         }
         let plugins = try Self.folders(in: "Sources/Plugins").filter { $0 != "Kits" }
         let core = [
-            "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandMessageSyntax", "ErrandRedaction",
-            "ErrandTransfers",
+            "Errand", "ErrandHTTP", "ErrandHTTPFields", "ErrandJSONSyntax", "ErrandKeys", "ErrandMessageSyntax",
+            "ErrandRedaction", "ErrandTransfers",
         ]
         #expect(listed == core + plugins.map { "Errand\($0)" }.sorted())
     }

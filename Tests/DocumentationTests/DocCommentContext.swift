@@ -27,6 +27,7 @@ enum DocCommentContext {
         import ErrandJSONDecoding
         import ErrandJSONSchema
         import ErrandJSONValidation
+        import ErrandKeys
         import ErrandLoadingIndicatorLog
         import ErrandMultipart
         import ErrandOutbox
@@ -35,6 +36,7 @@ enum DocCommentContext {
         import ErrandReplay
         import ErrandResumableDownload
         import ErrandResumableUpload
+        import ErrandSigning
         import ErrandStreaming
         import ErrandRetry
         import ErrandSystemTransport
@@ -166,6 +168,9 @@ enum DocCommentContext {
             func items(in response: Response<Articles>) -> [Article] { response.value.articles }
         }
         let exchange: Exchange = value()
+        let publicKey: PublicKey = value()
+        let verifier: HTTPMessageVerifier = value()
+        protocol SealedKey: Sendable { func sign(_ message: Data) async throws -> Data }
         let event: ActivityEvent = value()
         struct CBORDecoder {
             func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { value() }

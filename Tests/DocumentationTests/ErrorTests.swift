@@ -5,6 +5,7 @@ import ErrandEnvelopes
 import ErrandHTTPSyntax
 import ErrandJSONSchema
 import ErrandJSONValidation
+import ErrandKeys
 import ErrandReplay
 import Foundation
 import Testing
@@ -23,6 +24,7 @@ import Testing
 @testable import ErrandResumableDownload
 @testable import ErrandResumableUpload
 @testable import ErrandRetry
+@testable import ErrandSigning
 @testable import ErrandStreaming
 @testable import ErrandTesting
 @testable import ErrandURLFilters
@@ -64,6 +66,7 @@ import Testing
             AuthenticationError(.signedOut), SessionEnded(), CompressionError(.unavailable, "there is no zstd"),
             MultipartError(.truncated, "the last part has no end"), CurlError(code: 6, message: "no such name"),
             OutboxError(.closed, "the outbox is closed"), WebSocketError(.closed, "the socket is closed"),
+            KeyError(.malformedKey, "the text isn't a key"), SigningError(.outdated, "the signature is too old"),
         ]
         func add(_ body: () throws -> Void) {
             do { try body() } catch { errors += [error as? any DescribedError].compactMap(\.self) }
@@ -168,6 +171,14 @@ import Testing
         expect(
             WebSocketError.Code.handshakeFailed, .protocolViolated, .invalidText, .tooLarge, .closed, .timedOut,
             .decodingFailed, .encodingFailed, .alreadyRead, .notConnected, .notASocket)
+        expect(
+            KeyError.Code.libraryMissing, .unknownAlgorithm, .keyMismatch, .malformedKey, .unsupportedKey,
+            .operationFailed)
+        expect(
+            SigningError.Code.missingComponent, .invalidComponent, .invalidValue, .unknownDigest, .unknownLength,
+            .fieldInUse, .untrustedOrigin, .notLast, .ownerChanged, .missingSignature, .malformedSignature, .unknownKey,
+            .algorithmMismatch, .insufficientCoverage, .outdated, .replayed, .invalidSignature, .digestMismatch,
+            .tooManySignatures, .invalidOptions)
         expect(
             XMLError.Code.malformed, .truncated, .refusedDocumentType, .tooDeep, .tooLarge, .invalidCharset,
             .invalidNamespace)

@@ -39,7 +39,7 @@ COMMON = [
     "-emit-module", "-wmo", "-swift-version", "6", "-D", "DEBUG", "-D", "SWIFT_PACKAGE", "-package-name", "errand",
     "-enable-testing", "-Xfrontend", "-disable-cross-import-overlays",
 ]
-NAMES = pathlib.Path("Sources/Core/Syntax/International")
+NAMES, KEYS = pathlib.Path("Sources/Core/Syntax/International"), pathlib.Path("Sources/Plugins/Kits/Keys/CShim")
 CODINGS, CURL = pathlib.Path("Sources/Plugins/Kits/Codings"), pathlib.Path("Sources/Plugins/CurlTransport/CShim")
 IMPORT = re.compile(
     r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?"
@@ -133,7 +133,8 @@ class Platform:
             self.flags = [*COMMON, *clang_modules(STUBS / "Darwin", CODINGS / "include", NAMES / "include")]
         else:
             library = musl_flags(WORK / name) if name == "Musl" else clang_modules(STUBS / "Android")
-            self.flags = [*COMMON, *library, *clang_modules(CODINGS / "include", CURL / "include", NAMES / "include")]
+            shims = (folder / "include" for folder in (CODINGS, CURL, NAMES, KEYS))
+            self.flags = [*COMMON, *library, *clang_modules(*shims)]
         shutil.rmtree(self.files, ignore_errors=True)
         self.modules.mkdir(parents=True, exist_ok=True)
         self.keys, self.failed, self.texts = {}, {}, {}
@@ -373,7 +374,7 @@ def leaf_libraries():
 def shim_errors():
     """Returns a C compiler's errors in the shims over Musl's headers: with and without the trait, and for Android."""
     flags, errors = ["-std=gnu11", "-Wall", "-Werror", *musl_headers(WORK / "Musl" / "headers")], []
-    for folder in (CODINGS, CURL, NAMES):
+    for folder in (CODINGS, CURL, NAMES, KEYS):
         for source in sorted(folder.glob("*.c")):
             for defines in ([], ["-DERRAND_LINKED_LIBCURL"], ["-D__ANDROID__"]):
                 command = ["clang", "-fsyntax-only", *flags, *defines, "-I", str(folder / "include"), str(source)]

@@ -9,6 +9,7 @@ import ErrandJSONValidation
 import ErrandResumableDownload
 import ErrandResumableUpload
 import ErrandRetry
+import ErrandSigning
 import ErrandTesting
 import ErrandURLFilters
 import Testing
@@ -72,6 +73,25 @@ extension HouseFilter {
         HouseFilter("headers", secrets: [key]) {
             let headers: HTTPHeaders = ["X-Key": key]
             return .headers(headers.sensitive("X-Key"))
+        },
+        HouseFilter("HTTP message signatures", secrets: [key]) {
+            var signer = try HTTPMessageSigner(key: HMACKey(key.utf8), keyID: "app")
+            signer.streamedBody = .isUnsigned
+            return .signing(signer)
+        },
+        HouseFilter(
+            "signatures of AWS", secrets: [key],
+            knownLimitations: [
+                .named("a field that is marked as sensitive stays so", because: "the signature needs Authorization"),
+                .named(
+                    "a response for one user, or to one body, is not served to another",
+                    because: "the case sends Authorization, which the signature needs"),
+            ]
+        ) {
+            let credentials = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: key, sessionToken: key)
+            var signer = AWSRequestSigner(region: "us-east-1", service: "api", credentials: credentials)
+            signer.payload = .unsigned
+            return .signing(signer)
         },
         HouseFilter("environment") {
             try .environment(

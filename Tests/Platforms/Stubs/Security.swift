@@ -13,6 +13,20 @@ public func SecKeyCopyExternalRepresentation(_ key: SecKey, _ error: UnsafeMutab
     fatalError()
 }
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { fatalError() }
+public func SecKeyCreateWithData(
+    _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<CFError?>?
+) -> SecKey? { fatalError() }
+public func SecKeyCreateSignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData, _ error: UnsafeMutablePointer<CFError?>?
+) -> CFData? { fatalError() }
+public func SecKeyVerifySignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
+    _ error: UnsafeMutablePointer<CFError?>?
+) -> Bool { fatalError() }
+public struct SecKeyAlgorithm: Sendable, Hashable {
+    public static let rsaSignatureMessagePSSSHA512 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePKCS1v15SHA256 = SecKeyAlgorithm()
+}
 @discardableResult
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchors: CFArray?) -> OSStatus { fatalError() }
 @discardableResult
@@ -24,6 +38,9 @@ public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { fatalE
 public let kSecAttrKeyType: CFString = ""
 public let kSecAttrKeySizeInBits: CFString = ""
 public let kSecAttrKeyTypeRSA: CFString = ""
+public let kSecAttrKeyClass: CFString = ""
+public let kSecAttrKeyClassPrivate: CFString = ""
+public let kSecAttrKeyClassPublic: CFString = ""
 
 public typealias CFTypeRef = AnyObject
 @discardableResult

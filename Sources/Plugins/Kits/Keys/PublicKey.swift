@@ -1,0 +1,58 @@
+public import ErrandEssentials
+
+/// A public key: Ed25519, P-256, P-384 or RSA.
+public struct PublicKey: KeyVerifier, Hashable {
+    private let material: PublicMaterial
+    private let platform: PlatformPublicKey
+
+    init(_ material: PublicMaterial) throws(KeyError) {
+        self.material = material
+        platform = try PlatformPublicKey(material)
+    }
+
+    /// Reads a key in PEM: `PUBLIC KEY` (SubjectPublicKeyInfo) or `RSA PUBLIC KEY` (PKCS#1). Throws ``KeyError``.
+    public init(pem: String) throws(KeyError) {
+        try self.init(try PEM.find(in: pem, "public key", PublicMaterial.init(label:der:)))
+    }
+
+    /// Reads a JSON Web Key (RFC 7517). A private part is ignored. Throws ``KeyError``.
+    public init(jwk: Data) throws(KeyError) { try self.init(try PublicMaterial(try JWKMembers(jwk))) }
+
+    /// The key's type.
+    public var type: KeyType { material.type }
+    /// The algorithms for this type of key, the preferred one first.
+    public var algorithms: [KeyAlgorithm] { type.algorithms }
+
+    /// Returns whether a signature belongs to the message and this key.
+    public func isValid(
+        _ signature: Data, of message: Data, by algorithm: KeyAlgorithm
+    ) throws(KeyError) -> Bool {
+        try type.check(algorithm)
+        return try platform.isValid(signature, of: message, by: algorithm)
+    }
+
+    /// The key in PEM as `PUBLIC KEY` (SubjectPublicKeyInfo).
+    public var pem: String { PEM.text(material.subjectInfo, label: "PUBLIC KEY") }
+    /// The key as a JSON Web Key with the required members only, in alphabetical order.
+    public var jwk: String { material.jwk }
+
+    /// Returns the SHA-256 thumbprint of the key (RFC 7638) in base64url, as `jkt` in DPoP and as a key ID. Throws
+    /// ``KeyError`` if the platform has no library.
+    public func thumbprint() throws(KeyError) -> String {
+        Base64URL.text(try KeyDigest.digest(of: Data(jwk.utf8), .sha256))
+    }
+
+    /// Compares the keys, not their text.
+    public static func == (a: PublicKey, b: PublicKey) -> Bool { a.material == b.material }
+    /// Hashes the key.
+    public func hash(into hasher: inout Hasher) { hasher.combine(material) }
+}
+
+extension PublicKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type.
+    public var description: String { "\(type) public key" }
+    /// Same as `description`.
+    public var debugDescription: String { description }
+    /// The type only.
+    public var customMirror: Mirror { Mirror(self, children: ["type": type]) }
+}

@@ -1,0 +1,118 @@
+public import ErrandEssentials
+import ErrandHTTP
+public import ErrandHTTPFields
+
+/// What a signature covers, and its parameters: a member of `Signature-Input` (RFC 9421, section 2.3).
+public struct SignatureInput: Sendable, Hashable {
+    /// The components in their order. Each occurs once.
+    public let components: [SignatureComponent]
+    /// All parameters in their order, including unknown ones, which the signature covers as well.
+    public let parameters: StructuredField.Parameters
+
+    /// More components are an attack.
+    private static let maximumComponents = 256
+
+    /// Throws ``SigningError`` if a component is invalid or occurs twice, or a known parameter has another type.
+    init(_ components: [SignatureComponent], _ parameters: StructuredField.Parameters) throws {
+        guard components.count <= Self.maximumComponents else {
+            throw SigningError(.malformedSignature, "a signature covers more than \(Self.maximumComponents) components")
+        }
+        var seen: Set<SignatureComponent> = []
+        for component in components {
+            try component.validate()
+            guard seen.insert(component).inserted else {
+                throw SigningError(.invalidComponent, "\(component) occurs twice")
+            }
+        }
+        for name in ["created", "expires"] {
+            guard parameters[name].map({ $0.integer != nil }) ?? true else {
+                throw SigningError(.malformedSignature, "the parameter \"\(name)\" isn't an integer")
+            }
+        }
+        for name in ["nonce", "alg", "keyid", "tag"] {
+            guard let value = parameters[name] else { continue }
+            guard case .string = value else {
+                throw SigningError(.malformedSignature, "the parameter \"\(name)\" isn't a string")
+            }
+        }
+        (self.components, self.parameters) = (components, parameters)
+    }
+
+    init(_ member: StructuredField.Member?) throws {
+        guard let list = member?.innerList else {
+            throw SigningError(.malformedSignature, "a member of Signature-Input isn't a list of components")
+        }
+        let components = try list.items.map { item in
+            guard case .string(let name) = item.value else {
+                throw SigningError(.malformedSignature, "the name of a component isn't a string")
+            }
+            return SignatureComponent(name: name, parameters: item.parameters)
+        }
+        try self.init(components, list.parameters)
+    }
+
+    /// When the signature was created.
+    public var created: Date? { parameters["created"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
+    /// When the signature expires.
+    public var expires: Date? { parameters["expires"]?.integer.map { Date(timeIntervalSince1970: Double($0)) } }
+    /// The text that makes the signature unique.
+    public var nonce: String? { parameters["nonce"]?.text }
+    /// The name of the algorithm.
+    public var algorithm: String? { parameters["alg"]?.text }
+    /// The ID of the key.
+    public var keyID: String? { parameters["keyid"]?.text }
+    /// The name of the application that the signature is for.
+    public var tag: String? { parameters["tag"]?.text }
+
+    var list: StructuredField.InnerList {
+        StructuredField.InnerList(components.map(\.item), parameters: parameters)
+    }
+
+    /// Returns the bytes to sign (RFC 9421, section 2.5). Throws ``SigningError`` if a component isn't in the message or
+    /// has a value that can't be signed.
+    public func signatureBase(of message: SignableMessage) throws -> Data {
+        var base = ""
+        for component in components { base += "\(component): \(try message.value(of: component))\n" }
+        do { base += "\"@signature-params\": \(try list.serialized())" } catch {
+            throw SigningError(.invalidValue, "a parameter of the signature can't be written: \(error)")
+        }
+        return Data(base.utf8)
+    }
+}
+
+extension SignatureComponent {
+    /// Throws unless the name and the parameters are known, and fit together.
+    func validate() throws {
+        func fail(_ reason: String) -> SigningError { SigningError(.invalidComponent, "\(self): \(reason)") }
+        guard (try? item.serialized()) != nil else {
+            throw SigningError(.invalidComponent, "the name or a parameter of a component isn't printable ASCII")
+        }
+        guard Self.lowercased(name) == name else { throw fail("the name isn't in lower case") }
+        for (key, value) in parameters.all {
+            switch key {
+            case "sf", "bs", "tr", "req":
+                guard value == .boolean(true) else { throw fail("the parameter \"\(key)\" has a value") }
+            case "key", "name":
+                guard case .string = value else { throw fail("the parameter \"\(key)\" isn't a string") }
+            default: throw fail("the parameter \"\(key)\" is unknown")
+            }
+        }
+        let keys = Set(parameters.all.map(\.key))
+        guard isDerived else {
+            guard HTTPHeaderName(name).isValid else { throw fail("the name isn't a field's") }
+            guard !keys.contains("name") else { throw fail("\"name\" is for query parameters") }
+            guard !keys.contains("bs") || keys.isDisjoint(with: ["sf", "key"]) else {
+                throw fail("\"bs\" excludes \"sf\" and \"key\"")
+            }
+            return
+        }
+        switch name {
+        case "@query-param":
+            guard keys.contains("name"), keys.isSubset(of: ["name", "req"]) else { throw fail("it needs a name only") }
+        case "@status": guard keys.isEmpty else { throw fail("it has no parameters") }
+        case "@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query":
+            guard keys.isSubset(of: ["req"]) else { throw fail("it has no such parameters") }
+        default: throw fail("the derived component is unknown")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import Errand
+import ErrandEssentials
+import ErrandKeys
+import ErrandMessageSyntax
+
+/// Verifies the signature of each response. Create it with `.verifyingSignatures`.
+///
+/// A response whose signature isn't valid throws ``SigningError``. The head is verified before anything else sees it. The
+/// digest of a streamed body is verified at its end: a reader gets the error in place of the end.
+///
+/// List it right after `.signing`, so a response's signature can cover the request's. The filter asks for responses without a
+/// content coding, because `Content-Digest` is about the bytes on the wire.
+public struct SignatureVerificationFilter: Filter {
+    private let verifier: HTTPMessageVerifier
+    private let wanted: AcceptSignature?
+    private let origins: TrustedOrigins?
+
+    init(_ verifier: HTTPMessageVerifier, _ wanted: AcceptSignature?, _ origins: TrustedOrigins?) {
+        (self.verifier, self.wanted, self.origins) = (verifier, wanted, origins)
+    }
+
+    /// `.call`, to ask for signatures, and `.wire`, to verify them.
+    public var stages: FilterStages { [.call, .wire] }
+    /// What it does.
+    public var explanation: String { "verifies the signatures of responses" }
+
+    /// Verifies the response. Throws ``SigningError``.
+    public func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        if exchange.stage == .call { return try await next(asking(exchange)) }
+        let response = try await next(exchange)
+        guard origins?.contains(exchange.http.url) ?? exchange.isTrusted else { return response }
+        do { return try await verified(response, exchange) } catch {
+            response.body.cancel()
+            throw Self.with(response, error)
+        }
+    }
+
+    private func asking(_ exchange: Exchange) -> Exchange {
+        var exchange = exchange
+        if !exchange.http.headers.contains(.acceptEncoding) { exchange.http.headers[.acceptEncoding] = "identity" }
+        if let wanted, !exchange.http.headers.contains(.acceptSignature) {
+            exchange.http.headers[.acceptSignature] = wanted.fieldValue
+        }
+        return exchange
+    }
+
+    private func verified(_ response: HTTPResponse, _ exchange: Exchange) async throws -> HTTPResponse {
+        let message = SignableMessage(response, to: exchange.http)
+        let isBodiless = exchange.http.method == .head || [204, 304].contains(response.status)
+        let hasContent =
+            isBodiless ? false : response.body.data.map { !$0.isEmpty } ?? (response.body.length.map { $0 > 0 })
+        _ = try await verifier.verifyHead(of: message, at: exchange.time.date, hasContent: hasContent)
+        guard verifier.coversContent, hasContent != false else { return response }
+        let expected = try verifier.digest(of: message)
+        if let data = response.body.data {
+            guard try expected.matches(data) else { throw HTTPMessageVerifier.mismatch }
+            return response
+        }
+        var response = response
+        response.body = HTTPBody(length: response.body.length, source: try VerifiedSource(response.body, expected))
+        return response
+    }
+
+    private static func with(_ response: HTTPResponse, _ error: any Error) -> any Error {
+        guard var error = error as? SigningError else { return error }
+        var response = response
+        if response.body.data == nil { response.body = .empty }
+        error.response = response
+        return error
+    }
+}
+
+/// Compares the digest of a body with the expected one at its end.
+final class VerifiedSource: HTTPBodySource {
+    private let chunks: BodyChunks
+    private let digests: BodyDigests
+    private let expected: ContentDigest
+
+    init(_ body: HTTPBody, _ expected: ContentDigest) throws {
+        (chunks, self.expected) = (BodyChunks(body), expected)
+        digests = try BodyDigests(expected.entries.map(\.algorithm))
+    }
+
+    func nextChunk() async throws -> Data? {
+        if let chunk = try await chunks.next() {
+            try digests.update(chunk)
+            return chunk
+        }
+        guard try digests.finalize() == expected else { throw HTTPMessageVerifier.mismatch }
+        return nil
+    }
+
+    func cancel() { chunks.cancel() }
+}
+
+extension Filter where Self == SignatureVerificationFilter {
+    /// Verifies the signature of each response.
+    ///
+    /// - Parameters:
+    ///   - verifier: The keys and the requirements.
+    ///   - wanted: Sent as `Accept-Signature`, unless the request has one. Defaults to nil.
+    ///   - origins: The origins whose responses are verified. Defaults to nil, which means the agent's trusted origins.
+    public static func verifyingSignatures(
+        by verifier: HTTPMessageVerifier, accepting wanted: AcceptSignature? = nil, origins: TrustedOrigins? = nil
+    ) -> SignatureVerificationFilter { SignatureVerificationFilter(verifier, wanted, origins) }
+}

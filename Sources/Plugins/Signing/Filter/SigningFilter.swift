@@ -1,0 +1,227 @@
+public import Errand
+import ErrandEssentials
+import ErrandMessageSyntax
+
+/// Signs each request on the wire. Create it with `.signing`.
+///
+/// The first of its two filters is a call filter, which declares the owner of the key, so caches after it keep users
+/// apart. The second is a wire filter, which signs each request as it's sent: each attempt and each hop again, with the
+/// current date.
+///
+/// If a server refuses a request with 400, 401 or 403 and its `Date` differs from the signature's date, the filter
+/// remembers the difference for the origin, and signs and sends the request again, once.
+public struct SigningFilter: FilterGroup {
+    /// What happens to a request whose origin isn't trusted with a signature.
+    public enum UntrustedOrigin: Sendable, Hashable {
+        /// The request is sent without a signature.
+        case sendsUnsigned
+        /// The request isn't sent, and throws ``SigningError``.
+        case fails
+    }
+
+    private let signatures: Signatures
+
+    init(
+        _ signers: [any RequestSigner], origins: TrustedOrigins?, untrusted: UntrustedOrigin, correctsClock: Bool
+    ) {
+        signatures = Signatures(signers, origins: origins, untrusted: untrusted, correctsClock: correctsClock)
+    }
+
+    /// A filter for the call, and one for the wire.
+    public var filters: [any Filter] {
+        [SignatureOwnerFilter(signatures: signatures), WireSignatureFilter(signatures: signatures)]
+    }
+
+    /// Names the schemes.
+    public var explanation: String { signatures.explanation }
+}
+
+/// Declares the owner of the key.
+private struct SignatureOwnerFilter: Filter {
+    let signatures: Signatures
+
+    var traits: FilterTraits { .authenticates }
+    var explanation: String { "declares the owner of a signature" }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        try await next(signatures.isFor(exchange) ? try await signatures.declaring(exchange) : exchange)
+    }
+}
+
+/// Signs the request.
+private struct WireSignatureFilter: Filter {
+    let signatures: Signatures
+
+    var stages: FilterStages { .wire }
+    var traits: FilterTraits { .repeatsHops }
+    var explanation: String { signatures.explanation }
+
+    func filter(_ exchange: Exchange, next: Next) async throws -> HTTPResponse {
+        guard exchange.tags[SigningMode.self] == .on else { return try await next(exchange) }
+        guard signatures.isFor(exchange) else {
+            if signatures.untrusted == .sendsUnsigned { return try await next(exchange) }
+            throw SigningError(.untrustedOrigin, "the request's origin isn't trusted with a signature")
+        }
+        guard !next.following.contains(.changesRequest) else {
+            throw SigningError(
+                .notLast, "a wire filter that changes requests follows; list the signing filter after it")
+        }
+        return try await signatures.send(exchange, next)
+    }
+}
+
+/// What both filters share.
+private struct Signatures: Sendable {
+    private let signers: [any RequestSigner]
+    private let origins: TrustedOrigins?
+    let untrusted: SigningFilter.UntrustedOrigin
+    private let offsets: ClockOffsets?
+    private let ownerKey = CallKey<[String?]>()
+
+    init(
+        _ signers: [any RequestSigner], origins: TrustedOrigins?, untrusted: SigningFilter.UntrustedOrigin,
+        correctsClock: Bool
+    ) {
+        (self.signers, self.origins, self.untrusted) = (signers, origins, untrusted)
+        offsets = correctsClock ? ClockOffsets() : nil
+    }
+
+    var explanation: String { "signs on the wire: " + signers.map(\.explanation).joined(separator: ", ") }
+
+    /// Whether the request is to be signed, and its origin may see a signature.
+    func isFor(_ exchange: Exchange) -> Bool {
+        exchange.tags[SigningMode.self] == .on && (origins?.contains(exchange.http.url) ?? exchange.isTrusted)
+    }
+
+    // MARK: Users
+
+    private func owners() async throws -> [String?] {
+        var owners: [String?] = []
+        for signer in signers { owners.append(try await signer.owner()) }
+        return owners
+    }
+
+    /// The mark of the key's owner. Nil if a signer doesn't know its owner.
+    private func mark(_ owners: [String?]) -> UserMark? {
+        let known = owners.compactMap(\.self)
+        guard known.count == owners.count else { return nil }
+        return UserMark(known.map { "\($0.utf8.count):\($0)" }.joined(), source: "signature")
+    }
+
+    func declaring(_ exchange: Exchange) async throws -> Exchange {
+        let owners = try await owners()
+        guard let mark = mark(try remembered(owners, exchange)) else { return exchange }
+        var exchange = exchange
+        exchange.assign(to: mark)
+        return exchange
+    }
+
+    /// Returns the owners with which the call and its operation began. Throws if they have changed.
+    private func remembered(_ owners: [String?], _ exchange: Exchange) throws -> [String?] {
+        let first = exchange.once(ownerKey) {
+            guard let pin = exchange.userPin else { return owners }
+            return pin.once(ownerKey, owners)
+        }
+        guard first == owners else {
+            throw SigningError(.ownerChanged, "the owner of the signing key has changed since the call began")
+        }
+        return first
+    }
+
+    // MARK: Signatures
+
+    func send(_ exchange: Exchange, _ next: Next) async throws -> HTTPResponse {
+        let owners = try remembered(try await owners(), exchange)
+        let origin = URLSyntax.origin(of: exchange.http.url)
+        let stagedWork = exchange.stagedWorkCount
+        let date = exchange.time.date.addingTimeInterval(offsets?.offset(for: origin) ?? 0)
+        let response = try await next(try await signed(exchange, by: signers, at: date, owners))
+        guard [400, 401, 403].contains(response.status), !response.source.isStored else { return response }
+        let now = exchange.time.date
+        let offset = offsets?.learned(from: response, for: origin, signedAt: date, now: now)
+        let revised = try self.revised(after: response)
+        guard offset != nil || revised != nil, exchange.http.body.isReplayable else { return response }
+        let again: Exchange
+        do {
+            let correction = offset ?? offsets?.offset(for: origin) ?? 0
+            again = try await signed(exchange, by: revised ?? signers, at: now.addingTimeInterval(correction), owners)
+        } catch  where !error.isCancellation {
+            // The refusal says more than, for example, that the request lacks a field that the server wants covered.
+            return response
+        }
+        exchange.note("signing", offset == nil ? "signed as the server asks" : "signed by the server's clock")
+        await exchange.discard(response)
+        await exchange.discardStagedWork(after: stagedWork)
+        return try await next(again)
+    }
+
+    private func signed(
+        _ exchange: Exchange, by signers: [any RequestSigner], at date: Date, _ owners: [String?]
+    ) async throws -> Exchange {
+        var exchange = exchange
+        let before = exchange.http
+        var request = before
+        for signer in signers { try await signer.sign(&request, at: date) }
+        let plain = signers.reduce(into: Set()) { $0.formUnion($1.plainFields) }
+        request.headers = Self.masking(request.headers, added: before.headers, plain)
+        exchange.http = request
+        let added = request.headers.filter { field in
+            field.isSensitive && !before.headers.contains { $0.name == field.name && $0.value == field.value }
+        }
+        let mark = mark(owners)
+        if let mark { exchange.assign(to: mark, carriedBy: Array(added)) }
+        if exchange.userPin != nil { exchange.vouch(for: mark, carriedBy: Array(added)) }
+        return exchange
+    }
+
+    /// Marks what a signer has added or changed as sensitive.
+    private static func masking(
+        _ headers: HTTPHeaders, added before: HTTPHeaders, _ plain: Set<HTTPHeaderName>
+    ) -> HTTPHeaders {
+        let names = Set(headers.map(\.name)).filter {
+            !plain.contains($0) && headers.values(of: $0) != before.values(of: $0)
+        }
+        return HTTPHeaders(
+            headers.map { field in
+                var field = field
+                if names.contains(field.name) { field.isSensitive = true }
+                return field
+            })
+    }
+
+    private func revised(after response: HTTPResponse) throws -> [any RequestSigner]? {
+        var isRevised = false
+        let revised = try signers.map { signer -> any RequestSigner in
+            guard let other = try signer.revised(after: response) else { return signer }
+            isRevised = true
+            return other
+        }
+        return isRevised ? revised : nil
+    }
+}
+
+extension Signatures: CustomReflectable {
+    /// Empty, because children could reveal a key.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SigningFilter: CustomReflectable {
+    /// Empty, because children could reveal a key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Filter where Self == SigningFilter {
+    /// Signs each request on the wire: `filters: [.signing(try HTTPMessageSigner(key: key, keyID: "app"))]`.
+    ///
+    /// - Parameters:
+    ///   - signers: The signers, which sign one after the other. A later one can cover the signature of an earlier one.
+    ///   - origins: The origins that receive a signature. Defaults to nil, which means the agent's trusted origins.
+    ///   - untrusted: What happens to a request to another origin. Defaults to sending it unsigned.
+    ///   - correctsClock: Whether to learn the server's clock from a refusal. Defaults to true.
+    public static func signing(
+        _ signers: any RequestSigner..., origins: TrustedOrigins? = nil,
+        untrusted: SigningFilter.UntrustedOrigin = .sendsUnsigned, correctsClock: Bool = true
+    ) -> SigningFilter {
+        SigningFilter(signers, origins: origins, untrusted: untrusted, correctsClock: correctsClock)
+    }
+}

@@ -1,0 +1,93 @@
+import ErrandEssentials
+import ErrandHTTP
+import ErrandHTTPFields
+
+/// The signatures that a message asks for, in an `Accept-Signature` field (RFC 9421, section 5).
+///
+/// ```swift
+/// let wanted = try AcceptSignature([.init(label: "sig", components: [.status, "content-digest"], keyID: "server")])
+/// let filter = SignatureVerificationFilter.verifyingSignatures(by: verifier, accepting: wanted)
+/// ```
+public struct AcceptSignature: Sendable, Hashable {
+    /// A signature that a message asks for.
+    public struct Entry: Sendable, Hashable {
+        /// The label of the signature.
+        public let label: String
+        /// What the signature has to cover.
+        public let components: [SignatureComponent]
+        let parameters: StructuredField.Parameters
+
+        init(label: String, components: [SignatureComponent], parameters: StructuredField.Parameters) {
+            (self.label, self.components, self.parameters) = (label, components, parameters)
+        }
+
+        /// Creates an entry. All parameters default to nil: the signer decides.
+        public init(
+            label: String, components: [SignatureComponent], keyID: String? = nil, nonce: String? = nil,
+            tag: String? = nil
+        ) {
+            var parameters: StructuredField.Parameters = ["created": .boolean(true)]
+            if let keyID { parameters["keyid"] = .string(keyID) }
+            if let nonce { parameters["nonce"] = .string(nonce) }
+            if let tag { parameters["tag"] = .string(tag) }
+            self.init(label: label, components: components, parameters: parameters)
+        }
+
+        /// The key to sign with.
+        public var keyID: String? { parameters["keyid"]?.text }
+        /// The nonce to use.
+        public var nonce: String? { parameters["nonce"]?.text }
+        /// The name of the algorithm to use.
+        public var algorithm: String? { parameters["alg"]?.text }
+        /// The tag to use.
+        public var tag: String? { parameters["tag"]?.text }
+        var wantsExpiry: Bool { parameters["expires"]?.boolean == true }
+        var wantsAlgorithm: Bool { parameters["alg"] != nil }
+    }
+
+    /// The signatures, in the order of the field.
+    public let entries: [Entry]
+    /// The value of the field.
+    public let fieldValue: String
+
+    /// More signatures are an attack.
+    private static let maximumEntries = 16
+
+    /// Creates a field. Throws ``SigningError`` if a component, a label or a parameter can't be written.
+    public init(_ entries: [Entry]) throws {
+        var fields = StructuredField.Dictionary()
+        for entry in entries {
+            for component in entry.components { try component.validate() }
+            fields[entry.label] = .innerList(
+                StructuredField.InnerList(entry.components.map(\.item), parameters: entry.parameters))
+        }
+        self.entries = entries
+        do { fieldValue = try fields.serialized() } catch {
+            throw SigningError(.invalidOptions, "an entry of Accept-Signature can't be written: \(error)")
+        }
+    }
+
+    /// Parses a field. Throws ``SigningError``.
+    public init(parsing text: String) throws {
+        guard let fields = try? StructuredField.Dictionary(parsing: text), fields.entries.count <= Self.maximumEntries
+        else { throw SigningError(.malformedSignature, "the Accept-Signature field is malformed") }
+        fieldValue = text
+        entries = try fields.entries.map { field in
+            guard let list = field.member.innerList else {
+                throw SigningError(.malformedSignature, "a member of Accept-Signature isn't a list of components")
+            }
+            let components = try list.items.map { item in
+                guard case .string(let name) = item.value else {
+                    throw SigningError(.malformedSignature, "the name of a component isn't a string")
+                }
+                let component = SignatureComponent(name: name, parameters: item.parameters)
+                try component.validate()
+                return component
+            }
+            guard Set(components).count == components.count else {
+                throw SigningError(.malformedSignature, "Accept-Signature names a component twice")
+            }
+            return Entry(label: field.key, components: components, parameters: list.parameters)
+        }
+    }
+}

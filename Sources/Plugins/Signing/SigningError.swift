@@ -1,0 +1,101 @@
+public import Errand
+import ErrandEssentials
+
+/// A request that can't be signed, or a message whose signature isn't valid. Descriptions never contain a key, a
+/// signature, or the value of a field.
+public struct SigningError: CodedError, Sendable {
+    /// The kind of failure. Codes are stable and suitable for metrics.
+    public typealias Code = FailureCode<SigningError>
+
+    /// The kind of failure.
+    public let code: Code
+    /// A sentence that describes the failure.
+    public let message: String
+    /// The response whose signature isn't valid. A streamed body is left out.
+    public internal(set) var response: HTTPResponse?
+
+    /// Creates an error, for your own signers and keys.
+    public init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+
+    /// The code and the message.
+    public var description: String { "\(code): \(message)" }
+}
+
+extension SigningError: RequestFailure {
+    /// False: the same request fails again.
+    public var isRetryable: Bool { false }
+}
+
+extension SigningError {
+    /// The sentence that matches the code.
+    public var failureSentence: FailureSentence {
+        switch code {
+        case .ownerChanged: .userChanged
+        case .missingSignature, .malformedSignature, .unknownKey, .algorithmMismatch, .insufficientCoverage, .outdated,
+            .replayed, .invalidSignature, .digestMismatch, .tooManySignatures:
+            .unusableResponse
+        default: .failed
+        }
+    }
+}
+
+extension SigningError: CustomReflectable {
+    /// The code, the message and the response.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["code": code, "message": message, "response": response as Any])
+    }
+}
+
+extension FailureCode<SigningError> {
+    /// A component of the signature isn't in the message, or can't be derived from it.
+    public static var missingComponent: Self { Self("missingComponent", 1) }
+    /// The name or the parameters of a component are invalid, or it occurs twice.
+    public static var invalidComponent: Self { Self("invalidComponent", 2) }
+    /// The value of a component can't be signed, for example because it isn't ASCII.
+    public static var invalidValue: Self { Self("invalidValue", 3) }
+    /// The body isn't in memory, so its digest is unknown.
+    public static var unknownDigest: Self { Self("unknownDigest", 4) }
+    /// The length of a body that is signed in chunks is unknown.
+    public static var unknownLength: Self { Self("unknownLength", 5) }
+    /// The request already has a field or a label that the signature needs.
+    public static var fieldInUse: Self { Self("fieldInUse", 6) }
+    /// The request goes to an origin that isn't trusted with signatures.
+    public static var untrustedOrigin: Self { Self("untrustedOrigin", 7) }
+    /// A filter that runs later would change the signed request.
+    public static var notLast: Self { Self("notLast", 8) }
+    /// The signer's owner changed after the call began.
+    public static var ownerChanged: Self { Self("ownerChanged", 9) }
+    /// The message has no signature, or none with the required label or tag.
+    public static var missingSignature: Self { Self("missingSignature", 10) }
+    /// The signature fields are malformed, or contradict each other.
+    public static var malformedSignature: Self { Self("malformedSignature", 11) }
+    /// The key of a signature isn't known.
+    public static var unknownKey: Self { Self("unknownKey", 12) }
+    /// The algorithm isn't allowed for the key.
+    public static var algorithmMismatch: Self { Self("algorithmMismatch", 13) }
+    /// The signature doesn't cover everything that's required.
+    public static var insufficientCoverage: Self { Self("insufficientCoverage", 14) }
+    /// The signature is too old, has expired, or was created in the future.
+    public static var outdated: Self { Self("outdated", 15) }
+    /// The nonce was used before, or is missing.
+    public static var replayed: Self { Self("replayed", 16) }
+    /// The signature doesn't belong to the message and the key.
+    public static var invalidSignature: Self { Self("invalidSignature", 17) }
+    /// The body doesn't have the digest in the field, or no digest of a known algorithm is there.
+    public static var digestMismatch: Self { Self("digestMismatch", 18) }
+    /// The message has more signatures than the requirements allow.
+    public static var tooManySignatures: Self { Self("tooManySignatures", 19) }
+    /// An option has a value that the scheme doesn't allow.
+    public static var invalidOptions: Self { Self("invalidOptions", 20) }
+}
+
+extension HTTPHeaderName {
+    /// RFC 9421, section 4.2.
+    public static var signature: HTTPHeaderName { "Signature" }
+    /// RFC 9421, section 4.1.
+    public static var signatureInput: HTTPHeaderName { "Signature-Input" }
+    /// RFC 9421, section 5.1.
+    public static var acceptSignature: HTTPHeaderName { "Accept-Signature" }
+    /// RFC 9530, section 4.
+    public static var wantContentDigest: HTTPHeaderName { "Want-Content-Digest" }
+}
