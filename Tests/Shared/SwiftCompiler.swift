@@ -35,9 +35,10 @@ package enum SwiftCompiler {
 
     /// The arguments with which a compiler finds the package's C modules.
     package static func moduleMaps(in root: URL) -> [String] {
-        ["Core/Syntax/International", "Plugins/CurlTransport/CShim", "Plugins/Kits/Codings"].flatMap {
-            ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
-        }
+        ["Core/Syntax/International", "Plugins/CurlTransport/CShim", "Plugins/Kits/Keys/CShim", "Plugins/Kits/Codings"]
+            .flatMap {
+                ["-Xcc", "-fmodule-map-file=\(root.path)/Sources/\($0)/include/module.modulemap"]
+            }
     }
 
     package static func diagnostics(

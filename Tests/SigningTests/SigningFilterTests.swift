@@ -199,6 +199,10 @@ import Testing
         dump(filter, to: &texts[1])
         dump(aws, to: &texts[2])
         dump([second], to: &texts[3])
+        let secretURL = address("https://api.example.com/?token=canary")
+        let seen = SignableMessage(HTTPRequest(.post, secretURL, headers: ["X": "canary"], body: .text("canary")))
+        texts += ["\(seen)", String(reflecting: seen)]
+        dump(seen, to: &texts[4])
         do { try await agent.send(Call<Void>(.post, "a", body: .text("x"))) } catch {
             texts += ["\(error)", String(reflecting: error), (error as? any LocalizedError)?.errorDescription ?? ""]
             var dumped = ""

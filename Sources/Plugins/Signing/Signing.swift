@@ -1,5 +1,3 @@
-@_exported public import ErrandKeys
-
 // Start here: `filters: [.signing(try HTTPMessageSigner(key: key, keyID: "app"))]` signs every request of an agent.
 //
 // Components/  what a signature covers      SignatureComponent, SignatureInput, SignableMessage
@@ -7,3 +5,5 @@
 // HTTP/        HTTP message signatures      HTTPMessageSigner, HTTPMessageVerifier, AcceptSignature
 // AWS/         AWS Signature Version 4      AWSRequestSigner, AWSCredentials
 // Filter/      signing and verifying        RequestSigner, SigningFilter, SignatureVerificationFilter
+
+@_exported public import ErrandKeys

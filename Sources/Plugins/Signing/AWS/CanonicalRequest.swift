@@ -113,7 +113,7 @@ struct AWSTimestamp {
     var day: Substring { text.prefix(8) }
 
     init(_ date: Date) {
-        let seconds = Int64(date.timeIntervalSince1970.rounded(.down))
+        let seconds = Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
         let second = Int((seconds % 86400 + 86400) % 86400)
         let (year, month, day) = Self.civil(fromDay: (seconds - Int64(second)) / 86400)
         func padded(_ number: Int, _ width: Int = 2) -> String {

@@ -244,3 +244,18 @@ struct RequestTarget {
         FormEncoding.encode(Array(PercentEncoding.decodeLeniently(text, plusIsSpace: true).utf8))
     }
 }
+
+extension SignableMessage: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method or the status, because URLs, fields and content may be secret.
+    public var description: String {
+        switch start {
+        case .request(let method, _):
+            "a \(HTTPHeaderName(method.rawValue).isValid ? method.rawValue : "malformed") request"
+        case .response(let status): "a response with status \(status)"
+        }
+    }
+    /// Same as `description`.
+    public var debugDescription: String { description }
+    /// Empty, to hide secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

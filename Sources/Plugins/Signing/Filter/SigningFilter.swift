@@ -141,10 +141,15 @@ private struct Signatures: Sendable {
         let offset = offsets?.learned(from: response, for: origin, signedAt: date, now: now)
         let revised = try self.revised(after: response)
         guard offset != nil || revised != nil, exchange.http.body.isReplayable else { return response }
-        if offset != nil { exchange.note("signing", "the server's clock differs: the request is signed again") }
-        let again = try await signed(
-            exchange, by: revised ?? signers, at: now.addingTimeInterval(offset ?? offsets?.offset(for: origin) ?? 0),
-            owners)
+        let again: Exchange
+        do {
+            let correction = offset ?? offsets?.offset(for: origin) ?? 0
+            again = try await signed(exchange, by: revised ?? signers, at: now.addingTimeInterval(correction), owners)
+        } catch  where !error.isCancellation {
+            // The refusal says more than, for example, that the request lacks a field that the server wants covered.
+            return response
+        }
+        exchange.note("signing", offset == nil ? "signed as the server asks" : "signed by the server's clock")
         await exchange.discard(response)
         await exchange.discardStagedWork(after: stagedWork)
         return try await next(again)

@@ -143,11 +143,14 @@ public struct HTTPMessageSigner: RequestSigner {
 
     private func input(for message: SignableMessage, at date: Date) throws -> SignatureInput {
         var covered = components
-        for component in optionalComponents + (wanted?.components ?? []) where !covered.contains(component) {
-            let isWanted = wanted?.components.contains(component) ?? false
-            if isWanted || (try? message.value(of: component)) != nil { covered.append(component) }
+        for component in optionalComponents where !covered.contains(component) {
+            do {
+                _ = try message.value(of: component)
+                covered.append(component)
+            } catch let error as SigningError where error.code == .missingComponent {}
         }
-        let created = Int64(date.timeIntervalSince1970.rounded(.down))
+        for component in wanted?.components ?? [] where !covered.contains(component) { covered.append(component) }
+        let created = Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
         var parameters = StructuredField.Parameters()
         parameters["created"] = .integer(created)
         if let lifetime {
