@@ -26,9 +26,11 @@ struct AccessoryLaw: Sendable {
         }
     }
 
-    private func confirmed(_ bench: AccessoryBench, _ exchanges: [LawExchange]) async throws -> LawViolation? {
+    private func confirmed(
+        _ bench: AccessoryBench, _ exchanges: [LawExchange], patience: [Int] = [5, 25, 100]
+    ) async throws -> LawViolation? {
         var violation: LawViolation?
-        for patience in [5, 25, 100] {
+        for patience in patience {
             violation = try await judge(bench, exchanges, .milliseconds(patience))
             if violation == nil { return nil }
         }
@@ -39,12 +41,12 @@ struct AccessoryLaw: Sendable {
         _ bench: AccessoryBench, _ exchanges: [LawExchange], _ violation: LawViolation, _ seed: UInt64
     ) async throws -> ConformanceFailure {
         var (best, violation) = (exchanges, violation)
-        let end = ContinuousClock.now.advanced(by: .seconds(10))
+        let end = ContinuousClock.now.advanced(by: .seconds(5))
         var isSimpler = true
         while isSimpler {
             isSimpler = false
             for candidate in LawExchange.simpler(best, keepsCount: false) where ContinuousClock.now < end {
-                guard let found = try await confirmed(bench, candidate) else { continue }
+                guard let found = try await confirmed(bench, candidate, patience: [5, 10]) else { continue }
                 (best, violation, isSimpler) = (candidate, found, true)
                 break
             }

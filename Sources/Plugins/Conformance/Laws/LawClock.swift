@@ -42,7 +42,7 @@ final class LawClock: TimeSource {
                     manual.advance(to: wake)
                     idle = 0
                 }
-            } else if idle >= wait * 20 {
+            } else if idle >= min(wait * 20, 3_000) {
                 return
             }
         }

@@ -67,7 +67,11 @@ enum LawVocabulary {
         201, 202, 203, 204, 205, 206, 226, 300, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 418, 422, 425,
         429, 451, 500, 501, 502, 503, 504,
     ]
-    static let types = ["text/plain", "application/json", "application/x-law", "application/octet-stream"]
+    /// A type that doesn't promise more than the body keeps.
+    static func type(of body: LawBody, _ random: inout LawRandom) -> String {
+        if case .text(let text) = body, text.hasPrefix("{") { return random.pick(["application/json", "text/plain"]) }
+        return random.pick(["text/plain", "application/x-law", "application/octet-stream"])
+    }
 
     /// Names under which servers send a value that clients send back.
     static let remembered: [HTTPHeaderName] =
@@ -103,7 +107,7 @@ extension LawExchange {
         if ![.get, .head, .options].contains(exchange.method) || random.isTrue(0.05) {
             exchange.body = randomBody(&random)
             if exchange.body != .none, random.isTrue(0.7) {
-                exchange.headers[.contentType] = random.pick(LawVocabulary.types)
+                exchange.headers[.contentType] = LawVocabulary.type(of: exchange.body, &random)
             }
         }
         exchange.isStreamed = random.isTrue(0.3)
@@ -214,9 +218,9 @@ extension LawExchange {
             }
         }
         if case .stream = body { add { $0.body = .text(body.text) } }
-        if !["", "a"].contains(body.text) {
+        if !["", "a", "{}"].contains(body.text) {
             switch body {
-            case .text: add { $0.body = .text("a") }
+            case .text: add { $0.body = .text(headers[.contentType] == "application/json" ? "{}" : "a") }
             case .stream(_, let isReplayable): add { $0.body = .stream(["a"], isReplayable: isReplayable) }
             default: break
             }
@@ -270,13 +274,13 @@ extension LawReply {
                 reply.headers.add(name, value)
             }
         }
-        if random.isTrue(0.5) { reply.headers[.contentType] = random.pick(LawVocabulary.types) }
         let text = random.isTrue(0.05) ? LawVocabulary.long : random.pick(LawVocabulary.texts)
         if exchange.isStreamed {
             reply.body = random.isTrue(0.4) ? .awaitedStream([text, "b", "c"]) : .stream([text, "b"])
         } else {
             reply.body = random.isTrue(0.9) ? .text(text) : .none
         }
+        if random.isTrue(0.5) { reply.headers[.contentType] = LawVocabulary.type(of: reply.body, &random) }
         if random.isTrue(0.3), case .text(let text) = reply.body {
             reply.headers[.contentLength] = "\(text.utf8.count)"
         }
@@ -305,7 +309,7 @@ extension LawReply {
         add { $0.status = 200 }
         add { $0.failure = nil }
         add { $0.delay = .zero }
-        add { $0.body = plain.body }
+        if headers[.contentType] != "application/json" { add { $0.body = plain.body } }
         for index in headers.indices {
             add { $0.headers = HTTPHeaders($0.headers.enumerated().filter { $0.offset != index }.map(\.element)) }
         }

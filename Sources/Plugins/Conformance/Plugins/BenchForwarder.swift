@@ -48,10 +48,19 @@ final class BenchForwarder: Accessory {
         if isFlooded { return }
         let use = ThreadUse.measured { accessory.activity(activity, did: event) }
         state.update { state in
-            if measures { state.uses[name, default: []].append(use) }
+            if measures { state.uses[Self.kind(of: event, name), default: []].append(use) }
             if keepsEvents { state.events.append(Event(activity: activity, event: event)) }
         }
         if isEnd, mode == .endsTwice { accessory.activity(activity, did: event) }
+    }
+
+    /// An accessory can treat an end by its outcome.
+    private static func kind(of event: ActivityEvent, _ name: String) -> String {
+        switch event {
+        case .willStop(.failure), .didStop(.failure): "\(name) of a failure"
+        case .willStop(.cancelled), .didStop(.cancelled): "\(name) of a cancellation"
+        default: name
+        }
     }
 
     /// An activity had too many events.
