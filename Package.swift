@@ -139,7 +139,7 @@ let plugins: [Target] = [
         needs: [
             "ErrandDigests", "ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport", "ErrandTransfers",
         ]),
-    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax"]),
+    plugin("Retry", needs: ["ErrandHTTPFields", "ErrandMessageSyntax", "ErrandSupport"]),
     plugin("Streaming", needs: ["ErrandJSONSyntax", "ErrandSupport"]),
     plugin(
         "SystemTransport",
